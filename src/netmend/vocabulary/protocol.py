@@ -1,0 +1,46 @@
+"""Protocol: what the training loop calls, in which order, from which lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from netmend.vocabulary.site import Site
+
+# What a Call can be. "step" ends a pattern; everything since the previous step belongs to it.
+CALLS = (
+    "zero_grad",
+    "forward",  # detail: train|eval, grad|no_grad
+    "loss",
+    "backward",
+    "unscale",
+    "clip",  # detail: norm|value
+    "step",  # detail: "" | by hand | skipped by GradScaler
+    "scheduler",
+    "train",
+    "eval",
+    "epoch",  # a DataLoader was iterated anew
+    "batch",  # a DataLoader handed out a batch
+)
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of the loop; `times` counts direct repetitions."""
+
+    what: str
+    component: str = ""
+    detail: str = ""
+    site: Site | None = None
+    times: int = 1
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """The calls between two optimiser steps, in order, and the steps at which exactly these happened."""
+
+    calls: tuple[Call, ...]
+    spans: tuple[tuple[int, int], ...]  # inclusive step ranges
+
+    @property
+    def steps(self) -> int:
+        return sum(last - first + 1 for first, last in self.spans)

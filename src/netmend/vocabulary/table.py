@@ -1,0 +1,82 @@
+"""Table: rows of numbers over steps, and the kinds of tables a trace can hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+# Columns by kind of table. The component that a table belongs to stands beside the kind. Missing values are NaN.
+# Columns are only ever added at the end, so that older traces stay readable.
+COLUMNS: dict[str, tuple[str, ...]] = {
+    # per observed step; component: the optimiser that stepped ("" for hand-written updates)
+    "step": ("loss", "backwards", "seconds", "gradient_norm", "level"),
+    # whenever the rate of a parameter group changes; component: "optimizer[0]"
+    "rate": ("rate",),
+    # component: the loss
+    "progress": ("loss", "constant_loss", "metric"),  # metric: accuracy or R², see TaskFact
+    # one row per evaluation pass; component: the loss, or the model when no loss was computed
+    "evaluation": ("loss", "constant_loss", "metric", "samples", "batches", "training_mode", "grad_enabled"),
+    # component: module or functional activation
+    "activation": (
+        "mean",
+        "std",
+        "rms",
+        "minimum",
+        "maximum",
+        "zero_share",
+        "nonfinite",
+        "silent_share",
+        "saturated_share",
+        "sample_spread",
+    ),
+    # component: parameter
+    "gradient": ("mean", "rms", "minimum", "maximum", "zero_share", "nonfinite"),
+    "weight": ("mean", "rms", "minimum", "maximum", "zero_share", "nonfinite", "drift"),
+    "update": ("rms", "ratio", "maximum", "unchanged_share"),
+    # component: the optimiser
+    "clip": ("norm", "limit"),
+    "scale": ("scale",),  # of a GradScaler
+    "memory": ("resident_mb", "device_mb"),
+    # component: the model; statistics of its input
+    "input": ("mean", "std", "minimum", "maximum", "nonfinite"),
+}
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Values at steps: `values[i, j]` is column j at `steps[i]`; steps never decrease."""
+
+    kind: str
+    component: str
+    columns: tuple[str, ...]
+    steps: IntArray
+    values: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def column(self, name: str) -> FloatArray:
+        """One column; all NaN if the trace was written before that column existed."""
+        if name not in self.columns:
+            return np.full(len(self.steps), np.nan)
+        return self.values[:, self.columns.index(name)]
+
+    def known(self, name: str) -> tuple[IntArray, FloatArray]:
+        """Steps and values of one column where it was measured (not NaN)."""
+        values = self.column(name)
+        there = ~np.isnan(values)
+        return self.steps[there], values[there]
+
+    @staticmethod
+    def of(kind: str, component: str, rows: dict[int, tuple[float, ...]]) -> Table:
+        """A table from literal rows; for examples and tests."""
+        columns = COLUMNS[kind]
+        values = np.full((len(rows), len(columns)), np.nan)
+        for index, row in enumerate(rows.values()):
+            values[index, : len(row)] = row
+        return Table(kind, component, columns, np.fromiter(rows, dtype=np.int64, count=len(rows)), values)
