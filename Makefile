@@ -13,7 +13,7 @@ $(STAMP): pyproject.toml constraints.txt
 	touch $(STAMP)
 
 demo: $(STAMP)
-	$(BIN)/netmend run --html demo-report.html examples/broken_digits.py
+	$(BIN)/netmend run --html demo-report.html examples/broken_rings.py
 
 test: lint types unit
 

@@ -1,0 +1,35 @@
+"""netmend: a debugger for deep-learning programs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from netmend.version import VERSION as __version__
+
+if TYPE_CHECKING:
+    from netmend.api import Watch, load, watch
+    from netmend.errors import NetmendError
+    from netmend.vocabulary import Trace
+
+__all__ = ["NetmendError", "Trace", "Watch", "__version__", "load", "watch"]
+
+_PLACES = {
+    "NetmendError": "netmend.errors",
+    "Trace": "netmend.vocabulary",
+    "Watch": "netmend.api",
+    "load": "netmend.api",
+    "watch": "netmend.api",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Public names load on first use, so that importing netmend costs almost nothing."""
+    if name in _PLACES:
+        import importlib
+
+        return getattr(importlib.import_module(_PLACES[name]), name)
+    raise AttributeError(f"module 'netmend' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

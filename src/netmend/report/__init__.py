@@ -1,0 +1,35 @@
+"""Reports: a trace in, text for people out. Nothing here measures or judges.
+
+Names are imported when first used, so that a training process that only needs the live status loads neither rich
+nor jinja2 before its run is over.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from netmend.report.as_html import html
+    from netmend.report.as_page import page
+    from netmend.report.as_runs_table import runs_table
+    from netmend.report.as_summary import summary
+    from netmend.report.live import LiveStatus
+    from netmend.report.terminal import console
+
+__all__ = ["LiveStatus", "console", "html", "page", "runs_table", "summary"]
+
+_HOMES = {
+    "LiveStatus": "netmend.report.live",
+    "console": "netmend.report.terminal",
+    "html": "netmend.report.as_html",
+    "page": "netmend.report.as_page",
+    "runs_table": "netmend.report.as_runs_table",
+    "summary": "netmend.report.as_summary",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

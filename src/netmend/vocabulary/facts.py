@@ -26,7 +26,7 @@ class RunFact:
     working_directory: str = ""
     started: float = 0.0  # seconds since the epoch
     ended: float | None = None
-    status: str = "running"  # running | finished | failed | interrupted
+    status: str = "running"  # running | finished | failed | interrupted; readers also say killed
     exit_code: int | None = None
     exception: str | None = None  # "ValueError: …", if the script raised
     exception_site: Site | None = None

@@ -40,7 +40,8 @@ class Pattern:
 
     calls: tuple[Call, ...]
     spans: tuple[tuple[int, int], ...]  # inclusive step ranges
+    more_steps: int = 0  # further steps of a long run, of which only the number was kept
 
     @property
     def steps(self) -> int:
-        return sum(last - first + 1 for first, last in self.spans)
+        return sum(last - first + 1 for first, last in self.spans) + self.more_steps

@@ -1,0 +1,1 @@
+"""The PyTorch adapter: hooks in, plain values out; every hook and patch is removed again."""

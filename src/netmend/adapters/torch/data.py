@@ -1,0 +1,227 @@
+"""Data: DataLoaders, and fingerprints of the batches that models are shown."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+from torch.utils.data import DataLoader, RandomSampler, SequentialSampler, WeightedRandomSampler
+from torch.utils.data.dataloader import _BaseDataLoaderIter
+
+from netmend.adapters.torch.deferred import Deferred
+from netmend.adapters.torch.eligible import tensors_in
+from netmend.adapters.torch.fingerprint import describe_inputs, describe_targets, hash_samples, summary_of
+from netmend.adapters.torch.guard import guarded
+from netmend.observe.naming import name_of
+from netmend.observe.schedule import FULL
+from netmend.vocabulary import BatchPrint, LoaderFact
+
+if TYPE_CHECKING:
+    from netmend.adapters.torch.models import Model
+    from netmend.adapters.torch.session import TorchSession
+
+_SHARE = 0.2  # of the budget goes into fingerprints on ordinary steps
+_MOST_SAMPLES = 65_536  # hashes kept, each for training and evaluation
+
+
+class Data:
+    def __init__(self, session: TorchSession) -> None:
+        self.session = session
+        self.loaders: dict[str, LoaderFact] = {}
+        self.deferred = Deferred()
+        self._loader = ""  # that handed out the latest batch
+        self._open: Opening | None = None
+        self._hashed = {"training": 0, "evaluation": 0}
+        self._last = {"training": -1, "evaluation": -1}
+        self._seen = {"training": 0, "evaluation": 0}
+        self._cost = 0.0
+
+    def install(self) -> None:
+        self.session.patches.wrap(DataLoader, "__iter__", self._iterating)
+        self.session.patches.wrap(_BaseDataLoaderIter, "__next__", self._fetching)
+
+    # -- loaders ------------------------------------------------------------------------------------------------
+
+    def _iterating(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def __iter__(loader: Any) -> Any:
+            if self.session.alive and not self.session.busy:
+                self.session.promote()
+                if self.session.watching():
+                    self._epoch(loader)
+            return original(loader)
+
+        return __iter__
+
+    def _fetching(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def __next__(iterator: Any) -> Any:
+            batch = original(iterator)
+            if self.session.watching() and self._loader:
+                self._batch(iterator)
+            return batch
+
+        return __next__
+
+    @guarded("DataLoaders")
+    def _epoch(self, loader: Any) -> None:
+        session = self.session
+        name = session.names.get(loader)
+        site = session.sites.here(depth=3)
+        if name is None:
+            name = session.unique_name(name_of(loader, sys._getframe(3), session.sites) or "loader")
+            session.names.put(loader, name)
+            self.loaders[name] = _loader_fact(session, loader, name)
+        if self.loaders[name].iterated is None:
+            self._store(replace(self.loaders[name], iterated=site))
+        self._loader = name
+        session.recorder.patterns.note("epoch", name, "", site)
+
+    @guarded("DataLoaders")
+    def _batch(self, iterator: Any) -> None:
+        self.session.recorder.patterns.note("batch", self._loader)
+
+    def _store(self, fact: LoaderFact) -> None:
+        self.loaders[fact.name] = fact
+        self.session.recorder.fact(fact)
+
+    def _phase_known(self, phase: str) -> None:
+        fact = self.loaders.get(self._loader)
+        if fact is not None and fact.phase == "unknown":
+            self._store(replace(fact, phase=phase))
+
+    # -- fingerprints -------------------------------------------------------------------------------------------
+
+    def looked_at(self, model: Model, args: Any, kwargs: Any, training: bool) -> None:
+        """A model is called: fingerprint its input, if it is time."""
+        phase = "training" if training else "evaluation"
+        self.close()
+        self._phase_known(phase)
+        self._seen[phase] += 1
+        full = self.session.recorder.level == FULL and training
+        if not full and not self._due(phase):
+            return
+        inputs = next((t for t in tensors_in((args, kwargs)) if t.dim() >= 1 and len(t)), None)
+        if inputs is None:
+            return
+        started = perf_counter()
+        self._last[phase] = self._seen[phase]
+        step = self.session.recorder.step
+        self._open = Opening(self.session, BatchPrint(step, phase, len(inputs), model.name))
+        self._examine(inputs.detach(), model.name, full)
+        cost = perf_counter() - started
+        self._cost = cost if not self._cost else 0.8 * self._cost + 0.2 * cost
+
+    def _due(self, phase: str) -> bool:
+        if self._hashed[phase] >= _MOST_SAMPLES:
+            return False
+        budget = self.session.recorder.budget
+        if not budget.base_seconds or not self._cost:
+            return True
+        interval = self._cost / (budget.base_seconds * budget.share * _SHARE)
+        return self._seen[phase] - self._last[phase] >= interval
+
+    @torch.no_grad()
+    def _examine(self, inputs: Tensor, model: str, full: bool) -> None:
+        opened = self._open
+        assert opened is not None
+        phase, step, recorder = opened.print.phase, opened.print.step, self.session.recorder
+        wanted: dict[str, Tensor] = {}
+        if self._hashed[phase] < _MOST_SAMPLES:
+            self._hashed[phase] += len(inputs)
+            wanted["hashes"] = hash_samples(inputs)
+        axis = ""
+        if full:
+            axis, features = describe_inputs(inputs)
+            if features is not None:
+                wanted["features"] = features
+            if inputs.is_floating_point():
+                wanted["summary"] = summary_of(inputs)
+
+        def known(values: dict[str, Tensor]) -> None:
+            if "summary" in values:
+                recorder.row("input", model, step, values["summary"].tolist())
+            features = tuple(tuple(row) for row in values["features"].t().tolist()) if "features" in values else ()
+            hashes = tuple(values["hashes"].tolist()) if "hashes" in values else ()
+            opened.fill({"hashes": hashes, "features": features, "feature_axis": axis})
+
+        if wanted:
+            opened.pending += 1
+            self.deferred.add(wanted, known)
+
+    def saw_target(self, target: Tensor | None) -> None:
+        """A loss was computed for the batch that was fingerprinted last."""
+        opened = self._open
+        if opened is None or opened.has_target or target is None or not target.numel():
+            return
+        if target.dim() == 0 or len(target) != opened.print.size:
+            return
+        opened.has_target = True
+        opened.pending += 1
+        self.deferred.add({"target": target.detach()[:4096]}, lambda values: opened.fill(describe_targets(values["target"])))
+
+    def close(self) -> None:
+        opened, self._open = self._open, None
+        if opened is not None:
+            opened.close()
+
+    def step_over(self, step: int) -> None:
+        self.deferred.collect()
+        self.close()
+
+    def finish(self) -> None:
+        self.deferred.collect(wait=True)
+        self.close()
+
+
+class Opening:
+    """A fingerprint that is being put together; written once it is closed and everything about it has arrived."""
+
+    def __init__(self, session: TorchSession, empty: BatchPrint) -> None:
+        self._session = session
+        self.print = empty
+        self.has_target = False
+        self.pending = 0
+        self._closed = False
+
+    def fill(self, fields: dict[str, Any]) -> None:
+        self.print = replace(self.print, **fields)
+        self.pending -= 1
+        self._check()
+
+    def close(self) -> None:
+        self._closed = True
+        self._check()
+
+    def _check(self) -> None:
+        if self._closed and self.pending == 0:
+            self._session.recorder.batch(self.print)
+
+
+def _loader_fact(session: TorchSession, loader: Any, name: str) -> LoaderFact:
+    dataset, sampler = loader.dataset, getattr(loader, "sampler", None)
+    shuffle = None
+    if isinstance(sampler, (RandomSampler, WeightedRandomSampler)):
+        shuffle = True
+    elif isinstance(sampler, SequentialSampler):
+        shuffle = False
+    elif type(sampler).__name__ == "DistributedSampler":
+        shuffle = bool(getattr(sampler, "shuffle", False))
+    try:
+        samples = len(dataset)
+    except TypeError:  # an iterable dataset has no length
+        samples = None
+    return LoaderFact(
+        name=name,
+        dataset=type(dataset).__name__,
+        samples=samples,
+        batch_size=loader.batch_size,
+        shuffle=shuffle,
+        sampler=type(sampler).__name__ if sampler is not None else "",
+        drop_last=bool(loader.drop_last),
+        workers=loader.num_workers,
+        created=session.created.get(loader),
+    )

@@ -1,0 +1,244 @@
+"""Triton kernels that read whole tensors once: one activation, or all gradients or weights of a step.
+
+Every kernel leaves one row of partial results per program, and `fold` (device_kernels_rows) sums the rows of all tensors at the
+end of a step; so nothing is accumulated by atomics and the result does not depend on the order in which programs finish.
+"""
+
+# mypy: disallow-untyped-defs=False, disallow-untyped-calls=False, disallow-untyped-decorators=False
+# Kernel arguments are typed by Triton at compile time; Python annotations on them would only mislead.
+
+from __future__ import annotations
+
+import triton
+import triton.language as tl
+
+from netmend.adapters.torch.device_kernels_rows import ROW_STRIDE, store_place, store_row
+
+SPREAD_SAMPLES: tl.constexpr = tl.constexpr(8)  # as in host_meter: the first samples of a batch are compared
+
+
+@triton.jit
+def _take(values, total, squares, low, high, zeros, saturated, low_end, high_end, SATURATION: tl.constexpr):
+    values = values.to(tl.float32)
+    total += values
+    squares += values * values
+    low = tl.minimum(low, values)
+    high = tl.maximum(high, values)
+    zeros += tl.where(values == 0.0, 1.0, 0.0)
+    if SATURATION:
+        saturated += tl.where((values <= low_end) | (values >= high_end), 1.0, 0.0)
+    return total, squares, low, high, zeros, saturated
+
+
+@triton.jit
+def _take_some(
+    values, mask, total, squares, low, high, zeros, saturated, low_end, high_end, SATURATION: tl.constexpr
+):
+    """As `_take`, where values outside the mask were loaded as 0."""
+    values = values.to(tl.float32)
+    total += values
+    squares += values * values
+    low = tl.where(mask, tl.minimum(low, values), low)
+    high = tl.where(mask, tl.maximum(high, values), high)
+    zeros += tl.where(mask & (values == 0.0), 1.0, 0.0)
+    if SATURATION:
+        saturated += tl.where(mask & ((values <= low_end) | (values >= high_end)), 1.0, 0.0)
+    return total, squares, low, high, zeros, saturated
+
+
+@triton.jit
+def _count_odd(values, mask, nonfinite, undefined):
+    values = values.to(tl.float32)
+    nan = values != values
+    infinite = tl.abs(values) == float("inf")
+    nonfinite += tl.where(mask & (nan | infinite), 1.0, 0.0)
+    undefined += tl.where(mask & nan, 1.0, 0.0)
+    return nonfinite, undefined
+
+
+@triton.jit
+def _whole(counts):
+    """Sum of counts kept in float32: exact per lane, so only the sum needs integers."""
+    return tl.sum(counts.to(tl.int32), 0)
+
+
+@triton.jit
+def _sample_spread(values, row, part, samples, sample_size, positions, position_stride, TILE: tl.constexpr):
+    """Squared distance of the first samples from their mean, over evenly spaced positions of a sample."""
+    position = part * TILE + tl.arange(0, TILE)
+    inside = position < positions
+    start = values + position.to(tl.int64) * position_stride
+    mean = tl.zeros([TILE], tl.float32)
+    for sample in tl.static_range(SPREAD_SAMPLES):
+        there = inside & (sample < samples)
+        mean += tl.load(start + sample_size.to(tl.int64) * sample, mask=there, other=0.0).to(tl.float32)
+    mean = mean / samples
+    apart = tl.zeros([TILE], tl.float32)
+    squares = tl.zeros([TILE], tl.float32)
+    for sample in tl.static_range(SPREAD_SAMPLES):
+        # The second read comes from the cache: these are a few kilobytes.
+        there = inside & (sample < samples)
+        value = tl.load(start + sample_size.to(tl.int64) * sample, mask=there, other=0.0).to(tl.float32)
+        apart += tl.where(there, (value - mean) * (value - mean), 0.0)
+        squares += value * value
+    nothing = tl.full([], 0.0, tl.float32)
+    infinity = tl.full([], float("inf"), tl.float32)
+    store_row(
+        row,
+        nothing,
+        nothing,
+        infinity,
+        -infinity,
+        nothing,
+        nothing,
+        nothing,
+        nothing,
+        tl.sum(apart, 0),
+        tl.sum(squares, 0),
+    )
+
+
+@triton.jit
+def _scan(
+    values, row, flags, pid, programs, full_tiles, tail, units, unit_width, low_end, high_end,
+    TILE: tl.constexpr, UNITS: tl.constexpr, SATURATION: tl.constexpr,
+):  # fmt: skip
+    """All values of tiles pid, pid + programs, …: four loads in flight, no mask except on the last few tiles."""
+    lane = tl.arange(0, TILE)
+    total = tl.zeros([TILE], tl.float32)
+    squares = tl.zeros([TILE], tl.float32)
+    low = tl.full([TILE], float("inf"), tl.float32)
+    high = tl.full([TILE], float("-inf"), tl.float32)
+    zeros = tl.zeros([TILE], tl.float32)
+    saturated = tl.zeros([TILE], tl.float32)
+    stride = programs.to(tl.int64) * TILE
+    own_tiles = (full_tiles + (programs - 1 - pid)) // programs
+    rounds = own_tiles // 4
+    start = values + pid.to(tl.int64) * TILE
+    for _ in range(rounds):
+        first = tl.load(start + lane)
+        second = tl.load(start + stride + lane)
+        third = tl.load(start + 2 * stride + lane)
+        fourth = tl.load(start + 3 * stride + lane)
+        total, squares, low, high, zeros, saturated = _take(
+            first, total, squares, low, high, zeros, saturated, low_end, high_end, SATURATION)  # fmt: skip
+        total, squares, low, high, zeros, saturated = _take(
+            second, total, squares, low, high, zeros, saturated, low_end, high_end, SATURATION)  # fmt: skip
+        total, squares, low, high, zeros, saturated = _take(
+            third, total, squares, low, high, zeros, saturated, low_end, high_end, SATURATION)  # fmt: skip
+        total, squares, low, high, zeros, saturated = _take(
+            fourth, total, squares, low, high, zeros, saturated, low_end, high_end, SATURATION)  # fmt: skip
+        start += 4 * stride
+    # Up to three full tiles are left; their masks are the same for all lanes, so the loads stay wide.
+    left = own_tiles - rounds * 4
+    one = tl.zeros([TILE], tl.int32) + left > 0
+    two = tl.zeros([TILE], tl.int32) + left > 1
+    three = tl.zeros([TILE], tl.int32) + left > 2
+    first = tl.load(start + lane, mask=one, other=0.0)
+    second = tl.load(start + stride + lane, mask=two, other=0.0)
+    third = tl.load(start + 2 * stride + lane, mask=three, other=0.0)
+    total, squares, low, high, zeros, saturated = _take_some(
+        first, one, total, squares, low, high, zeros, saturated, low_end, high_end, SATURATION)  # fmt: skip
+    total, squares, low, high, zeros, saturated = _take_some(
+        second, two, total, squares, low, high, zeros, saturated, low_end, high_end, SATURATION)  # fmt: skip
+    total, squares, low, high, zeros, saturated = _take_some(
+        third, three, total, squares, low, high, zeros, saturated, low_end, high_end, SATURATION)  # fmt: skip
+    last = values + full_tiles.to(tl.int64) * TILE
+    if (tail > 0) & (full_tiles % programs == pid):
+        rest = tl.load(last + lane, mask=lane < tail, other=0.0)
+        total, squares, low, high, zeros, saturated = _take_some(
+            rest, lane < tail, total, squares, low, high, zeros, saturated, low_end, high_end, SATURATION)  # fmt: skip
+    if UNITS:
+        # The host chose `programs` so that a lane meets the same unit in every tile of its program. Several lanes
+        # may raise the same flag; they all write the same value.
+        unit = ((pid * TILE + lane) // unit_width) % units
+        tl.store(flags + unit, tl.full([TILE], 1, tl.uint8), mask=high > 0.0)
+    sum_of_squares = tl.sum(squares, 0)
+    nothing = tl.full([], 0, tl.int32)
+    nonfinite_count = nothing
+    undefined_count = nothing
+    if (sum_of_squares < float("inf")) == 0:
+        # Something is not finite (or very large): read again, to count. This happens rarely, so the common path
+        # need not test every value.
+        nonfinite = tl.zeros([TILE], tl.float32)
+        undefined = tl.zeros([TILE], tl.float32)
+        start = values + pid.to(tl.int64) * TILE
+        for _ in range(own_tiles):
+            nonfinite, undefined = _count_odd(tl.load(start + lane), lane < TILE, nonfinite, undefined)
+            start += stride
+        if (tail > 0) & (full_tiles % programs == pid):
+            rest = tl.load(last + lane, mask=lane < tail, other=0.0)
+            nonfinite, undefined = _count_odd(rest, lane < tail, nonfinite, undefined)
+        nonfinite_count = _whole(nonfinite)
+        undefined_count = _whole(undefined)
+    saturated_count = nothing
+    if SATURATION:
+        saturated_count = _whole(saturated)
+    store_row(
+        row, tl.sum(total, 0), sum_of_squares, tl.min(low, 0), tl.max(high, 0), _whole(zeros), nonfinite_count,
+        undefined_count, saturated_count, nothing, nothing,
+    )  # fmt: skip
+
+
+@triton.jit(
+    do_not_specialize=[
+        "slot", "first_row", "first_flag", "programs", "full_tiles", "tail", "units", "unit_width", "low_end", "high_end",
+        "samples", "sample_size", "positions", "position_stride",
+    ]
+)  # fmt: skip
+def scan_one(
+    values, rows, places, flags, slot, first_row, first_flag, programs, full_tiles, tail, units, unit_width,
+    low_end, high_end, samples, sample_size, positions, position_stride,
+    TILE: tl.constexpr, SPREAD_TILE: tl.constexpr, UNITS: tl.constexpr, SATURATION: tl.constexpr,
+):  # fmt: skip
+    """Statistics of one dense tensor. Programs after the first `programs` measure how far its samples lie apart."""
+    pid = tl.program_id(0)
+    row = rows + (first_row + pid).to(tl.int64) * ROW_STRIDE
+    own_flags = flags + first_flag
+    if pid == 0:
+        flagged = units if UNITS else units * 0
+        store_place(
+            places, slot, rows + first_row.to(tl.int64) * ROW_STRIDE, tl.num_programs(0), own_flags, flagged
+        )
+    if pid < programs:
+        _scan(
+            values, row, own_flags, pid, programs, full_tiles, tail, units, unit_width, low_end, high_end,
+            TILE, UNITS, SATURATION,
+        )  # fmt: skip
+    else:
+        _sample_spread(
+            values, row, pid - programs, samples, sample_size, positions, position_stride, SPREAD_TILE
+        )
+
+
+@triton.jit(do_not_specialize=["first_slot", "first_row"])
+def scan_many(
+    addresses, shapes, chunks, rows, places, flags, first_slot, first_row,
+    DTYPE: tl.constexpr, TILE: tl.constexpr, CHUNK_TILES: tl.constexpr,
+):  # fmt: skip
+    """Statistics of many dense tensors of one dtype, a chunk of CHUNK_TILES tiles per program.
+
+    `addresses[i]` is where tensor i lies, `shapes[i]` = (full tiles, tail, its first chunk, its chunks),
+    `chunks[program]` = (tensor, chunk within it).
+    """
+    pid = tl.program_id(0)
+    tensor = tl.load(chunks + pid * 2)
+    chunk = tl.load(chunks + pid * 2 + 1)
+    full_tiles = tl.load(shapes + tensor * 4)
+    tail = tl.load(shapes + tensor * 4 + 1)
+    first_chunk = tl.load(shapes + tensor * 4 + 2)
+    count = tl.load(shapes + tensor * 4 + 3)
+    # The host admits only addresses that are multiples of 16; saying so makes the loads wide.
+    address = tl.multiple_of(tl.load(addresses + tensor), 16)
+    values = tl.multiple_of(address.to(tl.pointer_type(DTYPE)), 16)
+    if chunk == 0:
+        start = rows + (first_row + first_chunk).to(tl.int64) * ROW_STRIDE
+        store_place(places, first_slot + tensor, start, count, flags, count * 0)
+    own_first = chunk * CHUNK_TILES
+    own_full = tl.minimum(tl.maximum(full_tiles - own_first, 0), CHUNK_TILES)
+    own_tail = tl.where(chunk == count - 1, tail, 0)
+    row = rows + (first_row + pid).to(tl.int64) * ROW_STRIDE
+    _scan(
+        values + own_first.to(tl.int64) * TILE, row, flags, pid * 0, count * 0 + 1, own_full, own_tail,
+        count, count, 0.0, 0.0, TILE, False, False,
+    )  # fmt: skip

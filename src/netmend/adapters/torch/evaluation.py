@@ -1,0 +1,104 @@
+"""Evaluation: passes that compute no gradients, told from training passes and summed up in one row each."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from torch import Tensor
+
+from netmend.adapters.torch.arrivals import Gathering
+from netmend.adapters.torch.host_meter import NAN
+
+if TYPE_CHECKING:
+    from netmend.adapters.torch.losses import LossCall
+    from netmend.adapters.torch.models import Model
+    from netmend.adapters.torch.session import TorchSession
+
+_SHARE = 2.0  # of the budget: scoring evaluation batches may cost this multiple of it, within evaluation
+_FREE_SECONDS = 0.002
+
+
+class Pass:
+    """One evaluation pass: a run of forward passes without gradients between two training steps."""
+
+    def __init__(self, session: TorchSession, model: str, training: bool, grad: bool) -> None:
+        self.session = session
+        self.model, self.training, self.grad = model, training, grad
+        self.gathering = Gathering(session, self._write)
+        self.started = perf_counter()
+        self.own = 0.0
+        self.loss = ""
+        self.batches = self.forwards = self.samples = self.scored = 0
+        self.total = self.metric = 0.0
+        self.constant = NAN
+        self.step = session.recorder.step
+
+    def add_loss(self, call: LossCall, size: int) -> None:
+        self.batches += 1
+        self.samples += size
+
+        def take(value: float) -> None:
+            self.total += value * size
+
+        self.gathering.add(call.scalar, take)
+
+    def add_metric(self, metric: Tensor, size: int) -> None:
+        def take(value: float) -> None:
+            self.metric += value * size
+            self.scored += size
+
+        self.gathering.add(metric, take)
+
+    def _write(self) -> None:
+        row = (
+            self.total / self.samples if self.samples else NAN,
+            self.constant,
+            self.metric / self.scored if self.scored else NAN,
+            float(self.samples),
+            float(max(self.batches, self.forwards)),
+            float(self.training),
+            float(self.grad),
+        )
+        self.session.recorder.row("evaluation", self.loss or self.model, self.step, row)
+
+
+class Evaluation:
+    def __init__(self, session: TorchSession) -> None:
+        self.session = session
+        self.current: Pass | None = None
+
+    def begin(self, model: Model, training: bool, grad: bool) -> None:
+        if self.current is None:
+            self.session.recorder.break_clock()
+            self.current = Pass(self.session, model.name, training, grad)
+
+    def forward_done(self) -> None:
+        if self.current is not None:
+            self.current.forwards += 1
+
+    def loss_done(self, call: LossCall) -> None:
+        """A loss was computed without gradients."""
+        current = self.current
+        if current is None:
+            return
+        current.loss = current.loss or call.name
+        if call.name != current.loss:
+            return
+        size = len(call.target) if call.target is not None and call.target.dim() else 1
+        current.add_loss(call, size)
+        started = perf_counter()
+        allowed = _FREE_SECONDS + (started - current.started) * self.session.recorder.budget.share * _SHARE
+        if call.prediction is None or call.target is None or current.own > allowed:
+            return
+        metric, current.constant = self.session.losses.score(call)
+        if metric is not None:
+            current.add_metric(metric, size)
+        current.own += perf_counter() - started
+
+    def close(self) -> None:
+        """Training goes on, or the program ends: write the pass down."""
+        current, self.current = self.current, None
+        if current is not None:
+            current.gathering.close()
+            self.session.recorder.break_clock()

@@ -1,0 +1,107 @@
+"""Expressions: hand-written objectives, recognised by what they compute rather than by how they are written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from netmend.adapters.torch.eligible import plain
+
+if TYPE_CHECKING:
+    from netmend.adapters.torch.functions import TailCall
+
+_LONGEST_PATH = 40
+_TOLERANCE = 1e-5
+_LARGEST = 4_000_000
+Found = tuple[str, Tensor, Tensor, dict[str, Any]]
+
+
+def autograd_path(objective: Tensor) -> tuple[str, ...]:
+    """Names of the autograd nodes from the objective downwards, along the first branch that needs gradients."""
+    names = []
+    node = objective.grad_fn
+    while node is not None and len(names) < _LONGEST_PATH:
+        names.append(node.name())
+        node = next((parent for parent, _ in node.next_functions if parent is not None), None)
+    return tuple(names)
+
+
+@torch.no_grad()
+def recognise(tail: list[TailCall], output: Tensor, value: float) -> Found | None:
+    """The criterion that gives exactly this value for the model's output (or what was made of it) and some target."""
+    predictions = [output] + [t for call in tail for t in call.tensors if t.requires_grad and plain(t)]
+    targets = [t for call in tail for t in call.tensors if not t.requires_grad and plain(t)]
+    for prediction in _distinct(predictions)[:6]:
+        for target in _distinct(targets)[:6]:
+            if prediction.numel() > _LARGEST or target.numel() > _LARGEST:
+                continue
+            for criterion, compute in _CANDIDATES.items():
+                for reduction in ("mean", "sum"):
+                    if _gives(compute, prediction.detach(), target.detach(), reduction, value):
+                        return criterion, prediction, target, {"reduction": reduction}
+    return None
+
+
+def _gives(compute: Callable[..., Tensor | None], prediction: Tensor, target: Tensor, reduction: str, value: float) -> bool:
+    try:
+        result = compute(prediction, target, reduction)
+    except (RuntimeError, ValueError, IndexError, TypeError):
+        return False  # shapes or types that this criterion does not take
+    return result is not None and math.isclose(float(result), value, rel_tol=_TOLERANCE, abs_tol=1e-12)
+
+
+def _distinct(tensors: list[Tensor]) -> list[Tensor]:
+    return list({id(t): t for t in tensors}.values())
+
+
+def _squared(prediction: Tensor, target: Tensor, reduction: str) -> Tensor | None:
+    if not target.is_floating_point() and prediction.shape != target.shape:
+        return None
+    difference = (prediction - target).square()  # broadcasting as the user's own expression does
+    return difference.mean() if reduction == "mean" else difference.sum()
+
+
+def _absolute(prediction: Tensor, target: Tensor, reduction: str) -> Tensor | None:
+    if not target.is_floating_point() and prediction.shape != target.shape:
+        return None
+    difference = (prediction - target).abs()
+    return difference.mean() if reduction == "mean" else difference.sum()
+
+
+def _classes(prediction: Tensor, target: Tensor, reduction: str) -> Tensor | None:
+    if prediction.dim() < 2 or target.is_floating_point() and target.shape != prediction.shape:
+        return None
+    return functional.cross_entropy(prediction, target.squeeze(-1) if target.dim() == prediction.dim() and target.shape[-1] == 1 else target, reduction=reduction)
+
+
+def _log_likelihood(prediction: Tensor, target: Tensor, reduction: str) -> Tensor | None:
+    if prediction.dim() < 2 or target.is_floating_point():
+        return None
+    return functional.nll_loss(prediction, target, reduction=reduction)
+
+
+def _binary(prediction: Tensor, target: Tensor, reduction: str) -> Tensor | None:
+    if prediction.shape != target.shape or float(prediction.min()) < 0 or float(prediction.max()) > 1:
+        return None
+    return functional.binary_cross_entropy(prediction, target.float(), reduction=reduction)
+
+
+def _binary_logits(prediction: Tensor, target: Tensor, reduction: str) -> Tensor | None:
+    if prediction.shape != target.shape:
+        return None
+    return functional.binary_cross_entropy_with_logits(prediction, target.float(), reduction=reduction)
+
+
+_CANDIDATES: dict[str, Callable[[Tensor, Tensor, str], Tensor | None]] = {
+    "mse_loss": _squared,
+    "l1_loss": _absolute,
+    "cross_entropy": _classes,
+    "nll_loss": _log_likelihood,
+    "binary_cross_entropy": _binary,
+    "binary_cross_entropy_with_logits": _binary_logits,
+}

@@ -1,0 +1,232 @@
+"""Models: the outermost modules a program calls, found while it runs."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+
+from netmend.adapters.torch import structure
+from netmend.adapters.torch.eligible import tensors_in, unusual_execution
+from netmend.adapters.torch.guard import guarded
+from netmend.observe.naming import name_of
+from netmend.observe.schedule import FULL
+from netmend.vocabulary import Event, Site
+
+if TYPE_CHECKING:
+    from netmend.adapters.torch.session import TorchSession
+
+class Model:
+    """One outermost module: what is known of it, and the state of its call in progress."""
+
+    def __init__(self, session: TorchSession, module: nn.Module, name: str) -> None:
+        self.session = session
+        self.name = name
+        self.reference = weakref.ref(module)
+        self.called_from: Site | None = None
+        self.structure_known = False
+        self.training_pass = False
+        self.parameter_ids: tuple[int, ...] = ()
+        self.calls: dict[int, structure.Seen] = {}  # by module, in execution order
+        self.input_shapes: tuple[tuple[int, ...], ...] = ()
+        self.output_shapes: tuple[tuple[int, ...], ...] = ()
+        self.register(module)
+
+    def register(self, module: nn.Module) -> None:
+        """Give every module and parameter its dotted name."""
+        for path, child in module.named_modules():
+            if child not in self.session.names:
+                self.session.names.put(child, f"{self.name}.{path}" if path else self.name)
+        for path, parameter in module.named_parameters():
+            if parameter not in self.session.names:
+                self.session.names.put(parameter, f"{self.name}.{path}")
+        self.parameter_ids = structure.identity(module)
+
+    def name_of_module(self, module: nn.Module) -> str:
+        name = self.session.names.get(module)
+        if name is None:  # executed inside the model, but registered nowhere
+            seen = self.calls.get(id(module))
+            place = f"@{seen.called.short}" if seen is not None and seen.called is not None else ""
+            name = f"{self.name}.({type(module).__name__}{place}#{len(self.calls)})"
+            self.session.names.put(module, name)
+            for path, parameter in module.named_parameters():
+                if parameter not in self.session.names:
+                    self.session.names.put(parameter, f"{name}.{path}")
+        return name
+
+    def called(self, module: nn.Module, site: Site | None) -> None:
+        seen = self.calls.get(id(module))
+        if seen is None:
+            seen = self.calls[id(module)] = structure.Seen(weakref.ref(module), len(self.calls), site)
+        seen.times += 1
+
+    def returned(self, module: nn.Module, args: Any, output: Any) -> None:
+        seen = self.calls.get(id(module))
+        if seen is not None and seen.times == 1:
+            seen.inputs = tuple(tuple(t.shape) for t in tensors_in(args))
+            outputs = list(tensors_in(output))
+            seen.outputs = tuple(tuple(t.shape) for t in outputs)
+            seen.dtype = str(outputs[0].dtype).removeprefix("torch.") if outputs else ""
+
+
+class Models:
+    def __init__(self, session: TorchSession) -> None:
+        self.session = session
+        self.all: list[Model] = []
+        self.active: Model | None = None
+        self._by_id: dict[int, Model] = {}
+        self._patched: set[type[nn.Module]] = set()
+
+    def install(self) -> None:
+        for kind in self._patched:  # after a pause
+            self.session.patches.wrap(kind, "__call__", self._calling)
+
+    def find(self, module: nn.Module) -> Model | None:
+        model = self._by_id.get(id(module))
+        return model if model is not None and model.reference() is module else None
+
+    def parameters(self) -> list[tuple[str, nn.Parameter]]:
+        """All named parameters of all models, each once."""
+        found: dict[int, tuple[str, nn.Parameter]] = {}
+        for model in self.all:
+            module = model.reference()
+            for parameter in module.parameters() if module is not None else ():
+                found.setdefault(id(parameter), (self.session.names.get(parameter) or "?", parameter))
+        return list(found.values())
+
+    # -- calls of outermost modules ------------------------------------------------------------------------------
+
+    @guarded("the models of the program")
+    def discover(self, module: nn.Module, args: Any) -> Model | None:
+        """A module hook saw a call from outside any module: a model, if it has parameters."""
+        model = self.find(module) or self._new(module)
+        if model is None:
+            return None
+        self._enter(model, module, args, {}, self.session.sites.here(depth=4))
+        return model
+
+    @guarded("the models of the program")
+    def expect(self, module: nn.Module) -> None:
+        """The user named this model: know it before it is first called."""
+        if self.find(module) is None:
+            self._new(module)
+
+    def _new(self, module: nn.Module) -> Model | None:
+        if isinstance(module, nn.modules.loss._Loss) or next(module.parameters(), None) is None:
+            # Layers in a plain list register nothing: such a module counts if its class is the user's own.
+            if type(module).__module__.startswith("torch.") or isinstance(module, nn.modules.loss._Loss):
+                return None
+        if any(module in known for known in self.session.layers.stack):
+            return None
+        name = name_of(module, sys._getframe(4), self.session.sites) or type(module).__name__.lower()
+        taken = {model.name for model in self.all}
+        unique = next(n for n in (name, *(f"{name}#{k}" for k in range(2, 10_000))) if n not in taken)
+        model = Model(self.session, module, unique)
+        self.all.append(model)
+        self._by_id[id(module)] = model
+        kind = type(module)
+        if kind not in self._patched and not isinstance(module, torch.jit.ScriptModule):
+            self._patched.add(kind)
+            self.session.patches.wrap(kind, "__call__", self._calling)
+        structure.record_parameters(self.session, model, module)
+        return model
+
+    def _calling(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        session, recorder = self.session, self.session.recorder
+
+        def __call__(module: nn.Module, /, *args: Any, **kwargs: Any) -> Any:
+            # is_compiling comes first: the compiler folds it, and sees nothing else of this function.
+            if torch.compiler.is_compiling() or recorder.level == 0 or self.active is not None:
+                return original(module, *args, **kwargs)
+            model = self.find(module)
+            if model is None or not session.watching() or session.in_backward or unusual_execution():
+                return original(module, *args, **kwargs)
+            self.enter(model, module, args, kwargs)
+            try:
+                output = original(module, *args, **kwargs)
+            except BaseException:
+                self.active = None
+                session.functions.leave_all()
+                raise
+            self.leave(output)
+            return output
+
+        return __call__
+
+    @guarded("forward passes")
+    def enter(self, model: Model, module: nn.Module, args: Any, kwargs: Any) -> None:
+        self._enter(model, module, args, kwargs, self.session.sites.here(depth=3))
+
+    def _enter(self, model: Model, module: nn.Module, args: Any, kwargs: Any, site: Site | None) -> None:
+        session = self.session
+        session.functions.leave_all()
+        grad = torch.is_grad_enabled()
+        training = module.training
+        model.training_pass = grad and (training or session.evaluation.current is None)
+        if grad and training:
+            session.evaluation.close()
+            session.busy = False  # ending a step by hand is a part of its own
+            session.steps.boundary()
+            session.busy = True
+        elif not grad:
+            session.evaluation.begin(model, training, grad)
+        detail = f"{'train' if training else 'eval'}, {'grad' if grad else 'no_grad'}"
+        session.recorder.patterns.note("forward", model.name, detail, site)
+        model.called_from = model.called_from or site
+        self.active = model
+        if grad:
+            session.nonfinite.entering(module, args, kwargs)
+        if session.recorder.level == FULL and grad:
+            if structure.identity(module) != model.parameter_ids:
+                self._changed(model, module)
+            if not model.structure_known:
+                model.input_shapes = tuple(tuple(t.shape) for t in tensors_in((args, kwargs)))
+            session.functions.enter_forward(module)
+        session.data.looked_at(model, args, kwargs, training=grad)
+
+    def _changed(self, model: Model, module: nn.Module) -> None:
+        """Layers or trainable parts differ from what was recorded: record them anew."""
+        session = self.session
+        session.recorder.event(
+            Event(session.recorder.step, "model changed", f"{model.name} has other parameters than before", model.name)
+        )
+        model.structure_known = False
+        model.calls.clear()
+        model.register(module)
+        structure.record_parameters(session, model, module)
+
+    @guarded("forward passes")
+    def leave(self, output: Any) -> None:
+        session, model = self.session, self.active
+        self.active = None
+        session.functions.leave_forward()
+        if model is None:
+            return
+        grad = torch.is_grad_enabled()
+        if grad:
+            session.nonfinite.leaving(output)
+        else:
+            session.evaluation.forward_done()
+        if session.recorder.level == FULL and grad:
+            if not model.structure_known:
+                model.output_shapes = tuple(tuple(t.shape) for t in tensors_in(output))
+            session.functions.enter_tail(output)
+
+    def step_over(self) -> None:
+        """A fully observed step is complete: write down the structure that was seen."""
+        for model in self.all:
+            module = model.reference()
+            if module is not None and model.calls and not model.structure_known:
+                structure.record_modules(self.session, model, module)
+                model.structure_known = True
+                structure.record_parameters(self.session, model, module, first=False)
+
+    def finish(self) -> None:
+        for model in self.all:
+            module = model.reference()
+            if module is not None and not model.structure_known:
+                structure.record_modules(self.session, model, module)

@@ -1,0 +1,282 @@
+"""Optimizers: what is updated, by how much, at which rate."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+from torch.optim.optimizer import (
+    Optimizer,
+    register_optimizer_step_post_hook,
+    register_optimizer_step_pre_hook,
+)
+
+from netmend.adapters.torch.eligible import plain
+from netmend.adapters.torch.guard import guarded
+from netmend.adapters.torch.known import Known
+from netmend.adapters.torch.leaves import leaves_of
+from netmend.observe.naming import name_of
+from netmend.observe.schedule import FULL, LIGHT
+from netmend.vocabulary import GroupFact, ModelFact, OptimizerFact, ParameterFact, Site, Statistics
+
+if TYPE_CHECKING:
+    from torch.utils.hooks import RemovableHandle
+
+    from netmend.adapters.torch.session import TorchSession
+
+_SENTINELS = 2  # gradients looked at on every step
+_SENTINEL_SIZE = 4096
+_GROUP_SETTINGS = (bool, int, float, str)
+
+
+class Optimizers:
+    def __init__(self, session: TorchSession) -> None:
+        self.session = session
+        self.known: Known[bool] = Known()  # optimisers created or seen stepping
+        self.seen = 0
+        self.stepping: set[str] = set()
+        self.facts: dict[str, OptimizerFact] = {}
+        self.initial: dict[str, tuple[Statistics, float | None]] = {}
+        self._handles: list[RemovableHandle] = []
+        self._rates: dict[str, list[float]] = {}
+        self._groups: dict[str, int] = {}  # number of parameters when the fact was written
+        self._sentinels: Known[list[Tensor]] = Known()
+        self._leaves: list[tuple[str, Tensor]] = []
+        self._by_hand_state: tuple[Any, ...] = ()
+        self._measured_before = False
+
+    def install(self) -> None:
+        self._handles = [
+            register_optimizer_step_pre_hook(self._before),
+            register_optimizer_step_post_hook(self._after),
+        ]
+
+    def remove(self) -> None:
+        for handle in self._handles:
+            handle.remove()
+        self._handles = []
+
+    # -- names and facts ----------------------------------------------------------------------------------------
+
+    def created(self, optimizer: Optimizer) -> None:
+        self.known.put(optimizer, True)
+        self.seen += 1
+
+    @guarded("optimiser steps")
+    def expect(self, optimizer: Optimizer) -> None:
+        """The user named this optimiser: know it before its first step."""
+        self.name(optimizer)
+
+    def name(self, optimizer: Any) -> str:
+        name = self.session.names.get(optimizer)
+        if name is None:
+            found = name_of(optimizer, sys._getframe(1), self.session.sites)
+            name = self.session.unique_name(found or type(optimizer).__name__.lower())
+            self.session.names.put(optimizer, name)
+            if optimizer not in self.known:
+                self.created(optimizer)
+        return name
+
+    def holder(self, parameter: Tensor) -> tuple[str | None, int | None]:
+        """Name and group of the optimiser that holds the parameter."""
+        for optimizer, _ in self.known.items():
+            for index, group in enumerate(optimizer.param_groups):
+                if any(held is parameter for held in group["params"]):
+                    return self.name(optimizer), index
+        return None, None
+
+    def named(self, optimizer: Optimizer) -> list[tuple[str, Tensor]]:
+        """The optimiser's parameters with their names; those of no known model are named after the optimiser."""
+        names, own = self.session.names, self.session.names.get(optimizer)
+        found = []
+        for index, group in enumerate(optimizer.param_groups):
+            for position, parameter in enumerate(group["params"]):
+                name = names.get(parameter)
+                if name is None:
+                    name = name_of(parameter, sys._getframe(1), self.session.sites) or f"{own}[{index}].params[{position}]"
+                    names.put(parameter, name)
+                found.append((name, parameter))
+        return found
+
+    def _record(self, optimizer: Optimizer, name: str, site: Site | None) -> None:
+        """Write the fact when the optimiser is first seen and when its groups have changed."""
+        size = sum(len(group["params"]) for group in optimizer.param_groups)
+        if self._groups.get(name) == size:
+            return
+        self._groups[name] = size
+        self.named(optimizer)
+        known = {id(p) for _, p in self.session.models.parameters()}
+        groups = tuple(
+            GroupFact(
+                settings={k: v for k, v in group.items() if isinstance(v, _GROUP_SETTINGS) or _numbers(v)},
+                parameters=tuple(self.session.names.get(p) or "?" for p in group["params"]),
+                unknown_parameters=sum(id(p) not in known for p in group["params"]),
+            )
+            for group in optimizer.param_groups
+        )
+        created = self.session.created.get(optimizer)
+        self.facts[name] = OptimizerFact(name, type(optimizer).__name__, groups, created, site)
+        self.session.recorder.fact(self.facts[name])
+        for model in self.session.models.all:
+            model.structure_known = False  # parameter facts name their optimiser
+
+    # -- steps --------------------------------------------------------------------------------------------------
+
+    def _before(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
+        if not torch.compiler.is_compiling() and self.session.watching():
+            self.before(optimizer, bool(args[1:] or kwargs))
+
+    @guarded("optimiser steps")
+    def before(self, optimizer: Optimizer, closure: bool) -> None:
+        session = self.session
+        session.functions.leave_all()
+        name = self.name(optimizer)
+        site = session.sites.here(depth=3)
+        self._record(optimizer, name, site)
+        session.recorder.patterns.note("step", name, "closure" if closure else "", site)
+        self._check_sentinels(optimizer)
+        self._measured_before = session.recorder.level == FULL and self._measure_gradients(optimizer)
+        if session.recorder.level == FULL:
+            self._remember(self.named(optimizer))
+
+    def _check_sentinels(self, optimizer: Optimizer) -> None:
+        """A non-finite gradient flows upstream: a few small gradients tell at once, at every step."""
+        sentinels = self._sentinels.get(optimizer)
+        if sentinels is None or any(p.grad is None for p in sentinels):
+            with_grad = [p for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
+            small = [p for p in with_grad if plain(p.grad) and p.numel() <= _SENTINEL_SIZE]
+            sentinels = small[:1] + small[-1:] if len(small) > 1 else small
+            self._sentinels.put(optimizer, sentinels[:_SENTINELS])
+        for parameter in sentinels:
+            gradient = parameter.grad
+            if gradient is not None and (gradient.device.type == "cpu" or self.session.trap):
+                total = float(gradient.sum())
+                if total - total != 0.0:  # infinite or not a number
+                    self.session.nonfinite.check_gradients([p for p in self.named(optimizer) if p[1].grad is not None])
+                    return
+
+    def _measure_gradients(self, optimizer: Optimizer) -> bool:
+        return self._measure_gradients_of(self.named(optimizer))
+
+    def _measure_gradients_of(self, named: list[tuple[str, Tensor]]) -> bool:
+        pairs = [(name, p.grad) for name, p in named if p.grad is not None and _measurable(p.grad)]
+        for device, names, tensors in _by_device(pairs):
+            self.session.meter(device).parameters("gradient", names, tensors)
+            dense = [t for t in tensors if not t.is_sparse]
+            if dense:
+                norms = torch._foreach_norm([t.detach() for t in dense])
+                self.session.steps.row.add_norm(torch.linalg.vector_norm(torch.stack([n.float() for n in norms])))
+        return bool(pairs)
+
+    def _remember(self, named: list[tuple[str, Tensor]]) -> None:
+        for device, names, tensors in _by_device([(n, p) for n, p in named if _measurable(p)]):
+            self.session.meter(device).remember(names, tensors)
+
+    def _measure_weights(self, named: list[tuple[str, Tensor]]) -> None:
+        for device, names, tensors in _by_device([(n, p) for n, p in named if _measurable(p)]):
+            self.session.meter(device).updates(names, tensors)
+            self.session.meter(device).parameters("weight", names, tensors)
+
+    def _after(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
+        session = self.session
+        if torch.compiler.is_compiling() or session.busy or not session.alive:
+            return
+        session.steps.optimizer_steps += 1
+        if session.recorder.level == LIGHT:
+            session.steps.end_light()
+        else:
+            self.after(optimizer)
+
+    @guarded("optimiser steps")
+    def after(self, optimizer: Optimizer) -> None:
+        session = self.session
+        name = self.name(optimizer)
+        self.stepping.add(name)
+        session.recorder.schedule.companions = len(self.stepping)
+        if session.recorder.level == FULL:
+            if not self._measured_before:  # a closure computed the gradients within the step
+                self._measure_gradients(optimizer)
+            self._measure_weights(self.named(optimizer))
+        self._note_rates(optimizer, name)
+        session.steps.end(name)
+
+    def _note_rates(self, optimizer: Optimizer, name: str) -> None:
+        last = self._rates.setdefault(name, [])
+        for index, group in enumerate(optimizer.param_groups):
+            rate = group.get("lr")
+            if isinstance(rate, Tensor) and rate.device.type != "cpu":
+                continue  # reading it would make the host wait
+            if rate is not None and (index >= len(last) or last[index] != rate):
+                value = float(rate)
+                last[index:] = [value, *last[index + 1 :]]
+                self.session.recorder.row("rate", f"{name}[{index}]", self.session.recorder.step, (value,))
+
+    # -- programs that update by hand ---------------------------------------------------------------------------
+
+    def after_backward(self) -> None:
+        if self.session.steps.by_hand and self.session.alive:
+            self._gradients_by_hand()
+
+    @guarded("hand-written updates")
+    def _gradients_by_hand(self) -> None:
+        named = self.parameters_by_hand()
+        self._by_hand_state = _state(named)
+        if self.session.recorder.level == FULL:
+            with_grad = [(name, p) for name, p in named if p.grad is not None]
+            self._measure_gradients_of(with_grad)
+            self._remember(named)
+
+    def parameters_by_hand(self) -> list[tuple[str, Tensor]]:
+        named: list[tuple[str, Tensor]] = list(self.session.models.parameters())
+        return named or self._leaves
+
+    def find_leaves(self, objective: Tensor) -> None:
+        """A program without modules: the leaves of the objective's graph are what it trains."""
+        session = self.session
+        self._leaves = []
+        for position, leaf in enumerate(leaves_of(objective)):
+            name = session.names.get(leaf)
+            if name is None:
+                name = name_of(leaf, sys._getframe(1), session.sites) or f"tensor[{position}]"
+                session.names.put(leaf, name)
+                fact = ParameterFact(name, "", tuple(leaf.shape), str(leaf.dtype).removeprefix("torch."), str(leaf.device))
+                session.recorder.fact(fact)
+            self._leaves.append((name, leaf))
+        size = sum(leaf.numel() for _, leaf in self._leaves)
+        session.recorder.fact(ModelFact("tensors", "plain tensors", parameters=size, trainable=size))
+
+    def changed_by_hand(self) -> bool:
+        named = self.parameters_by_hand()
+        changed = _state(named) != self._by_hand_state
+        if self.session.recorder.level == FULL:
+            self._measure_weights(named)
+        return changed
+
+    def forget_leaves(self) -> None:
+        self._leaves = []
+
+
+def _state(named: list[tuple[str, Tensor]]) -> tuple[Any, ...]:
+    """Differs when a parameter was changed, in place, through .data, or by replacing it."""
+    few = named[:8]
+    sums = [float(p.detach().sum()) for _, p in few if p.device.type == "cpu" and p.numel() <= 65_536]
+    return (tuple(p._version for _, p in few), tuple(id(p) for _, p in few), tuple(sums))
+
+
+def _measurable(tensor: Tensor) -> bool:
+    return (plain(tensor) or (type(tensor) is Tensor and tensor.is_sparse)) and tensor.is_floating_point()
+
+
+def _numbers(value: Any) -> bool:
+    return isinstance(value, tuple) and all(isinstance(item, _GROUP_SETTINGS) for item in value)
+
+
+def _by_device(pairs: list[tuple[str, Any]]) -> list[tuple[torch.device, list[str], list[Tensor]]]:
+    groups: dict[torch.device, tuple[list[str], list[Tensor]]] = {}
+    for name, tensor in pairs:
+        names, tensors = groups.setdefault(tensor.device, ([], []))
+        names.append(name)
+        tensors.append(tensor)
+    return [(device, names, tensors) for device, (names, tensors) in groups.items()]

@@ -1,0 +1,36 @@
+"""Patches: functions of the framework wrapped for a while, and put back exactly as they were."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+_ABSENT = object()
+
+
+class Patches:
+    """Remembers what was replaced; `undo` restores it in reverse order, unless somebody else has replaced it since."""
+
+    def __init__(self) -> None:
+        self._done: list[tuple[Any, str, Any, Any]] = []
+
+    def wrap(self, owner: Any, name: str, make: Callable[[Any], Callable[..., Any]]) -> None:
+        """Replace `owner.name` by `make(original)`; for classes an inherited original is put on the class itself."""
+        before = vars(owner).get(name, _ABSENT)
+        original = getattr(owner, name)
+        wrapper = functools.wraps(original)(make(original))
+        # TorchScript compiles functions from their source: lead it to the original.
+        wrapper.__script_if_tracing_wrapper = True  # type: ignore[attr-defined]
+        wrapper.__original_fn = original  # type: ignore[attr-defined]
+        setattr(owner, name, wrapper)
+        self._done.append((owner, name, before, wrapper))
+
+    def undo(self) -> None:
+        for owner, name, before, wrapper in reversed(self._done):
+            if vars(owner).get(name) is wrapper:
+                if before is _ABSENT:
+                    delattr(owner, name)
+                else:
+                    setattr(owner, name, before)
+        self._done.clear()

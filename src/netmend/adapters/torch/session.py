@@ -1,0 +1,168 @@
+"""TorchSession: everything that watches one PyTorch program, installed and removed together."""
+
+from __future__ import annotations
+
+import os
+import threading
+from dataclasses import replace
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from netmend.adapters.torch.arrivals import Expected
+from netmend.adapters.torch.creation import Creation
+from netmend.adapters.torch.data import Data
+from netmend.adapters.torch.environment import environment
+from netmend.adapters.torch.evaluation import Evaluation
+from netmend.adapters.torch.functions import Functions
+from netmend.adapters.torch.host_meter import HostMeter
+from netmend.adapters.torch.known import Known
+from netmend.adapters.torch.layers import Layers
+from netmend.adapters.torch.loop import Loop
+from netmend.adapters.torch.losses import Losses
+from netmend.adapters.torch.meter import Meter
+from netmend.adapters.torch.models import Models
+from netmend.adapters.torch.nonfinite import Nonfinite
+from netmend.adapters.torch.optimizers import Optimizers
+from netmend.adapters.torch.patches import Patches
+from netmend.adapters.torch.steps import Steps
+from netmend.observe.recorder import Recorder
+from netmend.observe.schedule import FULL, LIGHT, LINE
+from netmend.vocabulary import EnvironmentFact, OptimizerFact, Site
+
+
+class TorchSession:
+    """Holds what the parts share; each part watches one aspect of the program."""
+
+    def __init__(self, recorder: Recorder, *, everything: bool = False, trap: bool = False) -> None:
+        self.recorder = recorder
+        self.sites = recorder.sites
+        self.everything = everything  # the costlier statistics on every full step
+        self.trap = trap  # wait for the device at each step to catch non-finite values where they arise
+        self.alive = False
+        self.busy = False  # netmend's own code is running: its tensor operations are not the user's
+        self.in_backward = False
+        self.compiled = False
+        self.thread: int | None = None
+        self.created: Known[Site] = Known()
+        self.names: Known[str] = Known()  # modules, parameters, optimisers, schedulers, loaders
+        self.patches = Patches()
+        self.environment = EnvironmentFact()
+        self._meters: dict[str, Meter] = {}
+        self._taken: dict[str, int] = {}
+        self.steps = Steps(self)
+        self.creation = Creation(self)
+        self.functions = Functions(self)
+        self.layers = Layers(self)
+        self.models = Models(self)
+        self.losses = Losses(self)
+        self.loop = Loop(self)
+        self.optimizers = Optimizers(self)
+        self.data = Data(self)
+        self.evaluation = Evaluation(self)
+        self.nonfinite = Nonfinite(self)
+        os.register_at_fork(after_in_child=self._abandon)
+
+    def install(self) -> None:
+        self.alive = True
+        self.environment_changed(**environment())
+        for part in (self.creation, self.loop, self.losses, self.optimizers, self.data, self.models):
+            part.install()
+        if self.recorder.level == FULL:
+            self.layers.arm()
+
+    def remove(self) -> None:
+        """Take every hook and patch away; what was recorded stays until `finish`."""
+        self.functions.leave_all()
+        self.layers.disarm()
+        self.optimizers.remove()
+        self.patches.undo()
+        self.alive = False
+
+    def finish(self) -> None:
+        """Close what is open and hand out the last results; call before `remove`."""
+        self.evaluation.close()
+        self.steps.finish()
+        self.models.finish()
+        self.losses.finish()
+        self.data.finish()
+        self.collect(wait=True)
+        for meter in self._meters.values():
+            meter.release()
+
+    def _abandon(self) -> None:
+        """In a forked child (a DataLoader worker): watch nothing."""
+        self.alive = False
+
+    # -- shared services --------------------------------------------------------------------------------------
+
+    def watching(self) -> bool:
+        """Whether calls of the current thread are recorded now: ordinary training, at more than light level."""
+        return (
+            self.alive
+            and not self.busy
+            and self.recorder.level != LIGHT
+            and (self.thread is None or self.thread == threading.get_ident())
+        )
+
+    def promote(self) -> None:
+        """Something rare and worth seeing begins (an epoch, an evaluation): look at least at line level."""
+        if self.recorder.level == LIGHT:
+            self.recorder.level = LINE
+
+    def meter(self, device: torch.device) -> Meter:
+        key = str(device)
+        meter = self._meters.get(key)
+        if meter is None:
+            meter = self._meters[key] = _new_meter(device)
+            meter.start(self.recorder.step)
+        return meter
+
+    def start_meters(self) -> None:
+        for meter in self._meters.values():
+            meter.start(self.recorder.step)
+
+    def finish_meters(self) -> None:
+        for meter in self._meters.values():
+            meter.finish()
+
+    def collect(self, wait: bool = False) -> None:
+        for meter in self._meters.values():
+            meter.collect(self.recorder.row, _arrived, wait)
+
+    def value_of(self, tensor: Tensor, expected: Expected) -> float | None:
+        """The value of a one-element tensor: at once in host memory, later (through `expected`) on a device."""
+        if tensor.device.type == "cpu" or self.trap:
+            return float(tensor.detach())
+        self.meter(tensor.device).scalar(expected, tensor.detach())
+        return None
+
+    def unique_name(self, name: str) -> str:
+        """The name itself, or with a number when it is taken."""
+        number = self._taken[name] = self._taken.get(name, 0) + 1
+        return name if number == 1 else f"{name}#{number}"
+
+    def optimizer_facts(self) -> Iterator[OptimizerFact]:
+        return iter(self.optimizers.facts.values())
+
+    def environment_changed(self, **changes: Any) -> None:
+        """Something about the environment became known while running (mixed precision, device)."""
+        updated = replace(self.environment, **changes)
+        if updated != self.environment:
+            self.environment = updated
+            self.recorder.fact(updated)
+
+
+def _arrived(key: object, value: float) -> None:
+    if isinstance(key, Expected):
+        key.arrived(value)
+
+
+def _new_meter(device: torch.device) -> Meter:
+    if device.type == "cuda":
+        from netmend.adapters.torch.device_meter import DeviceMeter
+
+        return DeviceMeter(device)
+    return HostMeter()

@@ -1,0 +1,153 @@
+"""Steps: where one training step ends and the next begins, and the one row that is written for each."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from netmend.adapters.torch.arrivals import Gathering
+from netmend.adapters.torch.guard import guarded
+from netmend.adapters.torch.host_meter import NAN
+from netmend.observe.schedule import FULL
+from netmend.vocabulary import Site
+
+if TYPE_CHECKING:
+    from netmend.adapters.torch.session import TorchSession
+
+_STALLED = 8  # backward passes without any optimiser step, after which iterations are counted without one
+_MEMORY_EVERY = 16
+
+
+class Steps:
+    """A step is an optimiser step; in programs that never call one, the next forward pass after a backward pass."""
+
+    def __init__(self, session: TorchSession) -> None:
+        self.session = session
+        self.backwards = 0  # since the last step
+        self.backward_site: Site | None = None
+        self.optimizer_steps = 0
+        self.backwards_total = 0
+        self.row = StepRow(session)
+
+    def backward(self, objective: Tensor | None, site: Site | None) -> float | None:
+        """A backward pass begins; returns the objective's value if it is known already."""
+        self.backwards += 1
+        self.backwards_total += 1
+        self.backward_site = site
+        return self.row.add_loss(objective) if objective is not None else None
+
+    def end(self, optimizer: str, detail: str = "") -> None:
+        """The step in progress is over."""
+        session, recorder = self.session, self.session.recorder
+        step, level = recorder.step, recorder.level
+        self.row.close(optimizer, step, self.backwards, level)
+        recorder.patterns.close(step)
+        if level == FULL:
+            self._end_full(step)
+        session.data.step_over(step)
+        session.collect()
+        self.backwards = 0
+        self.row = StepRow(session)
+        session.losses.forget()
+        session.nonfinite.forget()
+        session.layers.step_over()
+        session.functions.leave_all()
+        upcoming = recorder.end_step(step)
+        if upcoming == FULL:
+            session.start_meters()
+            session.layers.arm()
+        else:
+            session.layers.disarm()
+
+    @guarded("the end of steps")
+    def end_light(self) -> None:
+        """The end of a step of which nothing is recorded."""
+        session, recorder = self.session, self.session.recorder
+        self.backwards = 0
+        if session.evaluation.current is not None:
+            session.evaluation.close()
+        if recorder.end_step(recorder.step) == FULL:
+            session.start_meters()
+            session.layers.arm()
+
+    def _end_full(self, step: int) -> None:
+        session = self.session
+        session.models.step_over()
+        session.losses.step_over(step)
+        session.finish_meters()
+        if session.recorder.full_steps % _MEMORY_EVERY == 0:
+            session.recorder.row("memory", "", step, _memory())
+
+    # -- programs without an optimiser -------------------------------------------------------------------------
+
+    @property
+    def by_hand(self) -> bool:
+        """Whether iterations must be told without optimiser steps."""
+        if self.optimizer_steps:
+            return False
+        return not self.session.optimizers.seen or self.backwards_total >= _STALLED
+
+    @guarded("hand-written updates")
+    def boundary(self) -> None:
+        """A new training forward pass begins: if gradients were computed since the last step, that step is over."""
+        if self.backwards and self.by_hand:
+            self._end_by_hand()
+
+    def _end_by_hand(self) -> None:
+        changed = self.session.optimizers.changed_by_hand()
+        self.session.recorder.patterns.note("step", "", "by hand" if changed else "none", self.backward_site)
+        self.end("")
+
+    def finish(self) -> None:
+        if self.backwards and self.by_hand and self.session.alive:
+            self._end_by_hand()
+
+
+class StepRow:
+    """The row of one step, written when all its numbers are known."""
+
+    def __init__(self, session: TorchSession) -> None:
+        self._session = session
+        self._gathering = Gathering(session, self._write)
+        self._losses: list[float] = []
+        self._norm = NAN
+        self._place: tuple[str, int, int, int, float] = ("", 0, 0, 0, 0.0)
+
+    def add_loss(self, objective: Tensor) -> float | None:
+        return self._gathering.add(objective, self._take_loss)
+
+    def _take_loss(self, value: float) -> None:
+        self._losses.append(value)
+        self._session.recorder.last_loss = value
+
+    def add_norm(self, norm: Tensor) -> None:
+        self._gathering.add(norm, self._take_norm)
+
+    def _take_norm(self, value: float) -> None:
+        self._norm = value
+
+    def close(self, optimizer: str, step: int, backwards: int, level: int) -> None:
+        self._place = (optimizer, step, backwards, level, self._session.recorder.budget.wall_seconds)
+        self._gathering.close()
+
+    def _write(self) -> None:
+        optimizer, step, backwards, level, seconds = self._place
+        loss = sum(self._losses) / len(self._losses) if self._losses else NAN
+        self._session.recorder.row("step", optimizer, step, (loss, backwards, seconds, self._norm, level))
+        if not math.isfinite(loss) and self._losses:
+            self._session.nonfinite.late_loss(loss, step)
+
+
+def _memory() -> tuple[float, float]:
+    """Resident memory of the process and memory allocated on the device, in MB."""
+    resident = NAN
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            resident = int(file.read().split()[1]) * 4096 / 1e6
+    except OSError:
+        pass  # not Linux: unknown
+    device = torch.cuda.memory_allocated() / 1e6 if torch.cuda.is_initialized() else NAN
+    return resident, device

@@ -1,0 +1,130 @@
+"""The verbs, in order; the only module that knows all stages. Everything the commands do is a call with the same name."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from netmend.observe.options import Options, parse_share
+
+if TYPE_CHECKING:
+    from netmend.vocabulary import Trace
+
+
+class Watch:
+    """A recording in code: a context manager, or start/stop calls for notebooks. Made by `watch`."""
+
+    def __init__(self, model: Any, optimizer: Any, options: Options, quiet: bool) -> None:
+        self._model, self._optimizer = model, optimizer
+        self._options = options
+        self._quiet = quiet
+        self._watching: Any = None
+
+    def start(self) -> Watch:
+        """Begin recording; does nothing when it has begun."""
+        global _active
+        from netmend.errors import UsageError
+        from netmend.observe.start import start_torch
+
+        if self._watching is not None:
+            return self
+        if _active is not None:
+            raise UsageError("another netmend.watch is active in this process; stop it first: it sees this model too")
+        script = sys.argv[0] if sys.argv and sys.argv[0] else "<interactive>"
+        self._watching = start_torch(self._options, script, tuple(sys.argv[1:]), model=self._model, optimizer=self._optimizer)
+        _active = self
+        return self
+
+    def stop(self, problem: BaseException | None = None) -> Watch:
+        """End the recording, remove every hook, and show the summary unless quiet."""
+        global _active
+        if self._watching is None:
+            return self
+        if problem is None:
+            self._watching.stop("finished")
+        else:
+            status = "interrupted" if isinstance(problem, KeyboardInterrupt) else "failed"
+            self._watching.stop(status, exception=f"{type(problem).__name__}: {problem}")
+        if _active is self:
+            _active = None
+        if not self._quiet:
+            self._show()
+        return self
+
+    def pause(self) -> None:
+        """Take all hooks away; `resume` puts them back."""
+        global _active
+        self._watching.pause()
+        _active = None
+
+    def resume(self) -> None:
+        global _active
+        self._watching.resume()
+        _active = self
+
+    @property
+    def path(self) -> Path:
+        """The directory of the run."""
+        path: Path = self.start()._watching.path
+        return path
+
+    @property
+    def trace(self) -> Trace:
+        """What has been recorded so far."""
+        from netmend.store import read_trace
+
+        self._watching.recorder.flush()
+        return read_trace(self.path)
+
+    def _show(self) -> None:
+        from netmend import report
+
+        report.console(sys.stderr).print(report.summary(self.trace, self.path))
+
+    def __enter__(self) -> Watch:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.stop(problem)
+
+    def _repr_html_(self) -> str:
+        from netmend import report
+
+        return report.html(self.trace) if self._watching is not None else "<p>netmend: not started</p>"
+
+
+_active: Watch | None = None
+
+
+def watch(
+    model: Any = None,
+    optimizer: Any = None,
+    *,
+    overhead: float | str = "1%",
+    every: int | None = None,
+    full: bool = False,
+    trap: bool = False,
+    directory: Path | str | None = None,
+    quiet: bool = False,
+) -> Watch:
+    """Record the training that happens inside `with netmend.watch():`, or between `start()` and `stop()`.
+
+    Model and optimiser are found by themselves; name them when they were created before watching began and their first
+    step should be seen in full. `overhead` is the share of training time that watching may take; `every=n` takes all
+    statistics at every n-th step instead, `full=True` at each. `trap=True` makes a GPU wait at every step so that the
+    operation behind a NaN can be named.
+    """
+    folder = Path(directory) if directory is not None else None
+    options = Options(parse_share(overhead), every, full, trap, folder)
+    return Watch(model, optimizer, options, quiet)
+
+
+def load(run: str | Path = "last", root: Path | None = None, rank: int = 0) -> Trace:
+    """A recorded run: by id, unique beginning of an id, "last", or path."""
+    from netmend.store import find_run, read_trace, runs_root
+
+    return read_trace(find_run(root or runs_root(), str(run)), rank)

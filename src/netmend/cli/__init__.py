@@ -1,0 +1,62 @@
+"""The command `netmend`: arguments in, one call, an exit code out."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+_OPTIONS_WITH_VALUE = ("--overhead", "--every", "--directory", "--html")
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Entry point. A program under observation runs after the command line has been read, outside of its parser."""
+    from typer import Abort, BadParameter, Exit
+
+    from netmend.cli.app import app
+    from netmend.errors import NetmendError
+
+    # Typer brings its own copy of click in newer versions: its exceptions are reached through what typer offers.
+    usage_error, click_error = BadParameter.__mro__[1:3]
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        outcome: Any = app(args=separate_module(given), prog_name="netmend", standalone_mode=False)
+    except Exit as leaving:
+        sys.exit(leaving.exit_code)
+    except Abort:
+        sys.exit(130)
+    except BrokenPipeError:  # the reader of our output has gone (`netmend show | head`)
+        sys.exit(1)
+    except NetmendError as problem:
+        _fail(str(problem))
+    except Exception as problem:
+        if not isinstance(problem, click_error):
+            raise
+        _fail(_words(problem, isinstance(problem, usage_error)))
+    if callable(outcome):
+        outcome()
+    elif isinstance(outcome, int):
+        sys.exit(outcome)
+
+
+def separate_module(arguments: list[str]) -> list[str]:
+    """`run -m package --lr 1`: what follows the module is the program's, so a `--` is put before it."""
+    if not arguments or arguments[0] != "run":
+        return arguments
+    index = 1
+    while index < len(arguments) and arguments[index].startswith("-") and arguments[index] != "--":
+        if arguments[index] == "-m":
+            return [*arguments[: index + 2], "--", *arguments[index + 2 :]]
+        index += 2 if arguments[index] in _OPTIONS_WITH_VALUE else 1
+    return arguments
+
+
+def _words(problem: Any, usage: bool) -> str:
+    context = getattr(problem, "ctx", None)
+    command = f" {context.info_name}" if context is not None and context.parent is not None else ""
+    message: str = problem.format_message()
+    return f"{message} Try: netmend{command} --help" if usage else message
+
+
+def _fail(message: str) -> None:
+    sys.stderr.write(f"netmend: {message}\n")
+    sys.exit(2)

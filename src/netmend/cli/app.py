@@ -1,0 +1,104 @@
+"""The commands and their options; decisions are taken elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+app = typer.Typer(
+    help="A debugger for deep-learning programs.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Directory = Annotated[
+    Optional[Path],
+    typer.Option("--directory", metavar="DIR", help="Where runs are kept (default: $NETMEND_DIR or ./.netmend)."),
+]
+
+
+@app.callback(invoke_without_command=True)
+def root(version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False) -> None:
+    if version:
+        from netmend.version import VERSION
+
+        typer.echo(f"netmend {VERSION}")
+        raise typer.Exit
+
+
+@app.command(
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": False, "allow_interspersed_args": False},
+    options_metavar="[OPTIONS] [--]",
+    no_args_is_help=True,
+)
+def run(
+    context: typer.Context,
+    program: Annotated[
+        Optional[list[str]], typer.Argument(metavar="SCRIPT [ARGS]…", help="The training script and its arguments.")
+    ] = None,
+    module: Annotated[Optional[str], typer.Option("-m", metavar="MODULE", help="Run a module, as python -m does.")] = None,
+    overhead: Annotated[str, typer.Option(help="Share of training time that watching may take.")] = "1%",
+    every: Annotated[Optional[int], typer.Option(metavar="N", help="All statistics at every N-th step.")] = None,
+    full: Annotated[bool, typer.Option("--full", help="All statistics at every step.")] = False,
+    trap: Annotated[
+        bool, typer.Option("--trap", help="On a GPU: wait at each step, so that the operation behind a NaN can be named.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Show nothing but the program's own output.")] = False,
+    html: Annotated[Optional[Path], typer.Option(metavar="FILE", help="Write the report as a page.")] = None,
+    directory: Directory = None,
+) -> Callable[[], None]:
+    """Run a training script, unchanged, and record what happens."""
+    from netmend.cli.run import prepare_run
+
+    return prepare_run(
+        module=module,
+        program=tuple(program or ()) + tuple(context.args),
+        overhead=overhead,
+        every=every,
+        full=full,
+        trap=trap,
+        quiet=quiet,
+        html=html,
+        directory=directory,
+    )
+
+
+@app.command()
+def runs(directory: Directory = None) -> None:
+    """List the recorded runs, newest first."""
+    from netmend.cli.show import show_runs
+
+    show_runs(directory)
+
+
+@app.command()
+def show(
+    run: Annotated[str, typer.Argument(help="Id, beginning of an id, path, or 'last'.")] = "last",
+    html: Annotated[Optional[Path], typer.Option(metavar="FILE", help="Write a page instead.")] = None,
+    rank: Annotated[int, typer.Option(help="Which process of a distributed run.")] = 0,
+    directory: Directory = None,
+) -> None:
+    """Show one run: facts, curves, layers, the loop."""
+    from netmend.cli.show import show_run
+
+    show_run(run, html, rank, directory)
+
+
+@app.command()
+def export(
+    run: Annotated[str, typer.Argument(help="Id, beginning of an id, path, or 'last'.")],
+    to: Annotated[str, typer.Option("--to", metavar="FORMAT", help="json, parquet or tensorboard.")],
+    output: Annotated[Optional[Path], typer.Option("-o", "--output", help="File or directory to write.")] = None,
+    rank: Annotated[int, typer.Option(help="Which process of a distributed run.")] = 0,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite what is there.")] = False,
+    directory: Directory = None,
+) -> None:
+    """Write a run in another format."""
+    from netmend.cli.show import export_run
+
+    export_run(run, to, output, rank, force, directory)

@@ -1,0 +1,82 @@
+"""Run a program under observation, and end as it ends."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import TracebackType
+
+from netmend.launch.import_hook import AfterImport
+from netmend.launch.script import Program, execute, prepare
+from netmend.launch.tracebacks import install_hook, without_own_frames
+from netmend.observe.options import Options
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How the program ended."""
+
+    status: str = "finished"  # finished | failed | interrupted
+    exit_code: int = 0
+    exception: BaseException | None = None
+
+
+class Observed:
+    """One program under observation; watching begins when it imports the framework."""
+
+    def __init__(self, program: Program, options: Options, progress: Callable[[int, float | None, float | None], None] | None) -> None:
+        self.program = program
+        self.options = options
+        self.progress = progress
+        self.watching: object | None = None
+        self.problem: str | None = None  # why nothing could be watched
+
+    def run(self) -> Ended:
+        """Execute the program. Its exception, if any, is returned for the caller to raise again after the report."""
+        hook = AfterImport("torch", self._start)
+        prepare(self.program)
+        install_hook()
+        hook.install()
+        try:
+            execute(self.program)
+        except SystemExit as leaving:
+            return Ended("finished" if _exit_code(leaving) == 0 else "failed", _exit_code(leaving), leaving)
+        except KeyboardInterrupt as problem:
+            return Ended("interrupted", 128 + signal.SIGINT, problem)
+        except BaseException as problem:  # noqa: BLE001 - whatever it is, it is the user's and is raised again
+            return Ended("failed", 1, problem)
+        finally:
+            hook.remove()
+        return Ended()
+
+    def _start(self) -> None:
+        from netmend.observe.sites import Sites
+        from netmend.observe.start import start_torch
+
+        try:
+            sites = Sites(self.program.user_roots)
+            self.watching = start_torch(
+                self.options, self.program.target, self.program.arguments, self.progress, sites=sites
+            )
+        except Exception as problem:  # noqa: BLE001 - the program must run even if watching it fails
+            self.problem = f"{type(problem).__name__}: {problem}"
+
+
+def _exit_code(leaving: SystemExit) -> int:
+    if leaving.code is None:
+        return 0
+    return leaving.code if isinstance(leaving.code, int) else 1
+
+
+def user_frame(traceback: TracebackType | None) -> tuple[str, int] | None:
+    """File and line where the user's program raised."""
+    traceback = without_own_frames(traceback)
+    place = None
+    while traceback is not None:
+        file = traceback.tb_frame.f_code.co_filename
+        if "site-packages" not in file and not file.startswith((sys.base_prefix, "<")):
+            place = (file, traceback.tb_lineno)
+        traceback = traceback.tb_next
+    return place

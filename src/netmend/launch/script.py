@@ -1,0 +1,103 @@
+"""Run a user's script or module exactly as Python would."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.util
+import io
+import sys
+import types
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType
+
+from netmend.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Program:
+    """A script or module, compiled but not yet run."""
+
+    target: str  # as the user wrote it
+    arguments: tuple[str, ...]
+    file: str
+    code: CodeType
+    module: types.ModuleType  # the new __main__
+    path_entry: str  # what Python puts first on sys.path
+    user_roots: tuple[str, ...] = ()
+
+
+def load_script(target: str, arguments: tuple[str, ...]) -> Program:
+    """Compile `python target arguments…`; a SyntaxError of the script is the script's own."""
+    path = Path(target)
+    if not path.exists():
+        raise UsageError(f"there is no file {target}; give the path of the script that trains")
+    if path.is_dir():
+        path = path / "__main__.py"
+        if not path.exists():
+            raise UsageError(f"{target} is a directory without __main__.py; give the path of the script that trains")
+    try:
+        with io.open_code(str(path.resolve())) as file:
+            source = file.read()
+    except OSError as problem:
+        raise UsageError(f"{target} cannot be read: {problem.strerror or problem}") from None
+    code = compile(source, str(path), "exec", dont_inherit=True)
+    module = types.ModuleType("__main__")
+    module.__file__ = str(path)
+    module.__dict__["__cached__"] = None
+    module.__loader__ = importlib.machinery.SourceFileLoader("__main__", str(path))
+    module.__spec__ = None
+    return Program(target, arguments, str(path), code, module, str(path.resolve().parent))
+
+
+def load_module(name: str, arguments: tuple[str, ...]) -> Program:
+    """Compile `python -m name arguments…`."""
+    entry = str(Path.cwd())
+    sys.path.insert(0, entry)  # as Python does before it looks the module up
+    try:
+        spec = _find(name)
+    finally:
+        sys.path.remove(entry)
+    if spec is None or spec.loader is None or spec.origin is None or not hasattr(spec.loader, "get_code"):
+        raise UsageError(f"no module named {name} can be run from here; check the name and the working directory")
+    code = spec.loader.get_code(spec.name)
+    if code is None:
+        raise UsageError(f"the module {name} has no Python code to run")
+    module = types.ModuleType("__main__")
+    module.__file__ = spec.origin
+    module.__dict__["__cached__"] = spec.cached
+    module.__loader__ = spec.loader
+    module.__package__ = spec.parent
+    module.__spec__ = spec
+    return Program(name, arguments, spec.origin, code, module, entry, (str(Path(spec.origin).parent),))
+
+
+def _find(name: str) -> importlib.machinery.ModuleSpec | None:
+    try:
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.submodule_search_locations is not None:
+            return importlib.util.find_spec(f"{name}.__main__")
+    except (ImportError, ValueError, AttributeError) as problem:
+        raise UsageError(f"the module {name} cannot be found: {problem}") from None
+    return spec
+
+
+def prepare(program: Program) -> None:
+    """Make the process look as if Python had been started with the program."""
+    sys.argv[:] = [program.file if program.module.__spec__ is not None else program.target, *program.arguments]
+    sys.path[:] = [program.path_entry, *[entry for entry in sys.path if not _is_own(entry)]]
+    sys.modules["__main__"] = program.module
+    program.module.__dict__["__builtins__"] = sys.modules["builtins"]
+
+
+def _is_own(entry: str) -> bool:
+    """What Python put first on the path for netmend's own sake: the folder of its command, or '' for -m."""
+    own = sys.path[0] if sys.path else None
+    return entry == own and entry in ("", str(Path.cwd()), str(Path(sys.executable).parent), _COMMAND_FOLDER)
+
+
+_COMMAND_FOLDER = str(Path(sys.argv[0]).resolve().parent) if sys.argv and sys.argv[0] else ""
+
+
+def execute(program: Program) -> None:
+    exec(program.code, program.module.__dict__)

@@ -1,0 +1,48 @@
+"""Tracebacks as the user's own program would print them: frames of netmend are left out."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+_OWN = str(Path(__file__).resolve().parents[1])
+
+
+def without_own_frames(traceback: TracebackType | None) -> TracebackType | None:
+    """The same chain of frames, less those that belong to netmend."""
+    kept = []
+    while traceback is not None:
+        if not traceback.tb_frame.f_code.co_filename.startswith(_OWN):
+            kept.append(traceback)
+        traceback = traceback.tb_next
+    result: TracebackType | None = None
+    for link in reversed(kept):
+        result = TracebackType(result, link.tb_frame, link.tb_lasti, link.tb_lineno)
+    return result
+
+
+def clean(problem: BaseException) -> BaseException:
+    """Take netmend's frames out of an exception and of those it was raised from."""
+    seen: set[int] = set()
+    link: BaseException | None = problem
+    while link is not None and id(link) not in seen:
+        seen.add(id(link))
+        link.__traceback__ = without_own_frames(link.__traceback__)
+        link = link.__cause__ or link.__context__
+    return problem
+
+
+def install_hook() -> None:
+    """Let the interpreter print uncaught exceptions without our frames, through whatever hook the user has set."""
+    if getattr(sys.excepthook, "netmend", False):
+        return
+    before = sys.excepthook
+
+    def hook(kind: type[BaseException], problem: BaseException, traceback: TracebackType | None) -> Any:
+        clean(problem)
+        return before(kind, problem, problem.__traceback__)
+
+    hook.netmend = True  # type: ignore[attr-defined]
+    sys.excepthook = hook

@@ -1,0 +1,63 @@
+"""Budget: what watching costs, measured while it happens, against what was promised."""
+
+from __future__ import annotations
+
+from collections import deque
+from statistics import median
+
+
+class Budget:
+    """Keeps the recorder's own time and the program's step times; says how large a share watching takes.
+
+    Watching has a visible cost (time inside netmend's own functions) and a hidden one (hooks slow the framework's
+    own calls down). The hidden cost is the excess of fully observed steps over ordinary ones.
+    """
+
+    def __init__(self, share: float) -> None:
+        self.share = share
+        self.own_seconds = 0.0
+        self.hidden_seconds = 0.0
+        self.wall_seconds = 0.0
+        self._plain: deque[float] = deque(maxlen=65)  # durations of steps without full statistics
+        self._full_costs: deque[float] = deque(maxlen=7)
+        self._line_costs: deque[float] = deque(maxlen=65)
+        self._light: deque[float] = deque(maxlen=65)
+
+    def step_done(self, level: int, wall: float, own: float, device: float = 0.0) -> None:
+        """One training step: its wall time, our time within it, and time our work took on the device."""
+        self.wall_seconds += wall
+        if level == 2:
+            hidden = max(0.0, wall - own - self.base_seconds) if self._plain else 0.0
+            # A pause of the machine is not our cost: no more hidden cost than three times what we did ourselves.
+            hidden = max(min(hidden, 3 * own + self.base_seconds), device)
+            self.hidden_seconds += hidden
+            self._full_costs.append(own + hidden)
+        else:
+            self._plain.append(wall - own)
+            if level == 1:
+                self._line_costs.append(own)
+            else:
+                self._light.append(own)
+
+    @property
+    def base_seconds(self) -> float:
+        """Median duration of a step without netmend."""
+        return median(self._plain) if self._plain else 0.0
+
+    @property
+    def full_cost(self) -> float:
+        return median(self._full_costs) if self._full_costs else 0.0
+
+    @property
+    def line_cost(self) -> float:
+        return median(self._line_costs) if self._line_costs else 0.0
+
+    @property
+    def spent(self) -> float:
+        return self.own_seconds + self.hidden_seconds
+
+    @property
+    def overhead(self) -> float | None:
+        """Slow-down of the training loop so far, as a share of the time it would have taken alone."""
+        alone = self.wall_seconds - self.spent
+        return self.spent / alone if alone > 0 else None

@@ -1,0 +1,186 @@
+"""Recorder: collects what adapters see and writes it to the store. Knows no framework.
+
+Whatever fails in here or in an adapter is switched off and told in the report; it never reaches the training program.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from netmend.observe.budget import Budget
+from netmend.observe.patterns import PatternBook
+from netmend.observe.schedule import FULL, LIGHT, Schedule
+from netmend.observe.sites import Sites
+from netmend.store import RunWriter
+from netmend.vocabulary import BatchPrint, Call, Event, Fact, RunFact
+
+_FLUSH_SECONDS = 2.0
+_FLUSH_PENDING = 20_000
+Progress = Callable[[int, float | None, float | None], None]  # steps, loss, overhead
+
+
+class Recorder:
+    """One run being recorded. Attributes that adapters read on every call are plain fields, for speed."""
+
+    def __init__(
+        self,
+        writer: RunWriter | None,
+        run: RunFact,
+        *,
+        every: int | None = None,
+        progress: Progress | None = None,
+        sites: Sites | None = None,
+    ) -> None:
+        self.run = run
+        self.sites = sites or Sites()
+        self.budget = Budget(run.overhead_budget)
+        self.schedule = Schedule(self.budget, every)
+        self.patterns = PatternBook(self._pattern)
+        self.step = 0  # the step in progress
+        self.level = self.schedule.level(0)
+        self.own = 0.0  # own seconds within the step in progress
+        self.device_seconds = 0.0  # time our work takes on a device, within the step in progress
+        self.last_loss: float | None = None
+        self.full_steps = self.light_steps = 0
+        self._writer = writer
+        self._progress = progress
+        self._missing: list[str] = []
+        self._off: set[str] = set()
+        self._pid = os.getpid()
+        now = time.perf_counter()
+        self._step_started = now
+        self._last_flush = now
+        self._first_step_done = False
+
+    # -- what adapters report ----------------------------------------------------------------------------------
+
+    def fact(self, fact: Fact) -> None:
+        if self._writer is not None:
+            self._writer.fact(fact)
+
+    def row(self, kind: str, component: str, step: int, values: Sequence[float]) -> None:
+        if self._writer is not None:
+            self._writer.row(kind, component, step, values)
+
+    def event(self, event: Event) -> None:
+        if self._writer is not None:
+            self._writer.event(event)
+
+    def batch(self, batch: BatchPrint) -> None:
+        if self._writer is not None:
+            self._writer.batch(batch)
+
+    def _pattern(self, step: int, calls: tuple[Call, ...]) -> None:
+        if self._writer is not None:
+            self._writer.pattern(step, calls)
+
+    # -- steps -------------------------------------------------------------------------------------------------
+
+    def end_step(self, step: int) -> int:
+        """The step in progress has ended; returns the level of the next one."""
+        now = time.perf_counter()
+        if self._first_step_done:
+            self.budget.step_done(self.level, now - self._step_started, self.own, self.device_seconds)
+        self.budget.own_seconds += self.own if self._first_step_done else 0.0
+        self._first_step_done = True
+        self.own = self.device_seconds = 0.0
+        self._step_started = now
+        if self.level == FULL:
+            self.full_steps += 1
+        elif self.level == LIGHT:
+            self.light_steps += 1
+        self.step = step + 1
+        self.level = self.schedule.level(self.step)
+        if now - self._last_flush > _FLUSH_SECONDS or (self._writer and self._writer.pending > _FLUSH_PENDING):
+            self.flush()
+            self.own += time.perf_counter() - now
+        if self._progress is not None:
+            self._progress(self.step, self.last_loss, self.budget.overhead)
+        return self.level
+
+    def break_clock(self) -> None:
+        """The time since the last step was not spent training (evaluation, a pause): leave it out of step times."""
+        now = time.perf_counter()
+        if self._first_step_done:
+            self.budget.wall_seconds += now - self._step_started
+            self.budget.own_seconds += self.own
+        self._step_started = now
+        self.own = 0.0
+
+    def forget_clock(self) -> None:
+        """Watching goes on after a pause: the time in between was not ours."""
+        self._step_started = time.perf_counter()
+
+    # -- failing gracefully --------------------------------------------------------------------------------------
+
+    def is_off(self, part: str) -> bool:
+        return part in self._off
+
+    def switch_off(self, part: str, problem: BaseException) -> None:
+        """A part of netmend failed: say so once and go on without it."""
+        if part in self._off:
+            return
+        self._off.add(part)
+        self.missing(f"{part} could not be recorded: {type(problem).__name__}: {problem}")
+        self.event(Event(self.step, "part switched off", f"{part}: {type(problem).__name__}: {problem}"))
+
+    def missing(self, sentence: str) -> None:
+        """Something that cannot be seen in this program, told in the report."""
+        if sentence not in self._missing:
+            self._missing.append(sentence)
+
+    def flush(self) -> None:
+        self._last_flush = time.perf_counter()
+        if self._writer is None or os.getpid() != self._pid:
+            return
+        try:
+            self._writer.fact(self._progress_fact())
+            self._writer.flush()
+        except (OSError, sqlite3.Error) as problem:
+            self._writer = None
+            self.switch_off("the rest of the trace (storing failed)", problem)
+
+    def _progress_fact(self) -> RunFact:
+        self.run = replace(
+            self.run,
+            steps=self.step,
+            seconds=self.budget.wall_seconds,
+            own_seconds=self.budget.own_seconds,
+            overhead=self.budget.overhead,
+            full_steps=self.full_steps,
+            light_steps=self.light_steps,
+            missing=tuple(self._missing),
+        )
+        return self.run
+
+    def close(self, status: str, **details: Any) -> RunFact:
+        """The run is over; everything is flushed."""
+        self._progress_fact()
+        self.run = replace(self.run, status=status, ended=time.time(), **details)
+        if self._writer is not None and os.getpid() == self._pid:
+            try:
+                self._writer.fact(self.run)
+                self._writer.close()
+            except (OSError, sqlite3.Error) as problem:
+                self.switch_off("the end of the trace (storing failed)", problem)
+                self.run = replace(self.run, missing=tuple(self._missing))
+            self._writer = None
+        return self.run
+
+    @property
+    def storing(self) -> bool:
+        return self._writer is not None
+
+
+def open_writer(directory: Path, run: RunFact, rank: int) -> tuple[RunWriter | None, str | None]:
+    """A writer in the directory, or None with the reason why nothing can be stored there."""
+    try:
+        return RunWriter.create(directory, run, rank), None
+    except (OSError, sqlite3.Error) as problem:
+        return None, f"{type(problem).__name__}: {problem}"

@@ -1,0 +1,92 @@
+"""Which line of the user's own code is running: the first frame outside Python, installed packages and netmend."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import sysconfig
+from pathlib import Path
+from types import CodeType, FrameType
+
+from netmend.vocabulary import Site
+
+_OWN = str(Path(__file__).resolve().parents[1])
+_STANDARD = tuple({sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")})
+_INSTALLED = ("site-packages", "dist-packages")
+_NOTEBOOK = ("<ipython-input", "<stdin>", "ipykernel")
+
+
+class Sites:
+    """Finds and remembers sites; asking again for the same instruction costs two dictionary look-ups."""
+
+    def __init__(self, extra_roots: tuple[str, ...] = ()) -> None:
+        self.extra_roots = extra_roots  # folders that count as the user's although installed (`run -m package`)
+        self._is_user: dict[str, bool] = {}
+        # Keyed by the identity of the code object, which is kept alive in the value: hashing code objects is slow.
+        self._known: dict[tuple[int, int], tuple[CodeType, Site]] = {}
+
+    def is_user_file(self, file: str) -> bool:
+        verdict = self._is_user.get(file)
+        if verdict is None:
+            verdict = self._is_user[file] = self._judge(file)
+        return verdict
+
+    def _judge(self, file: str) -> bool:
+        if any(mark in file for mark in _NOTEBOOK):
+            return True
+        if file.startswith("<"):
+            return False
+        if self.extra_roots and file.startswith(self.extra_roots):
+            return True
+        return not (
+            file.startswith(_OWN)
+            or any(folder in file for folder in _INSTALLED)
+            or any(file.startswith(folder) for folder in _STANDARD)
+        )
+
+    def user_frame(self, frame: FrameType | None) -> FrameType | None:
+        """The innermost frame, from `frame` outwards, that runs the user's code."""
+        is_user = self._is_user
+        while frame is not None:
+            file = frame.f_code.co_filename
+            verdict = is_user.get(file)
+            if verdict or (verdict is None and self.is_user_file(file)):
+                return frame
+            frame = frame.f_back
+        return None
+
+    def here(self, depth: int = 1) -> Site | None:
+        """The user's line that led to the caller."""
+        return self.of(self.user_frame(sys._getframe(depth + 1)))
+
+    def of_creation(self, created: object, depth: int = 1) -> Site | None:
+        """The line that creates an object whose `__init__` is running: frames of its own initialisers are passed over."""
+        frame = self.user_frame(sys._getframe(depth + 1))
+        while frame is not None and frame.f_code.co_name == "__init__" and _first_argument(frame) is created:
+            frame = self.user_frame(frame.f_back)
+        return self.of(frame)
+
+    def of(self, frame: FrameType | None) -> Site | None:
+        if frame is None:
+            return None
+        code, instruction = frame.f_code, frame.f_lasti
+        key = (id(code), instruction)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = (code, _site(code, instruction, frame.f_lineno))
+        return found[1]
+
+
+def _first_argument(frame: FrameType) -> object:
+    names = frame.f_code.co_varnames
+    return frame.f_locals.get(names[0]) if frame.f_code.co_argcount and names else None
+
+
+def _site(code: CodeType, instruction: int, line: int | None) -> Site:
+    end_line = column = end_column = None
+    if sys.version_info >= (3, 11):
+        positions = next(itertools.islice(code.co_positions(), instruction // 2, None), None)
+        if positions is not None and positions[0] is not None:
+            line, end_line, column, end_column = positions
+    function = "" if code.co_name == "<module>" else getattr(code, "co_qualname", code.co_name)
+    return Site(code.co_filename, line or code.co_firstlineno, column, end_line, end_column, function)

@@ -1,0 +1,32 @@
+"""Start watching with the adapter of a framework; the only place where observe reaches for one, and lazily."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from netmend.observe.options import Options
+from netmend.observe.recorder import Progress
+from netmend.observe.session import Watching
+from netmend.observe.sites import Sites
+
+
+def start_torch(
+    options: Options,
+    script: str,
+    arguments: tuple[str, ...] = (),
+    progress: Progress | None = None,
+    *,
+    sites: Sites | None = None,
+    model: Any = None,
+    optimizer: Any = None,
+) -> Watching:
+    from netmend.adapters.torch.session import TorchSession
+
+    watching = Watching(options, script, arguments, progress, sites)
+    session = TorchSession(watching.recorder, everything=options.full, trap=options.trap)
+    watching.attach(session)
+    if model is not None:
+        session.models.expect(model)
+    if optimizer is not None:
+        session.optimizers.expect(optimizer)
+    return watching

@@ -1,0 +1,143 @@
+"""Targets: running knowledge of what a loss is asked to predict, and the loss of the best constant predictor.
+
+s = loss / loss of the best constant predictor is the one scale-free measure of "has it learned anything" that
+holds for every criterion: 1 means no better than ignoring the input.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from netmend.vocabulary.table import FloatArray, IntArray
+
+CLASS_INDEX = ("cross_entropy", "nll_loss", "multi_margin_loss")
+PROBABILITY = ("binary_cross_entropy", "binary_cross_entropy_with_logits", "multilabel_soft_margin_loss")
+REAL = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "poisson_nll_loss")
+_SAMPLE = 4096
+
+
+@dataclass
+class Targets:
+    """Sufficient statistics of the targets of one loss; grows with every batch it is shown."""
+
+    counts: IntArray | None = None  # class index → number of samples
+    weight: float = 0.0  # rows seen of real or probability targets
+    total: FloatArray | None = None  # per column
+    squares: FloatArray | None = None
+    elements_per_batch: float = 0.0  # of the loss, for reduction="sum"
+    batches: int = 0
+    sample: list[float] = field(default_factory=list)  # first values of real targets, for medians
+
+    def add_classes(self, counts: IntArray) -> None:
+        if self.counts is None or len(self.counts) < len(counts):
+            grown = np.zeros(len(counts), dtype=np.int64)
+            if self.counts is not None:
+                grown[: len(self.counts)] = self.counts
+            self.counts = grown
+        self.counts[: len(counts)] += counts
+        self._count_batch(int(counts.sum()))
+
+    def add_values(self, rows: int, total: FloatArray, squares: FloatArray, sample: FloatArray) -> None:
+        """`total` and `squares` are sums over `rows` rows, per column (at most one column per output unit)."""
+        if self.total is None or len(self.total) != len(total):
+            self.total, self.squares, self.weight = np.zeros(len(total)), np.zeros(len(total)), 0.0
+        assert self.squares is not None
+        self.total += total
+        self.squares += squares
+        self.weight += rows
+        if len(self.sample) < _SAMPLE:
+            self.sample.extend(sample[: _SAMPLE - len(self.sample)].tolist())
+        self._count_batch(rows * len(total))
+
+    def _count_batch(self, elements: int) -> None:
+        self.elements_per_batch += (elements - self.elements_per_batch) / (self.batches + 1)
+        self.batches += 1
+
+    @property
+    def samples(self) -> int:
+        return int(self.counts.sum()) if self.counts is not None else int(self.weight)
+
+    @property
+    def means(self) -> FloatArray | None:
+        return self.total / self.weight if self.total is not None and self.weight else None
+
+    @property
+    def variances(self) -> FloatArray | None:
+        means = self.means
+        if means is None or self.squares is None:
+            return None
+        return np.maximum(self.squares / self.weight - means**2, 0.0)
+
+    def constant_loss(self, criterion: str, settings: Mapping[str, Any]) -> float | None:
+        """Loss of the best predictor that ignores its input, under the same criterion; None when not known."""
+        value = self._per_element(criterion, settings)
+        if value is None or not math.isfinite(value):
+            return None
+        if settings.get("reduction") == "sum":
+            value *= self.elements_per_batch
+        elif settings.get("reduction") == "batchmean" and self.weight:
+            value *= len(self.total) if self.total is not None else 1
+        return value
+
+    def _per_element(self, criterion: str, settings: Mapping[str, Any]) -> float | None:
+        if criterion in ("cross_entropy", "nll_loss"):
+            if self.counts is not None and self.counts.sum():
+                return _class_entropy(self.counts, settings)
+            means = self.means  # targets given as probabilities
+            return _entropy(means) if means is not None and criterion == "cross_entropy" else None
+        if criterion in ("binary_cross_entropy", "binary_cross_entropy_with_logits"):
+            return self._binary(settings)
+        if criterion == "mse_loss":
+            variances = self.variances
+            return float(variances.mean()) if variances is not None else None
+        if criterion in ("l1_loss", "smooth_l1_loss", "huber_loss"):
+            return self._robust(criterion, settings)
+        return None
+
+    def _binary(self, settings: Mapping[str, Any]) -> float | None:
+        means = self.means
+        if means is None:
+            return None
+        positive = np.clip(means, 0.0, 1.0) * float(settings.get("pos_weight") or 1.0)
+        negative = 1.0 - np.clip(means, 0.0, 1.0)
+        share = positive / np.maximum(positive + negative, 1e-300)
+        return float(np.mean(-positive * _log(share) - negative * _log(1.0 - share)))
+
+    def _robust(self, criterion: str, settings: Mapping[str, Any]) -> float | None:
+        if not self.sample:
+            return None
+        values = np.asarray(self.sample)
+        if criterion == "l1_loss":
+            return float(np.abs(values - np.median(values)).mean())
+        delta = float(settings.get("beta" if criterion == "smooth_l1_loss" else "delta") or 1.0)
+        # Convex in the constant: the best one lies between median and mean.
+        candidates = np.linspace(np.median(values), values.mean(), 33)
+        distance = np.abs(values[None, :] - candidates[:, None])
+        losses = np.where(distance < delta, 0.5 * distance**2, delta * (distance - 0.5 * delta)).mean(axis=1)
+        return float(losses.min() / (delta if criterion == "smooth_l1_loss" else 1.0))
+
+
+def _class_entropy(counts: IntArray, settings: Mapping[str, Any]) -> float:
+    """Cross entropy of the class priors, weighted and smoothed as the criterion does it."""
+    weights = settings.get("weight")
+    amounts = counts.astype(np.float64)
+    if isinstance(weights, list) and len(weights) >= len(amounts):
+        amounts = amounts * np.asarray(weights[: len(amounts)])
+    smoothing = float(settings.get("label_smoothing") or 0.0)
+    classes = max(int(settings.get("classes") or 0), len(amounts))
+    shares = np.zeros(classes)
+    shares[: len(amounts)] = amounts / max(amounts.sum(), 1e-300)
+    return _entropy((1.0 - smoothing) * shares + smoothing / classes)
+
+
+def _entropy(shares: FloatArray) -> float:
+    return float(-(shares * _log(shares)).sum())
+
+
+def _log(values: FloatArray) -> FloatArray:
+    return np.log(np.maximum(values, 1e-300))

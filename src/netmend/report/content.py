@@ -1,0 +1,85 @@
+"""What a report says, before anything is laid out: remarks and grids of plain strings.
+
+The terminal and the HTML page are drawn from the same content, so they cannot disagree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+
+from netmend.vocabulary import RunFact, Site
+
+
+@dataclass(frozen=True)
+class Remark:
+    """One labelled line: what, in words, and the user's line it is about."""
+
+    label: str
+    text: str
+    place: str = ""
+    tone: str = "plain"  # plain | bad | warn | muted
+    spark: tuple[float, ...] = ()  # values for a small curve behind the text
+    tail: str = ""  # what follows the curve
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a grid. Where the page is narrow, columns with the highest `spare` are left out first; 0 stays."""
+
+    title: str
+    numeric: bool = False
+    spare: int = 0
+    hint: str = ""  # explains the title where there is room for a tooltip
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Rows of strings under columns; `note` says what was left out or how to read it."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[str, ...], ...]
+    caption: str = ""
+    note: str = ""
+
+    def filled(self) -> Grid:
+        """The grid without columns in which nothing stands."""
+        kept = [index for index in range(len(self.columns)) if any(row[index] for row in self.rows)]
+        rows = tuple(tuple(row[index] for index in kept) for row in self.rows)
+        return replace(self, columns=tuple(self.columns[index] for index in kept), rows=rows)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A titled part of a report."""
+
+    title: str
+    grids: tuple[Grid, ...] = ()
+    remarks: tuple[Remark, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.remarks) or any(grid.rows for grid in self.grids)
+
+
+def place(site: Site | None, run: RunFact) -> str:
+    """`file:line`, relative to the directory the run was started in where the file lies beneath it."""
+    if site is None:
+        return ""
+    path = PurePath(site.file)
+    if run.working_directory and path.is_absolute():
+        try:
+            path = path.relative_to(run.working_directory)
+        except ValueError:
+            return clean(site.short)
+    return clean(f"{path}:{site.line}")
+
+
+def clean(text: str) -> str:
+    """The text on one line, with control characters (which could steer a terminal) made harmless."""
+    return "".join(character if character.isprintable() else "\ufffd" for character in " ".join(text.split()))
+
+
+def first_line(text: str) -> str:
+    """The first non-empty line: an exception's message may go on for pages."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    return clean(lines[0]) if lines else ""

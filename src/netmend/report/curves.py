@@ -1,0 +1,138 @@
+"""The curves of a run: which series belong into one plot, and how long ones are thinned without losing extremes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from netmend.report.content import clean
+from netmend.report.wording import metric_name
+from netmend.vocabulary import Table, TargetFact, Trace
+from netmend.vocabulary.table import FloatArray, IntArray
+
+_WIDE_SPREAD = 30  # highest value over median, from which a linear axis shows a flat line and a spike
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """One series of a plot; `role` decides how it looks: training | evaluation | reference."""
+
+    label: str
+    steps: IntArray
+    values: FloatArray
+    role: str = "training"
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Lines over steps that share an axis. `marks` are steps at which something became non-finite."""
+
+    title: str
+    lines: tuple[Line, ...]
+    unit: str = "number"  # number | share
+    log: bool = False  # better read on a logarithmic axis
+    marks: tuple[int, ...] = ()
+    names: tuple[str, ...] = ()  # what the positions 1, 2, … along the axis are; steps when empty
+
+
+def curves(trace: Trace) -> tuple[Curve, ...]:
+    """Loss, metric, learning rate and gradient norm, as far as they were recorded."""
+    marks = tuple(sorted({event.step for event in trace.events if event.kind == "nonfinite"}))[:20]
+    losses = (*loss_lines(trace), *_evaluation_lines(trace, "loss"), *_constant_lines(trace))
+    norms = tuple(_lines(trace.tables_of("step"), "gradient_norm"))
+    rates = tuple(_stairs(line, trace) for line in _lines(trace.tables_of("rate"), "rate"))
+    found = (
+        Curve("loss", losses, log=_spread(losses) > _WIDE_SPREAD, marks=marks),
+        _metric_curve(trace, marks),
+        Curve("learning rate", rates),
+        Curve("gradient norm", norms, log=_spread(norms) > 1, marks=marks),
+    )
+    return tuple(curve for curve in found if any(len(line.steps) for line in curve.lines))
+
+
+def loss_lines(trace: Trace) -> list[Line]:
+    """Training loss, one line per optimiser; per loss where the optimiser steps carry none."""
+    lines = list(_lines(trace.tables_of("step"), "loss", alone="training"))
+    return lines or list(_lines(trace.tables_of("progress"), "loss", alone="training"))
+
+
+def thin(steps: IntArray, values: FloatArray, buckets: int) -> tuple[IntArray, FloatArray]:
+    """At most four points per bucket: first, lowest, highest, last. Non-finite values are extremes too."""
+    if len(steps) <= 4 * buckets:
+        return steps, values
+    edges = np.linspace(0, len(steps), buckets + 1).astype(int)
+    kept: set[int] = set()
+    for start, stop in pairwise(edges.tolist()):
+        part = values[start:stop]
+        kept.update((int(start), int(stop) - 1))
+        finite = np.isfinite(part)
+        if finite.any():
+            kept.add(int(start) + int(np.argmin(np.where(finite, part, np.inf))))
+            kept.add(int(start) + int(np.argmax(np.where(finite, part, -np.inf))))
+        if not finite.all():
+            kept.add(int(start) + int(np.argmin(finite)))
+    order = np.array(sorted(kept))
+    return steps[order], values[order]
+
+
+def bucket_means(values: FloatArray, buckets: int) -> tuple[float, ...]:
+    """Means of consecutive stretches, for a curve of a few characters; non-finite values are left out."""
+    finite = values[np.isfinite(values)]
+    if len(finite) <= buckets:
+        return tuple(finite.tolist())
+    return tuple(float(part.mean()) for part in np.array_split(finite, buckets))
+
+
+def _lines(tables: Iterable[Table], column: str, role: str = "training", alone: str = "") -> Iterable[Line]:
+    """One line per table in which the column was measured; `alone` names a single line without a better name."""
+    series = [(table.component, *table.known(column)) for table in tables]
+    series = [entry for entry in series if len(entry[1])]
+    for component, steps, values in series:
+        label = alone if alone and len(series) == 1 else clean(component) or alone or column
+        yield Line(label, steps, values, role)
+
+
+def _spread(lines: Iterable[Line]) -> float:
+    """How far the highest value lies above the median; 0 where a logarithmic axis is impossible."""
+    values = [line.values[np.isfinite(line.values)] for line in lines]
+    joined = np.concatenate(values) if values else np.empty(0)
+    if not len(joined) or joined.min() <= 0:
+        return 0.0
+    return float(joined.max() / np.median(joined))
+
+
+def _stairs(line: Line, trace: Trace) -> Line:
+    """A line that holds its value until the next change, and to the end of the run."""
+    last = max(int(line.steps[-1]), trace.run.steps)
+    ends = np.append(line.steps[1:], last)
+    return Line(line.label, np.column_stack((line.steps, ends)).ravel(), np.repeat(line.values, 2), line.role)
+
+
+def _evaluation_lines(trace: Trace, column: str) -> list[Line]:
+    lines = list(_lines(trace.tables_of("evaluation"), column, "evaluation", alone="evaluation"))
+    if len(lines) < 2:
+        return lines
+    return [Line(f"evaluation, {line.label}", line.steps, line.values, line.role) for line in lines]
+
+
+def _constant_lines(trace: Trace) -> list[Line]:
+    """The loss of the best constant predictor, drawn only where one objective makes it unambiguous."""
+    targets = [target for target in trace.all(TargetFact) if target.constant_loss is not None]
+    lines = loss_lines(trace)
+    if len(targets) != 1 or len(lines) != 1:
+        return []
+    constant = targets[0].constant_loss
+    steps = lines[0].steps[[0, -1]]
+    return [Line("best constant predictor", steps, np.array([constant, constant], dtype=float), "reference")]
+
+
+def _metric_curve(trace: Trace, marks: tuple[int, ...]) -> Curve:
+    lines = (
+        *_lines(trace.tables_of("progress"), "metric", alone="training"),
+        *_evaluation_lines(trace, "metric"),
+    )
+    name = metric_name(trace)
+    return Curve(name, lines, unit="share" if name == "accuracy" else "number", marks=marks)

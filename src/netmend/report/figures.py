@@ -1,0 +1,34 @@
+"""The few numbers that stand at the top of the HTML page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from netmend.report.numbers import count, duration, percent, share
+from netmend.report.overview import last_metrics, learning
+from netmend.report.wording import metric_name
+from netmend.vocabulary import Trace
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number with its name and what it is to be compared with."""
+
+    label: str
+    value: str
+    beside: str = ""
+
+
+def key_figures(trace: Trace) -> tuple[Figure, ...]:
+    """Steps, loss, metric and overhead, as far as they are known."""
+    run = trace.run
+    if not run.steps:
+        return ()
+    figures = [Figure("steps", count(run.steps), f"in {duration(run.seconds)}")]
+    for name, told in learning(trace):
+        figures.append(Figure(f"loss, {name}" if name else "loss", told.text, told.tail))
+    for phase, value, on in last_metrics(trace):
+        figures.append(Figure(f"{phase} {metric_name(trace)}", value, on or "last batch"))
+    if run.overhead is not None:
+        figures.append(Figure("overhead", share(run.overhead), f"budget {percent(run.overhead_budget)}"))
+    return tuple(figures)

@@ -1,0 +1,167 @@
+"""The run in a few remarks: what was trained, on what, how it went, what watching it cost, what was not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from netmend.report.content import Remark, clean, first_line, place
+from netmend.report.curves import bucket_means, loss_lines
+from netmend.report.numbers import count, duration, measure, percent, plural, share
+from netmend.report.wording import data_words, metric_name, model_words, optimizer_words, task_words
+from netmend.vocabulary import Event, Table, Trace
+
+_SPARK_LENGTH = 16  # characters of the small loss curve
+_MOST_OF_A_KIND = 3  # models, optimisers, … told one by one before "and 4 more"
+
+
+def headline(trace: Trace) -> str:
+    """One sentence: how the run ended, after how many steps."""
+    run = trace.run
+    ending = {
+        "running": "is running or was killed",
+        "finished": "finished",
+        "failed": "failed",
+        "interrupted": "was interrupted",
+    }.get(run.status, run.status)
+    script = clean(run.script) or "the program"
+    if not run.steps:
+        return f"{script} {ending}: no optimiser step was seen"
+    return f"{script} {ending}: {plural(run.steps, 'step')} in {duration(run.seconds)}"
+
+
+def alarms(trace: Trace) -> Iterator[Remark]:
+    """What must be read first: the exception that ended the run, the origin of non-finite values."""
+    run = trace.run
+    if run.exception:
+        yield Remark("exception", first_line(run.exception), place(run.exception_site, run), "bad")
+    origin = first_nonfinite(trace)
+    if origin is not None:
+        component = clean(origin.component)
+        named = f" ({component})" if component and component not in origin.message else ""
+        text = f"step {count(origin.step)}: {clean(origin.message)}{named}"
+        yield Remark("non-finite", text, place(origin.site, run), "bad")
+
+
+def first_nonfinite(trace: Trace) -> Event | None:
+    """The earliest event that tells of a value becoming nan or infinite."""
+    events = [event for event in trace.events if event.kind == "nonfinite"]
+    return min(events, key=lambda event: event.step, default=None)
+
+
+def advice_when_untrained(trace: Trace) -> tuple[str, ...]:
+    """What to do when nothing trained, from what was seen instead."""
+    if trace.run.exception:
+        return ("The script raised before its first step; netmend can tell more once it runs.",)
+    seen = "A model was called, but no optimiser stepped." if trace.models else "No model was called either."
+    return (
+        seen,
+        "Does training start only with an argument? Give the script its own: netmend run train.py --epochs 3",
+        'Is it in another file, or behind `if __name__ == "__main__"` of one that is only imported? Run that file.',
+        "Is the update hidden from netmend? Name the parts: with netmend.watch(model, optimizer=optimizer): …",
+    )
+
+
+def remarks(trace: Trace) -> Iterator[Remark]:
+    """The facts and figures of the run, one remark each, most telling first."""
+    run = trace.run
+    yield from _few(
+        [Remark("model", model_words(trace, model), place(model.created, run)) for model in trace.models]
+    )
+    yield from _few(
+        [
+            Remark("optimiser", optimizer_words(trace, optimizer), place(optimizer.created, run))
+            for optimizer in trace.optimizers
+        ]
+    )
+    objectives = [
+        Remark("objective", clean(loss.criterion), place(loss.called or loss.backward or loss.created, run))
+        for loss in trace.losses
+    ]
+    yield from _few(objectives)
+    if task := task_words(trace):
+        yield Remark("task", task)
+    yield from _few([Remark("data", text) for text in data_words(trace)])
+    losses = learning(trace)
+    yield from _few([replace(told, text=f"{name} {told.text}".lstrip()) for name, told in losses])
+    if metric := _metric(trace):
+        yield metric
+    if run.steps:
+        yield _overhead(trace)
+
+
+def _few(found: Sequence[Remark]) -> Iterator[Remark]:
+    yield from found[:_MOST_OF_A_KIND]
+    if len(found) > _MOST_OF_A_KIND:
+        yield Remark(found[0].label, f"and {len(found) - _MOST_OF_A_KIND} more", tone="muted")
+
+
+def learning(trace: Trace) -> Iterator[tuple[str, Remark]]:
+    """First and last loss of every objective with a small curve, and the objective's name where there are several."""
+    lines = loss_lines(trace)
+    for line in lines:
+        name = line.label if len(lines) > 1 else ""
+        last = _last_loss(trace, line.values)
+        relative = _relative_loss(trace) if len(lines) == 1 and last != "nan" else ""
+        text = f"{measure(float(line.values[0]))} → {last}"
+        yield name, Remark("loss", text, spark=bucket_means(line.values, _SPARK_LENGTH), tail=relative)
+
+
+def _last_loss(trace: Trace, values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> str:
+    """The last loss; `nan` where a missing last value can only mean that it was not a number."""
+    _, everything = trace.loss
+    if first_nonfinite(trace) is not None and len(everything) and np.isnan(everything[-1]):
+        return "nan"
+    return measure(float(values[-1]))
+
+
+def _relative_loss(trace: Trace) -> str:
+    """The last loss as a share of what the best constant prediction would get."""
+    tables = [table for table in trace.tables_of("progress") if len(table)]
+    if len(tables) != 1:
+        return ""
+    losses, constants = tables[0].column("loss"), tables[0].column("constant_loss")
+    known = np.flatnonzero(np.isfinite(losses) & np.isfinite(constants) & (constants > 0))
+    if not len(known):
+        return ""
+    last = known[-1]
+    ratio = share(float(losses[last] / constants[last]))
+    return f"{ratio} of the best constant predictor's {measure(float(constants[last]))}"
+
+
+def last_metrics(trace: Trace) -> Iterator[tuple[str, str, str]]:
+    """The latest metric of training and of evaluation: phase, value, and on how many samples it was taken."""
+    training = _latest(trace, "progress")
+    if training is not None:
+        yield "training", _metric_value(trace, training), ""
+    evaluation = _latest(trace, "evaluation")
+    if evaluation is not None:
+        samples = evaluation.column("samples")[-1]
+        on = "" if np.isnan(samples) else f"on {plural(int(samples), 'sample')}"
+        yield "evaluation", _metric_value(trace, evaluation), on
+
+
+def _metric(trace: Trace) -> Remark | None:
+    parts = [f"{value} in {phase} {on}".rstrip() for phase, value, on in last_metrics(trace)]
+    return Remark(metric_name(trace), ", ".join(parts)) if parts else None
+
+
+def _latest(trace: Trace, kind: str) -> Table | None:
+    """The table of the kind whose metric was measured last."""
+    tables = [table for table in trace.tables_of(kind) if len(table.known("metric")[0])]
+    return max(tables, key=lambda table: int(table.known("metric")[0][-1]), default=None)
+
+
+def _metric_value(trace: Trace, table: Table) -> str:
+    value = float(table.known("metric")[1][-1])
+    return share(value) if metric_name(trace, table.component) == "accuracy" else measure(value)
+
+
+def _overhead(trace: Trace) -> Remark:
+    run = trace.run
+    spent = "not measured" if run.overhead is None else f"{share(run.overhead)} slower"
+    text = f"{spent}, budget {percent(run.overhead_budget)}; all statistics on {count(run.full_steps)} of {plural(run.steps, 'step')}"
+    tone = "warn" if run.overhead is not None and run.overhead > 2 * run.overhead_budget else "plain"
+    return Remark("overhead", text, tone=tone)

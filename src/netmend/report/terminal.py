@@ -1,0 +1,175 @@
+"""The terminal: consoles, and how remarks, grids and curves are laid out in characters."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import IO, cast
+
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.table import Table
+from rich.text import Text
+
+from netmend.report.content import Grid, Remark
+from netmend.report.textplot import sparkline
+
+LOG_WIDTH = 100  # columns where there is no terminal: log viewers rarely show more
+
+STYLES = {"plain": "", "bad": "bold red", "warn": "yellow", "muted": "dim"}
+LABEL_STYLE = "bold"
+PLACE_STYLE = "cyan"
+
+# For streams that cannot hold the signs our texts use.
+_IN_ASCII = str.maketrans(
+    {
+        "→": "->",
+        "←": "<-",
+        "…": "...",
+        "–": "-",
+        "×": "x",
+        "·": "|",
+        "²": "2",
+        "’": "'",
+        "Δ": "d",
+        "‖": "|",
+        "│": "|",
+        "─": "-",
+    }
+)
+
+
+class _NarrowStream:
+    """A stream whose encoding lacks our signs: they are spelled in ASCII instead of failing the whole report."""
+
+    def __init__(self, stream: IO[str], encoding: str) -> None:
+        self._stream = stream
+        self.encoding = encoding
+
+    def write(self, text: str) -> int:
+        spelled = text.translate(_IN_ASCII)
+        self._stream.write(spelled.encode(self.encoding, "replace").decode(self.encoding))
+        return len(text)
+
+    def flush(self) -> None:
+        self._stream.flush()
+
+    def isatty(self) -> bool:
+        return self._stream.isatty()
+
+    def fileno(self) -> int:
+        return self._stream.fileno()
+
+
+def console(stream: IO[str], no_color: bool | None = None) -> Console:
+    """A console on the stream: NO_COLOR is honoured, a terminal's width is taken, logs get 100 columns."""
+    encoding = (getattr(stream, "encoding", None) or "utf-8").lower()
+    target = stream if encoding.startswith("utf") else cast("IO[str]", _NarrowStream(stream, encoding))
+    isatty = getattr(stream, "isatty", None)
+    on_terminal = bool(isatty and isatty())
+    given = os.environ.get("COLUMNS", "")
+    return Console(
+        file=target,
+        no_color=no_color,
+        width=None if on_terminal else int(given) if given.isdigit() and int(given) > 0 else LOG_WIDTH,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        # The stream was chosen by the caller; in a notebook rich would otherwise display elsewhere.
+        force_jupyter=False,
+    )
+
+
+def remark_text(remark: Remark, plain: bool = False) -> Text:
+    """The remark's words, its small curve and its place, ready to wrap."""
+    text = Text(remark.text, style=STYLES[remark.tone])
+    if curve := sparkline(remark.spark, plain):
+        text.append("  ").append(curve, "green")
+    if remark.tail:
+        text.append("  ").append(remark.tail)
+    if remark.place:
+        text.append("  ").append(remark.place, PLACE_STYLE)
+    return text
+
+
+class Remarks:
+    """Labels in one column, texts in the next; a label is not repeated for the lines below it."""
+
+    def __init__(self, remarks: Iterable[Remark], indent: int = 0) -> None:
+        self.remarks = tuple(remarks)
+        self.indent = indent
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        # Laid out by hand: a rich table would pad every line with blanks up to the right edge.
+        margin = self.indent + 2 + max((cell_len(remark.label) for remark in self.remarks), default=0)
+        previous = ""
+        for remark in self.remarks:
+            style = STYLES["bad"] if remark.tone == "bad" else LABEL_STYLE
+            label = "" if remark.label == previous else remark.label
+            previous = remark.label
+            lines = remark_text(remark, options.ascii_only).wrap(console, max(10, options.max_width - margin))
+            for line in lines:
+                line.rstrip()
+                head = Text(" " * self.indent).append(label, style)
+                head.append(" " * (margin - head.cell_len))
+                label = ""
+                yield head + line
+
+
+class GridTable:
+    """A grid as a table that leaves out its most dispensable columns until it fits, and says which."""
+
+    def __init__(self, grid: Grid) -> None:
+        self.grid = grid
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        grid = self.grid.filled()
+        kept, dropped = _fitting(grid, options.max_width)
+        if grid.caption:
+            yield Text(grid.caption, style="bold")
+        table = Table(
+            box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="dim", show_edge=False
+        )
+        for index in kept:
+            column = grid.columns[index]
+            table.add_column(
+                Text(column.title),
+                justify="right" if column.numeric else "left",
+                no_wrap=column.numeric,
+                overflow="fold",
+            )
+        for row in grid.rows:
+            table.add_row(*(Text(row[index]) for index in kept))
+        yield table
+        notes = [grid.note] if grid.note else []
+        if dropped:
+            notes.append(f"Not shown in {options.max_width} columns: {', '.join(dropped)}.")
+        if notes:
+            yield Text(" ".join(notes), style="dim")
+
+
+def _fitting(grid: Grid, width: int) -> tuple[list[int], list[str]]:
+    """Columns that fit side by side (a text column may fold to a third), and the titles of those left out."""
+
+    def needed(index: int) -> int:
+        column = grid.columns[index]
+        widest = max((cell_len(row[index]) for row in grid.rows), default=0)
+        # Long text may wrap; numbers, and what is short anyway, may not.
+        if not column.numeric:
+            widest = min(widest, max(24, widest // 3))
+        return max(cell_len(column.title), widest)
+
+    kept = list(range(len(grid.columns)))
+    dropped: list[str] = []
+    while sum(needed(index) + 3 for index in kept) - 3 > width:
+        spare = max(kept, key=lambda index: grid.columns[index].spare)
+        if grid.columns[spare].spare == 0:
+            break
+        kept.remove(spare)
+        dropped.append(grid.columns[spare].title)
+    return kept, dropped
+
+
+def blank() -> RenderableType:
+    return Text("")

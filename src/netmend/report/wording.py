@@ -1,0 +1,101 @@
+"""Facts put into words: the phrases that summary, page and HTML share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from netmend.report.content import clean
+from netmend.report.numbers import count, plural, setting
+from netmend.vocabulary import LoaderFact, ModelFact, OptimizerFact, SchedulerFact, Trace
+
+# Settings worth a place in one line; the others stand in the optimiser's own table.
+_TOLD_SETTINGS = {"lr": "rate", "momentum": "momentum", "weight_decay": "weight decay"}
+_ACCURACY_TASKS = {"classification", "binary", "multi-label", "sequence"}
+
+
+def metric_name(trace: Trace, loss: str = "") -> str:
+    """What the recorded metric is called: accuracy for classes, R² for numbers."""
+    tasks = [task for task in trace.tasks if task.name == loss] or list(trace.tasks)
+    if not tasks:
+        return "metric"
+    if tasks[0].kind in _ACCURACY_TASKS:
+        return "accuracy"
+    return "R²" if tasks[0].kind == "regression" else "metric"
+
+
+def model_words(trace: Trace, model: ModelFact) -> str:
+    """`model: MLP, 5 layers, 101,770 parameters (1,290 trainable)`."""
+    layers = sum(module.leaf and module.model == model.name for module in trace.layers()) or len(
+        model.modules
+    )
+    parts = [plural(layers, "layer"), plural(model.parameters, "parameter")]
+    if model.trainable != model.parameters:
+        parts[-1] += f" ({count(model.trainable)} trainable)"
+    parts += [part for part in (model.wrapper, "compiled" if model.compiled else None) if part]
+    if model.device and not model.device.startswith("cpu"):
+        parts.append(model.device)
+    name = "" if model.name in ("", model.kind) else f"{model.name}: "
+    return clean(f"{name}{model.kind}, {', '.join(parts)}")
+
+
+def optimizer_words(trace: Trace, optimizer: OptimizerFact) -> str:
+    """`Adam, rate 0.001, weight decay 0.01; StepLR changes the rate`."""
+    parts = [optimizer.kind]
+    if optimizer.name and len(trace.optimizers) > 1:
+        parts[0] = f"{optimizer.name}: {optimizer.kind}"
+    if len(optimizer.groups) > 1:
+        parts.append(f"{len(optimizer.groups)} groups")
+    for key, word in _TOLD_SETTINGS.items():
+        values = dict.fromkeys(
+            setting(group.settings[key])
+            for group in optimizer.groups
+            if group.settings.get(key) not in (None, 0)
+        )
+        if values:
+            parts.append(f"{word} {' / '.join(values)}")
+    text = ", ".join(parts)
+    schedulers = [s.kind for s in trace.all(SchedulerFact) if s.optimizer == optimizer.name]
+    if schedulers:
+        text += f"; {' and '.join(schedulers)} changes the rate"
+    return clean(text)
+
+
+def loader_words(loader: LoaderFact) -> str:
+    """`training: 50,000 samples in batches of 64, shuffled`."""
+    samples = "samples" if loader.samples is None else plural(loader.samples, "sample")
+    text = samples if loader.batch_size is None else f"{samples} in batches of {count(loader.batch_size)}"
+    if loader.shuffle is not None:
+        text += ", shuffled" if loader.shuffle else ", not shuffled"
+    return clean(text if loader.phase == "unknown" else f"{loader.phase}: {text}")
+
+
+def data_words(trace: Trace) -> list[str]:
+    """Data sets and batches, a phrase each; from the batches themselves where no DataLoader was seen."""
+    if trace.loaders:
+        return list(dict.fromkeys(loader_words(loader) for loader in trace.loaders))
+    sizes = sorted({batch.size for batch in trace.batches if batch.phase == "training"})
+    if not sizes:
+        return []
+    told = count(sizes[0]) if len(sizes) == 1 else f"{count(sizes[0])} to {count(sizes[-1])}"
+    return [f"batches of {told} (no DataLoader was seen)"]
+
+
+def task_words(trace: Trace) -> str:
+    """`classification, 10 classes`; tasks that read alike are told once."""
+    told = []
+    for task in trace.tasks:
+        if task.kind == "binary":
+            told.append("binary classification")
+        elif task.classes is None:
+            told.append(task.kind)
+        elif task.kind == "multi-label":
+            told.append(f"multi-label, {plural(task.classes, 'label')}")
+        else:
+            told.append(f"{task.kind}, {plural(task.classes, 'class', 'classes')}")
+    return clean("; ".join(dict.fromkeys(told)))
+
+
+def settings_words(settings: Mapping[str, Any], skip: tuple[str, ...] = ()) -> str:
+    """All settings as `name value`, in the order of the program."""
+    return clean(", ".join(f"{key} {setting(value)}" for key, value in settings.items() if key not in skip))

@@ -1,0 +1,102 @@
+"""Runs: where runs are kept, how they are named and found again."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from netmend.errors import RunNotFound, RunUnreadable
+from netmend.store.reader import read_run
+from netmend.store.schema import trace_file
+from netmend.vocabulary.facts import RunFact
+
+LETTERS = "23456789abcdefghjkmnpqrstuvwxyz"  # nothing that is mistaken for something else
+NEWEST = ("last", "latest")
+
+
+@dataclass(frozen=True)
+class RunInfo:
+    """One line of a list of runs; `problem` says why the run cannot be read."""
+
+    id: str
+    path: Path
+    run: RunFact | None
+    problem: str | None
+
+
+def runs_root(start: Path | None = None) -> Path:
+    """The directory that holds runs: below $NETMEND_DIR, or below `.netmend` in the working directory."""
+    chosen = os.environ.get("NETMEND_DIR")
+    return (Path(chosen) if chosen else (start or Path.cwd()) / ".netmend") / "runs"
+
+
+def new_run_id(now: float) -> str:
+    """A name that sorts by time. Its end is drawn from the system, not from `random`: that state is the user's."""
+    tail = "".join(LETTERS[byte % len(LETTERS)] for byte in os.urandom(3))
+    return f"{time.strftime('%Y-%m-%d-%H%M%S', time.localtime(now))}-{tail}"
+
+
+def list_runs(root: Path) -> list[RunInfo]:
+    """All runs, the newest first; unreadable ones carry their problem."""
+    infos = [describe(path) for path in run_directories(root)]
+    return sorted(infos, key=lambda info: (age_key(info), info.id), reverse=True)
+
+
+def run_directories(root: Path) -> list[Path]:
+    try:
+        return sorted(path for path in root.iterdir() if path.is_dir() and not path.name.startswith("."))
+    except OSError:
+        return []
+
+
+def recorded_ranks(path: Path) -> list[int]:
+    """The ranks whose traces a run directory holds."""
+    found = [re.fullmatch(r"trace(?:-rank(\d+))?\.sqlite", file.name) for file in path.glob("trace*.sqlite")]
+    return sorted(int(match[1] or 0) for match in found if match)
+
+
+def describe(path: Path) -> RunInfo:
+    try:
+        run = read_run(path)
+    except RunUnreadable as error:
+        return RunInfo(path.name, path, None, str(error))
+    problem = None if run is not None else f"{path} holds a trace without a fact about the run"
+    return RunInfo(path.name, path, run, problem)
+
+
+def age_key(info: RunInfo) -> float:
+    if info.run is not None and info.run.started > 0:
+        return info.run.started
+    try:
+        return info.path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def find_run(root: Path, name: str) -> Path:
+    """The directory of a run: by id, by the beginning of its id, "last", or by path."""
+    directories = {path.name: path for path in run_directories(root)}
+    if name in directories:
+        return directories[name]
+    given = Path(name).expanduser() if name else root / "."
+    if name and trace_file(given).is_file():
+        return given
+    if name and given.is_file() and given.suffix == ".sqlite":
+        return given.parent
+    if not directories:
+        raise RunNotFound(f"no runs yet under {root}; record one with: netmend run train.py")
+    if name in NEWEST:
+        return list_runs(root)[0].path
+    starting = [directory for directory in directories if name and directory.startswith(name)]
+    if len(starting) == 1:
+        return directories[starting[0]]
+    if starting:
+        shown = ", ".join(starting[-3:]) + (", …" if len(starting) > 3 else "")
+        raise RunNotFound(f"{name!r} fits {len(starting)} runs ({shown}); give more of the name")
+    near = difflib.get_close_matches(name, [*directories, *NEWEST], n=1, cutoff=0.5)
+    advice = f"did you mean {near[0]}?" if near else "see the runs there are with: netmend runs"
+    raise RunNotFound(f"no run {name!r} under {root}; {advice}")
