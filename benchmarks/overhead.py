@@ -29,12 +29,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
-
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "src")]
-
 from overhead_models import CPU_MODELS, CUDA_MODELS, Training
 from overhead_variants import VARIANTS, Variant
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "src"))
 
 MODELS = CPU_MODELS | CUDA_MODELS
 SEED = 20

@@ -31,9 +31,13 @@ class Watch:
         if self._watching is not None:
             return self
         if _active is not None:
-            raise UsageError("another netmend.watch is active in this process; stop it first: it sees this model too")
+            raise UsageError(
+                "another netmend.watch is active in this process; stop it first: it sees this model too"
+            )
         script = sys.argv[0] if sys.argv and sys.argv[0] else "<interactive>"
-        self._watching = start_torch(self._options, script, tuple(sys.argv[1:]), model=self._model, optimizer=self._optimizer)
+        self._watching = start_torch(
+            self._options, script, tuple(sys.argv[1:]), model=self._model, optimizer=self._optimizer
+        )
         _active = self
         return self
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -17,13 +17,17 @@ app = typer.Typer(
 )
 
 Directory = Annotated[
-    Optional[Path],
-    typer.Option("--directory", metavar="DIR", help="Where runs are kept (default: $NETMEND_DIR or ./.netmend)."),
+    Path | None,
+    typer.Option(
+        "--directory", metavar="DIR", help="Where runs are kept (default: $NETMEND_DIR or ./.netmend)."
+    ),
 ]
 
 
 @app.callback(invoke_without_command=True)
-def root(version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False) -> None:
+def root(
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+) -> None:
     if version:
         from netmend.version import VERSION
 
@@ -32,24 +36,36 @@ def root(version: Annotated[bool, typer.Option("--version", help="Show the versi
 
 
 @app.command(
-    context_settings={"allow_extra_args": True, "ignore_unknown_options": False, "allow_interspersed_args": False},
+    context_settings={
+        "allow_extra_args": True,
+        "ignore_unknown_options": False,
+        "allow_interspersed_args": False,
+    },
     options_metavar="[OPTIONS] [--]",
     no_args_is_help=True,
 )
 def run(
     context: typer.Context,
     program: Annotated[
-        Optional[list[str]], typer.Argument(metavar="SCRIPT [ARGS]…", help="The training script and its arguments.")
+        list[str] | None,
+        typer.Argument(metavar="SCRIPT [ARGS]…", help="The training script and its arguments."),
     ] = None,
-    module: Annotated[Optional[str], typer.Option("-m", metavar="MODULE", help="Run a module, as python -m does.")] = None,
+    module: Annotated[
+        str | None, typer.Option("-m", metavar="MODULE", help="Run a module, as python -m does.")
+    ] = None,
     overhead: Annotated[str, typer.Option(help="Share of training time that watching may take.")] = "1%",
-    every: Annotated[Optional[int], typer.Option(metavar="N", help="All statistics at every N-th step.")] = None,
+    every: Annotated[int | None, typer.Option(metavar="N", help="All statistics at every N-th step.")] = None,
     full: Annotated[bool, typer.Option("--full", help="All statistics at every step.")] = False,
     trap: Annotated[
-        bool, typer.Option("--trap", help="On a GPU: wait at each step, so that the operation behind a NaN can be named.")
+        bool,
+        typer.Option(
+            "--trap", help="On a GPU: wait at each step, so that the operation behind a NaN can be named."
+        ),
     ] = False,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Show nothing but the program's own output.")] = False,
-    html: Annotated[Optional[Path], typer.Option(metavar="FILE", help="Write the report as a page.")] = None,
+    quiet: Annotated[
+        bool, typer.Option("-q", "--quiet", help="Show nothing but the program's own output.")
+    ] = False,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report as a page.")] = None,
     directory: Directory = None,
 ) -> Callable[[], None]:
     """Run a training script, unchanged, and record what happens."""
@@ -79,7 +95,7 @@ def runs(directory: Directory = None) -> None:
 @app.command()
 def show(
     run: Annotated[str, typer.Argument(help="Id, beginning of an id, path, or 'last'.")] = "last",
-    html: Annotated[Optional[Path], typer.Option(metavar="FILE", help="Write a page instead.")] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page instead.")] = None,
     rank: Annotated[int, typer.Option(help="Which process of a distributed run.")] = 0,
     directory: Directory = None,
 ) -> None:
@@ -93,7 +109,7 @@ def show(
 def export(
     run: Annotated[str, typer.Argument(help="Id, beginning of an id, path, or 'last'.")],
     to: Annotated[str, typer.Option("--to", metavar="FORMAT", help="json, parquet or tensorboard.")],
-    output: Annotated[Optional[Path], typer.Option("-o", "--output", help="File or directory to write.")] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="File or directory to write.")] = None,
     rank: Annotated[int, typer.Option(help="Which process of a distributed run.")] = 0,
     force: Annotated[bool, typer.Option("--force", help="Overwrite what is there.")] = False,
     directory: Directory = None,

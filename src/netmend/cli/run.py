@@ -81,7 +81,9 @@ def _finish(observed: Observed, ended: Ended, quiet: bool, page: Path | None) ->
         raise
     except Exception as problem:  # noqa: BLE001 - the program has run; its end must not be changed by our report
         if not quiet:
-            sys.stderr.write(f"netmend: the report failed ({type(problem).__name__}: {problem}); the program was not affected\n")
+            sys.stderr.write(
+                f"netmend: the report failed ({type(problem).__name__}: {problem}); the program was not affected\n"
+            )
 
 
 def _exception(problem: BaseException) -> dict[str, Any]:

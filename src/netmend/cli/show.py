@@ -18,7 +18,9 @@ def _root(directory: Path | None) -> Path:
 def show_runs(directory: Path | None) -> None:
     infos = list_runs(_root(directory))
     if not infos:
-        sys.stderr.write(f"netmend: no runs yet under {_root(directory)}; record one with: netmend run train.py\n")
+        sys.stderr.write(
+            f"netmend: no runs yet under {_root(directory)}; record one with: netmend run train.py\n"
+        )
         return
     report.console(sys.stdout).print(report.runs_table(infos))
 
@@ -35,10 +37,16 @@ def show_run(name: str, html: Path | None, rank: int, directory: Path | None) ->
     sys.stdout.write(f"{html}\n")
 
 
-def export_run(name: str, to: str, output: Path | None, rank: int, force: bool, directory: Path | None) -> None:
+def export_run(
+    name: str, to: str, output: Path | None, rank: int, force: bool, directory: Path | None
+) -> None:
     if to not in FORMATS:
         raise UsageError(f"--to must be one of {', '.join(FORMATS)}, got {to!r}")
     path = find_run(_root(directory), name)
-    endings = {"json": f"{path.name}.json", "parquet": f"{path.name}.parquet", "tensorboard": f"{path.name}-tensorboard"}
+    endings = {
+        "json": f"{path.name}.json",
+        "parquet": f"{path.name}.parquet",
+        "tensorboard": f"{path.name}-tensorboard",
+    }
     for file in export(read_trace(path, rank), to, output or Path(endings[to]), force=force):
         sys.stdout.write(f"{file}\n")

@@ -26,7 +26,12 @@ class Ended:
 class Observed:
     """One program under observation; watching begins when it imports the framework."""
 
-    def __init__(self, program: Program, options: Options, progress: Callable[[int, float | None, float | None], None] | None) -> None:
+    def __init__(
+        self,
+        program: Program,
+        options: Options,
+        progress: Callable[[int, float | None, float | None], None] | None,
+    ) -> None:
         self.program = program
         self.options = options
         self.progress = progress

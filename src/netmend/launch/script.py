@@ -35,7 +35,9 @@ def load_script(target: str, arguments: tuple[str, ...]) -> Program:
     if path.is_dir():
         path = path / "__main__.py"
         if not path.exists():
-            raise UsageError(f"{target} is a directory without __main__.py; give the path of the script that trains")
+            raise UsageError(
+                f"{target} is a directory without __main__.py; give the path of the script that trains"
+            )
     try:
         with io.open_code(str(path.resolve())) as file:
             source = file.read()
@@ -59,7 +61,9 @@ def load_module(name: str, arguments: tuple[str, ...]) -> Program:
     finally:
         sys.path.remove(entry)
     if spec is None or spec.loader is None or spec.origin is None or not hasattr(spec.loader, "get_code"):
-        raise UsageError(f"no module named {name} can be run from here; check the name and the working directory")
+        raise UsageError(
+            f"no module named {name} can be run from here; check the name and the working directory"
+        )
     code = spec.loader.get_code(spec.name)
     if code is None:
         raise UsageError(f"the module {name} has no Python code to run")
@@ -84,7 +88,10 @@ def _find(name: str) -> importlib.machinery.ModuleSpec | None:
 
 def prepare(program: Program) -> None:
     """Make the process look as if Python had been started with the program."""
-    sys.argv[:] = [program.file if program.module.__spec__ is not None else program.target, *program.arguments]
+    sys.argv[:] = [
+        program.file if program.module.__spec__ is not None else program.target,
+        *program.arguments,
+    ]
     sys.path[:] = [program.path_entry, *[entry for entry in sys.path if not _is_own(entry)]]
     sys.modules["__main__"] = program.module
     program.module.__dict__["__builtins__"] = sys.modules["builtins"]

@@ -21,13 +21,15 @@ class Budget:
         self._plain: deque[float] = deque(maxlen=65)  # durations of steps without full statistics
         self._full_costs: deque[float] = deque(maxlen=7)
         self._line_costs: deque[float] = deque(maxlen=65)
-        self._light: deque[float] = deque(maxlen=65)
+        self.base_seconds = 0.0  # median duration of a step without netmend
+        self.full_cost = 0.0  # what a step with all statistics costs more
+        self.line_cost = 0.0
 
     def step_done(self, level: int, wall: float, own: float, device: float = 0.0) -> None:
         """One training step: its wall time, our time within it, and time our work took on the device."""
         self.wall_seconds += wall
         if level == 2:
-            hidden = max(0.0, wall - own - self.base_seconds) if self._plain else 0.0
+            hidden = max(0.0, wall - own - self.base_seconds) if self.base_seconds else 0.0
             # A pause of the machine is not our cost: no more hidden cost than three times what we did ourselves.
             hidden = max(min(hidden, 3 * own + self.base_seconds), device)
             self.hidden_seconds += hidden
@@ -36,21 +38,12 @@ class Budget:
             self._plain.append(wall - own)
             if level == 1:
                 self._line_costs.append(own)
-            else:
-                self._light.append(own)
 
-    @property
-    def base_seconds(self) -> float:
-        """Median duration of a step without netmend."""
-        return median(self._plain) if self._plain else 0.0
-
-    @property
-    def full_cost(self) -> float:
-        return median(self._full_costs) if self._full_costs else 0.0
-
-    @property
-    def line_cost(self) -> float:
-        return median(self._line_costs) if self._line_costs else 0.0
+    def refresh(self) -> None:
+        """Work the medians out anew; done now and then rather than at every step."""
+        self.base_seconds = median(self._plain) if self._plain else 0.0
+        self.full_cost = median(self._full_costs) if self._full_costs else 0.0
+        self.line_cost = median(self._line_costs) if self._line_costs else 0.0
 
     @property
     def spent(self) -> float:

@@ -54,7 +54,9 @@ def fold(calls: list[Call]) -> tuple[Call, ...]:
     index = 0
     while index < len(calls):
         length, times = _repetition(calls, index) if len(calls) >= _FOLD_FROM else _run(calls, index)
-        result += [replace(call, times=times) if times > 1 else call for call in calls[index : index + length]]
+        result += [
+            replace(call, times=times) if times > 1 else call for call in calls[index : index + length]
+        ]
         index += length * times
     return tuple(result)
 

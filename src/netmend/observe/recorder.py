@@ -21,7 +21,7 @@ from netmend.store import RunWriter
 from netmend.vocabulary import BatchPrint, Call, Event, Fact, RunFact
 
 _FLUSH_SECONDS = 2.0
-_FLUSH_PENDING = 20_000
+_FLUSH_ROWS = 20_000
 Progress = Callable[[int, float | None, float | None], None]  # steps, loss, overhead
 
 
@@ -53,6 +53,7 @@ class Recorder:
         self._missing: list[str] = []
         self._off: set[str] = set()
         self._pid = os.getpid()
+        self._rows = 0  # since the last flush
         now = time.perf_counter()
         self._step_started = now
         self._last_flush = now
@@ -66,6 +67,7 @@ class Recorder:
 
     def row(self, kind: str, component: str, step: int, values: Sequence[float]) -> None:
         if self._writer is not None:
+            self._rows += 1
             self._writer.row(kind, component, step, values)
 
     def event(self, event: Event) -> None:
@@ -97,7 +99,7 @@ class Recorder:
             self.light_steps += 1
         self.step = step + 1
         self.level = self.schedule.level(self.step)
-        if now - self._last_flush > _FLUSH_SECONDS or (self._writer and self._writer.pending > _FLUSH_PENDING):
+        if now - self._last_flush > _FLUSH_SECONDS or self._rows > _FLUSH_ROWS:
             self.flush()
             self.own += time.perf_counter() - now
         if self._progress is not None:
@@ -137,6 +139,7 @@ class Recorder:
 
     def flush(self) -> None:
         self._last_flush = time.perf_counter()
+        self._rows = 0
         if self._writer is None or os.getpid() != self._pid:
             return
         try:

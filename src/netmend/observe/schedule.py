@@ -10,8 +10,9 @@ LIGHT = 0  # nothing but counting
 LINE = 1  # loss, loop protocol, rates, non-finite values
 FULL = 2  # all statistics
 
-_EARLY = frozenset({0, 1, 2, 4, 8, 16, 32, 64})  # training changes fastest at first
-_EARLY_COST_LIMIT = 0.25  # seconds: beyond this even early steps must fit the budget
+# The first seconds of our own time are free: less than importing the framework takes, and short programs are seen whole.
+_ALLOWANCE = 0.3
+_PER_DOUBLING = 8  # full steps each time the number of steps doubles, within the allowance
 _LINE_SHARE = 0.5  # part of the budget that line-level watching may use before steps go light
 _MARGIN = 0.7  # aim below the promise: estimates are noisy
 _ANOMALY_STEPS = 4
@@ -23,6 +24,7 @@ _ANOMALIES = 5
 class Schedule:
     """Decides the level of each coming step.
 
+    Training changes fastest at first, so early steps are looked at most closely, until an allowance is used up.
     With a budget, the distance between full steps follows from measured costs and is a power of two, full steps
     falling on its multiples: under distributed training all ranks then look at mostly the same steps.
     """
@@ -67,8 +69,9 @@ class Schedule:
         if self.every is not None:
             full = step % self.every == 0
             return (FULL if full else LINE), full
-        if step in _EARLY and self.budget.full_cost < _EARLY_COST_LIMIT:
-            return FULL, True
+        if self.budget.spent < _ALLOWANCE:
+            full = step % max(1, (1 << step.bit_length()) // (2 * _PER_DOUBLING)) == 0
+            return (FULL if full else LINE), full
         if step % self.line_interval:
             return LIGHT, False
         # The distance is checked too: multiples of a shrinking interval may come close after one another.
@@ -79,6 +82,7 @@ class Schedule:
     def _plan(self) -> None:
         """Choose the intervals from what steps and looking at them have cost lately."""
         budget = self.budget
+        budget.refresh()
         base, line, full = budget.base_seconds, budget.line_cost, budget.full_cost * self.companions
         if base <= 0:
             return

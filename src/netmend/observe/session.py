@@ -43,7 +43,7 @@ class Watching:
             name=self.id,
             script=script,
             arguments=arguments,
-            working_directory=os.getcwd(),
+            working_directory=str(Path.cwd()),
             started=time.time(),
             overhead_budget=options.overhead,
             netmend_version=VERSION,

@@ -20,7 +20,9 @@ class Sites:
     """Finds and remembers sites; asking again for the same instruction costs two dictionary look-ups."""
 
     def __init__(self, extra_roots: tuple[str, ...] = ()) -> None:
-        self.extra_roots = extra_roots  # folders that count as the user's although installed (`run -m package`)
+        self.extra_roots = (
+            extra_roots  # folders that count as the user's although installed (`run -m package`)
+        )
         self._is_user: dict[str, bool] = {}
         # Keyed by the identity of the code object, which is kept alive in the value: hashing code objects is slow.
         self._known: dict[tuple[int, int], tuple[CodeType, Site]] = {}
@@ -55,13 +57,13 @@ class Sites:
             frame = frame.f_back
         return None
 
-    def here(self, depth: int = 1) -> Site | None:
+    def here(self) -> Site | None:
         """The user's line that led to the caller."""
-        return self.of(self.user_frame(sys._getframe(depth + 1)))
+        return self.of(self.user_frame(sys._getframe(1)))
 
-    def of_creation(self, created: object, depth: int = 1) -> Site | None:
+    def of_creation(self, created: object) -> Site | None:
         """The line that creates an object whose `__init__` is running: frames of its own initialisers are passed over."""
-        frame = self.user_frame(sys._getframe(depth + 1))
+        frame = self.user_frame(sys._getframe(1))
         while frame is not None and frame.f_code.co_name == "__init__" and _first_argument(frame) is created:
             frame = self.user_frame(frame.f_back)
         return self.of(frame)

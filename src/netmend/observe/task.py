@@ -13,12 +13,25 @@ def task_of(loss: LossFact, classes_seen: int | None = None) -> TaskFact:
     target = next((o for o in loss.operands if o.role == "target"), None)
     if target is None or prediction is None:
         return TaskFact(loss.name, "other", evidence=(f"the objective {loss.name} shows no target",))
-    shown = f"the loss is given predictions {_shape(prediction)} and targets {_shape(target)} of {target.dtype}"
+    shown = (
+        f"the loss is given predictions {_shape(prediction)} and targets {_shape(target)} of {target.dtype}"
+    )
     if loss.criterion in ("cross_entropy", "nll_loss", "multi_margin_loss"):
         return _classes(loss, prediction, target, shown)
-    if loss.criterion in ("binary_cross_entropy", "binary_cross_entropy_with_logits", "multilabel_soft_margin_loss"):
+    if loss.criterion in (
+        "binary_cross_entropy",
+        "binary_cross_entropy_with_logits",
+        "multilabel_soft_margin_loss",
+    ):
         return _binary(loss, target, shown)
-    if loss.criterion in ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "poisson_nll_loss", "gaussian_nll_loss"):
+    if loss.criterion in (
+        "mse_loss",
+        "l1_loss",
+        "smooth_l1_loss",
+        "huber_loss",
+        "poisson_nll_loss",
+        "gaussian_nll_loss",
+    ):
         evidence = [shown, f"{loss.criterion} compares real values"]
         if target.integral and target.distinct is not None and target.distinct <= _FEW:
             evidence.append(f"yet the targets take only {target.distinct} whole values, as class ids do")
@@ -31,7 +44,9 @@ def _classes(loss: LossFact, prediction: OperandFact, target: OperandFact, shown
     classes = prediction.shape[axis] if prediction.shape else None
     positions = len(prediction.shape) > 2 or loss.settings.get("sequence", False)
     kind = "sequence" if positions else "classification"
-    return TaskFact(loss.name, kind, classes, (shown, f"axis {axis} of the predictions holds {classes} classes"))
+    return TaskFact(
+        loss.name, kind, classes, (shown, f"axis {axis} of the predictions holds {classes} classes")
+    )
 
 
 def _binary(loss: LossFact, target: OperandFact, shown: str) -> TaskFact:

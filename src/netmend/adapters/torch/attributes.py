@@ -6,7 +6,7 @@ import ast
 import inspect
 import textwrap
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
@@ -29,13 +29,13 @@ def attribute_site(session: TorchSession, model: Model, module: nn.Module) -> Si
     return None
 
 
-def _assignment(owner: type[nn.Module], attribute: str, session: TorchSession) -> Site | None:
+def _assignment(owner: Any, attribute: str, session: TorchSession) -> Site | None:
     found = _assignments(owner).get(attribute)
     return found if found is not None and session.sites.is_user_file(found.file) else None
 
 
 @lru_cache(maxsize=512)
-def _assignments(owner: type[nn.Module]) -> dict[str, Site]:
+def _assignments(owner: Any) -> dict[str, Site]:
     try:
         file = inspect.getsourcefile(owner)
         lines, first = inspect.getsourcelines(owner)
@@ -48,7 +48,11 @@ def _assignments(owner: type[nn.Module]) -> dict[str, Site]:
         if not isinstance(node, ast.Assign):
             continue
         for target in node.targets:
-            if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self":
+            if (
+                isinstance(target, ast.Attribute)
+                and isinstance(target.value, ast.Name)
+                and target.value.id == "self"
+            ):
                 value = node.value
                 start, end = value.lineno + offset, (value.end_lineno or value.lineno) + offset
                 columns = value.col_offset + indent, (value.end_col_offset or 0) + indent

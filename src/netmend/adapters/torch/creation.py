@@ -47,7 +47,7 @@ class Creation:
 
     @guarded("the lines that create layers")
     def _created(self, thing: Any) -> None:
-        site = self.session.sites.of_creation(thing, depth=3)
+        site = self.session.sites.of_creation(thing)
         if site is not None:
             self.session.created.put(thing, site)
         if isinstance(thing, torch.optim.Optimizer):

@@ -70,9 +70,9 @@ class Data:
     def _epoch(self, loader: Any) -> None:
         session = self.session
         name = session.names.get(loader)
-        site = session.sites.here(depth=3)
+        site = session.sites.here()
         if name is None:
-            name = session.unique_name(name_of(loader, sys._getframe(3), session.sites) or "loader")
+            name = session.unique_name(name_of(loader, sys._getframe(1), session.sites) or "loader")
             session.names.put(loader, name)
             self.loaders[name] = _loader_fact(session, loader, name)
         if self.loaders[name].iterated is None:
@@ -144,7 +144,9 @@ class Data:
         def known(values: dict[str, Tensor]) -> None:
             if "summary" in values:
                 recorder.row("input", model, step, values["summary"].tolist())
-            features = tuple(tuple(row) for row in values["features"].t().tolist()) if "features" in values else ()
+            features = (
+                tuple(tuple(row) for row in values["features"].t().tolist()) if "features" in values else ()
+            )
             hashes = tuple(values["hashes"].tolist()) if "hashes" in values else ()
             opened.fill({"hashes": hashes, "features": features, "feature_axis": axis})
 
@@ -161,7 +163,9 @@ class Data:
             return
         opened.has_target = True
         opened.pending += 1
-        self.deferred.add({"target": target.detach()[:4096]}, lambda values: opened.fill(describe_targets(values["target"])))
+        self.deferred.add(
+            {"target": target.detach()[:4096]}, lambda values: opened.fill(describe_targets(values["target"]))
+        )
 
     def close(self) -> None:
         opened, self._open = self._open, None

@@ -18,7 +18,9 @@ def unusual_execution() -> bool:
     """True while the framework traces, compiles, vectorises or captures: looking at values would become part of it."""
     if torch.compiler.is_compiling() or _tracing() is not None or _peek_functorch() is not None:
         return True
-    return torch.cuda.is_available() and torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing()
+    return (
+        torch.cuda.is_available() and torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing()
+    )
 
 
 def plain(value: Any) -> bool:

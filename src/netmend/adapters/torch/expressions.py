@@ -23,7 +23,7 @@ Found = tuple[str, Tensor, Tensor, dict[str, Any]]
 
 def autograd_path(objective: Tensor) -> tuple[str, ...]:
     """Names of the autograd nodes from the objective downwards, along the first branch that needs gradients."""
-    names = []
+    names: list[str] = []
     node = objective.grad_fn
     while node is not None and len(names) < _LONGEST_PATH:
         names.append(node.name())
@@ -47,7 +47,9 @@ def recognise(tail: list[TailCall], output: Tensor, value: float) -> Found | Non
     return None
 
 
-def _gives(compute: Callable[..., Tensor | None], prediction: Tensor, target: Tensor, reduction: str, value: float) -> bool:
+def _gives(
+    compute: Callable[..., Tensor | None], prediction: Tensor, target: Tensor, reduction: str, value: float
+) -> bool:
     try:
         result = compute(prediction, target, reduction)
     except (RuntimeError, ValueError, IndexError, TypeError):
@@ -74,9 +76,11 @@ def _absolute(prediction: Tensor, target: Tensor, reduction: str) -> Tensor | No
 
 
 def _classes(prediction: Tensor, target: Tensor, reduction: str) -> Tensor | None:
-    if prediction.dim() < 2 or target.is_floating_point() and target.shape != prediction.shape:
+    if prediction.dim() < 2 or (target.is_floating_point() and target.shape != prediction.shape):
         return None
-    return functional.cross_entropy(prediction, target.squeeze(-1) if target.dim() == prediction.dim() and target.shape[-1] == 1 else target, reduction=reduction)
+    if target.dim() == prediction.dim() and target.shape[-1] == 1:
+        target = target.squeeze(-1)
+    return functional.cross_entropy(prediction, target, reduction=reduction)
 
 
 def _log_likelihood(prediction: Tensor, target: Tensor, reduction: str) -> Tensor | None:

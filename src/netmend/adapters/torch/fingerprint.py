@@ -56,7 +56,9 @@ def summary_of(inputs: Tensor) -> Tensor:
     """Mean, standard deviation, minimum, maximum, number of non-finite values."""
     values = inputs.float()
     low, high = torch.aminmax(values)
-    return torch.stack([values.mean(), values.std(correction=0), low, high, (~torch.isfinite(values)).sum().float()])
+    return torch.stack(
+        [values.mean(), values.std(correction=0), low, high, (~torch.isfinite(values)).sum().float()]
+    )
 
 
 def describe_targets(target: Tensor) -> dict[str, Any]:
@@ -69,5 +71,5 @@ def describe_targets(target: Tensor) -> dict[str, Any]:
     changes = int((flat[1:] != flat[:-1]).sum())
     if len(labels) > _MOST_LABELS:
         return {"label_changes": changes}
-    named = {f"{label:g}": int(count) for label, count in zip(labels.tolist(), counts.tolist())}
+    named = {f"{label:g}": int(count) for label, count in zip(labels.tolist(), counts.tolist(), strict=True)}
     return {"labels": named, "label_changes": changes}

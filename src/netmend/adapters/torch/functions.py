@@ -17,7 +17,12 @@ from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack
 
 from netmend.adapters.torch.eligible import plain, tensors_in
 from netmend.adapters.torch.guard import guarded
-from netmend.adapters.torch.kinds import ACTIVATION_FUNCTIONS, CUT_FUNCTIONS, DROPOUT_FUNCTIONS, NORM_FUNCTIONS
+from netmend.adapters.torch.kinds import (
+    ACTIVATION_FUNCTIONS,
+    CUT_FUNCTIONS,
+    DROPOUT_FUNCTIONS,
+    NORM_FUNCTIONS,
+)
 from netmend.observe.schedule import FULL
 from netmend.vocabulary import FunctionFact, Site
 
@@ -61,7 +66,9 @@ class Functions:
     def __init__(self, session: TorchSession) -> None:
         self.session = session
         self.tail: list[TailCall] = []
-        self.tail_sites: dict[str, Site] = {}  # function name → line, kept for naming the origin of non-finite values
+        self.tail_sites: dict[
+            str, Site
+        ] = {}  # function name → line, kept for naming the origin of non-finite values
         self.model_output: Tensor | None = None
         self._mode: Spy | None = None
         self._known: dict[tuple[str, Site | None], FunctionFact] = {}
@@ -130,7 +137,7 @@ class Functions:
         inside = session.layers.innermost
         if inside is not None and type(inside).__module__.startswith("torch.nn.modules"):
             return  # a module's own implementation, seen as that module
-        site = session.sites.here(depth=4)
+        site = session.sites.here()
         model = session.models.active
         if site is None or model is None:
             return
@@ -139,11 +146,18 @@ class Functions:
             self._record(component, name, kind, site, kwargs, result, inside)
         if kind == "activation":
             self._has_activations.add(model.name)
-            if session.recorder.level == FULL and component not in self._measured and plain(result):
+            if (
+                session.recorder.level == FULL
+                and component not in self._measured
+                and isinstance(result, Tensor)
+                and plain(result)
+            ):
                 self._measured.add(component)
                 session.layers.measure(component, result, ACTIVATION_FUNCTIONS[name], None)
 
-    def _record(self, component: str, name: str, kind: str, site: Site, kwargs: Any, result: Any, inside: Any) -> None:
+    def _record(
+        self, component: str, name: str, kind: str, site: Site, kwargs: Any, result: Any, inside: Any
+    ) -> None:
         session = self.session
         model = session.models.active
         assert model is not None
@@ -169,7 +183,7 @@ class Functions:
         tensors = list(tensors_in((args, kwargs)))
         if not any(tensor is known for tensor in tensors for known in self._derived):
             return
-        site = self.session.sites.here(depth=4)
+        site = self.session.sites.here()
         self.tail.append(TailCall(name, site, tensors))
         if site is not None:
             self.tail_sites.setdefault(name.strip("_"), site)
@@ -181,7 +195,9 @@ class Functions:
     def _note_cut(self, name: str, site: Site, result: Tensor) -> None:
         if (name, site) in self._known:
             return
-        fact = FunctionFact(f"{name}@{site.short}", name, "graph cut", output_shape=tuple(result.shape), site=site)
+        fact = FunctionFact(
+            f"{name}@{site.short}", name, "graph cut", output_shape=tuple(result.shape), site=site
+        )
         self._known[(name, site)] = fact
         self.session.recorder.fact(fact)
 

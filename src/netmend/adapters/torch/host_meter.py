@@ -56,7 +56,7 @@ class HostMeter:
 
     @torch.no_grad()
     def parameters(self, kind: str, names: Sequence[str], tensors: Sequence[Tensor]) -> None:
-        for name, tensor in zip(names, tensors):
+        for name, tensor in zip(names, tensors, strict=True):
             values = _real(tensor)
             count = tensor.numel()
             if not values.numel():
@@ -84,12 +84,12 @@ class HostMeter:
 
     @torch.no_grad()
     def remember(self, names: Sequence[str], tensors: Sequence[Tensor]) -> None:
-        for name, tensor in zip(names, tensors):
+        for name, tensor in zip(names, tensors, strict=True):
             self._before[name] = _comparable(tensor).clone()
 
     @torch.no_grad()
     def updates(self, names: Sequence[str], tensors: Sequence[Tensor]) -> None:
-        for name, tensor in zip(names, tensors):
+        for name, tensor in zip(names, tensors, strict=True):
             before = self._before.pop(name, None)
             after = _comparable(tensor)
             if before is None or before.shape != after.shape or not before.numel():
@@ -101,7 +101,9 @@ class HostMeter:
             low, high = torch.aminmax(change)
             ratio = rms / weight if weight else (0.0 if rms == 0 else math.inf)
             largest = max(-float(low), float(high))
-            self._rows.append(("update", name, self._step, (rms, ratio, largest, count_zeros(change) / count)))
+            self._rows.append(
+                ("update", name, self._step, (rms, ratio, largest, count_zeros(change) / count))
+            )
 
     def scalar(self, key: object, tensor: Tensor) -> None:
         self._scalars.append((key, float(tensor.detach())))
@@ -159,7 +161,11 @@ def _std(mean: float, rms: float) -> float:
 
 def count_zeros(values: Tensor) -> int:
     array = values.numpy()
-    return array.size - int(np.count_nonzero(array != 0)) if values.device.type == "cpu" else int((values == 0).sum())
+    return (
+        array.size - int(np.count_nonzero(array != 0))
+        if values.device.type == "cpu"
+        else int((values == 0).sum())
+    )
 
 
 def count_nonfinite(values: Tensor) -> int:

@@ -34,13 +34,30 @@ ACTIVATION_MODULES: dict[type[nn.Module], str] = {
 # Functional forms by the name under which the framework reports them.
 ACTIVATION_FUNCTIONS = {
     **{name: name for name in ACTIVATION_MODULES.values()},
-    **{f"{name}_": name for name in ("relu", "leaky_relu", "elu", "selu", "sigmoid", "tanh", "hardtanh", "threshold", "silu")},
+    **{
+        f"{name}_": name
+        for name in ("relu", "leaky_relu", "elu", "selu", "sigmoid", "tanh", "hardtanh", "threshold", "silu")
+    },
     "_softmax": "softmax",
     "swish": "silu",
 }
 DROPOUT_FUNCTIONS = ("dropout", "alpha_dropout", "dropout1d", "dropout2d", "dropout3d", "feature_dropout")
 NORM_FUNCTIONS = ("batch_norm", "layer_norm", "instance_norm", "group_norm", "rms_norm", "normalize")
-CUT_FUNCTIONS = ("detach", "detach_", "item", "numpy", "tolist", "argmax", "argmin", "round", "floor", "sign", "data", "long", "int")
+CUT_FUNCTIONS = (
+    "detach",
+    "detach_",
+    "item",
+    "numpy",
+    "tolist",
+    "argmax",
+    "argmin",
+    "round",
+    "floor",
+    "sign",
+    "data",
+    "long",
+    "int",
+)
 
 _CHANNELS_FIRST = (
     nn.modules.conv._ConvNd,

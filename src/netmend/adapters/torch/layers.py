@@ -85,7 +85,7 @@ class Layers:
         self.stack.append(Running(module))
         model = self.session.models.active
         if model is not None and not model.structure_known:
-            model.called(module, self.session.sites.here(depth=4))
+            model.called(module, self.session.sites.here())
 
     def _after(self, module: nn.Module, args: Any, output: Any) -> None:
         if torch.compiler.is_compiling() or not self.stack or self.stack[-1].module is not module:

@@ -62,8 +62,10 @@ class Loop:
         session = self.session
         if what == "train":
             session.evaluation.close()
-        component = session.optimizers.name(thing) if isinstance(thing, torch.optim.Optimizer) else self._name(thing)
-        session.recorder.patterns.note(what, component, detail, session.sites.here(depth=3))
+        component = (
+            session.optimizers.name(thing) if isinstance(thing, torch.optim.Optimizer) else self._name(thing)
+        )
+        session.recorder.patterns.note(what, component, detail, session.sites.here())
 
     def _name(self, thing: Any) -> str:
         if thing is None:
@@ -119,11 +121,13 @@ class Loop:
     @guarded("gradient clipping")
     def _clipped(self, total: Any, limit: float) -> None:
         session = self.session
-        session.recorder.patterns.note("clip", "", "norm", session.sites.here(depth=3))
+        session.recorder.patterns.note("clip", "", "norm", session.sites.here())
         recorder, step = session.recorder, session.recorder.step
         if isinstance(total, Tensor) and total.numel() == 1 and plain(total):
             gathering = Gathering(session, lambda: None)
-            value = gathering.add(total.detach(), lambda norm: recorder.row("clip", "", step, (norm, float(limit))))
+            value = gathering.add(
+                total.detach(), lambda norm: recorder.row("clip", "", step, (norm, float(limit)))
+            )
             if value is not None:
                 session.nonfinite.clip_norm(value)
 
@@ -151,7 +155,7 @@ class Loop:
 
     @guarded("schedulers")
     def _scheduler_stepped(self, scheduler: Any) -> None:
-        site = self.session.sites.here(depth=3)
+        site = self.session.sites.here()
         name = record_scheduler(self.session, scheduler, site)
         self.session.recorder.patterns.note("scheduler", name, "", site)
 
@@ -192,7 +196,11 @@ class Loop:
         def step(scaler: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
             before = self.session.steps.optimizer_steps
             result = original(scaler, optimizer, *args, **kwargs)
-            if self.session.watching() and self.session.steps.optimizer_steps == before and scaler.is_enabled():
+            if (
+                self.session.watching()
+                and self.session.steps.optimizer_steps == before
+                and scaler.is_enabled()
+            ):
                 self._skipped(optimizer)
             return result
 
@@ -202,7 +210,7 @@ class Loop:
     def _skipped(self, optimizer: Any) -> None:
         session = self.session
         name = session.optimizers.name(optimizer)
-        session.recorder.patterns.note("step", name, "skipped by GradScaler", session.sites.here(depth=3))
+        session.recorder.patterns.note("step", name, "skipped by GradScaler", session.sites.here())
         session.steps.end(name)
 
     def _scaler_update(self, original: Function) -> Function:

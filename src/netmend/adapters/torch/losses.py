@@ -28,12 +28,29 @@ from netmend.vocabulary import LossFact, Site, TargetFact, TaskFact
 if TYPE_CHECKING:
     from netmend.adapters.torch.session import TorchSession
 
-CRITERIA = (
-    "cross_entropy nll_loss mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy binary_cross_entropy_with_logits "
-    "kl_div poisson_nll_loss gaussian_nll_loss hinge_embedding_loss margin_ranking_loss multi_margin_loss "
-    "multilabel_margin_loss multilabel_soft_margin_loss soft_margin_loss cosine_embedding_loss triplet_margin_loss "
-    "triplet_margin_with_distance_loss ctc_loss"
-).split()
+CRITERIA = [
+    "cross_entropy",
+    "nll_loss",
+    "mse_loss",
+    "l1_loss",
+    "smooth_l1_loss",
+    "huber_loss",
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "kl_div",
+    "poisson_nll_loss",
+    "gaussian_nll_loss",
+    "hinge_embedding_loss",
+    "margin_ranking_loss",
+    "multi_margin_loss",
+    "multilabel_margin_loss",
+    "multilabel_soft_margin_loss",
+    "soft_margin_loss",
+    "cosine_embedding_loss",
+    "triplet_margin_loss",
+    "triplet_margin_with_distance_loss",
+    "ctc_loss",
+]
 _SETTLED = 3  # closely observed steps after which the operations of an objective are known
 _REMEMBERED = 8  # loss calls kept until the step ends
 
@@ -59,6 +76,7 @@ class Losses:
         self.calls: list[LossCall] = []
         self.unscaled: Known[Tensor] = Known()
         self.objectives_known = False
+        self._depth = 0
         self._closely_seen = 0
         self._names: dict[tuple[str, Site | None], str] = {}
         self._looked: dict[str, int] = {}
@@ -73,10 +91,21 @@ class Losses:
 
         def make(original: Any) -> Callable[..., Any]:
             def loss(*args: Any, **kwargs: Any) -> Any:
-                result = original(*args, **kwargs)
-                if torch.compiler.is_compiling() or not session.watching() or session.in_backward or unusual_execution():
-                    return result
-                self.called(criterion, original, result, args, kwargs)
+                # Losses call each other, and under a function mode themselves: the outermost call counts.
+                if (
+                    torch.compiler.is_compiling()
+                    or self._depth
+                    or not session.watching()
+                    or session.in_backward
+                ):
+                    return original(*args, **kwargs)
+                self._depth += 1
+                try:
+                    result = original(*args, **kwargs)
+                finally:
+                    self._depth -= 1
+                if not unusual_execution():
+                    self.called(criterion, original, result, args, kwargs)
                 return result
 
             return loss
@@ -106,7 +135,7 @@ class Losses:
         session = self.session
         if not isinstance(result, Tensor) or not plain(result):
             return
-        site = session.sites.here(depth=3)
+        site = session.sites.here()
         name = self._name(criterion, site)
         prediction, target = split_arguments(args, kwargs)
         grad = torch.is_grad_enabled() and result.requires_grad
@@ -129,11 +158,19 @@ class Losses:
     def _name(self, criterion: str, site: Site | None) -> str:
         name = self._names.get((criterion, site))
         if name is None:
-            name = self._names[(criterion, site)] = f"{criterion}@{site.short}" if site is not None else criterion
+            name = self._names[(criterion, site)] = (
+                f"{criterion}@{site.short}" if site is not None else criterion
+            )
         return name
 
     def _learn(
-        self, name: str, criterion: str, settings: dict[str, Any], site: Site | None, prediction: Any, target: Any
+        self,
+        name: str,
+        criterion: str,
+        settings: dict[str, Any],
+        site: Site | None,
+        prediction: Any,
+        target: Any,
     ) -> None:
         module = self.running_module
         operands = operands_of(criterion, prediction, target)
@@ -162,7 +199,7 @@ class Losses:
         session = self.session
         session.functions.leave_all()
         objective = first_tensor(tensors)
-        site = session.sites.here(depth=3)
+        site = session.sites.here()
         session.recorder.patterns.note("backward", "", "grad" if by_grad else "", site)
         if objective is None or not counts:
             return
@@ -185,7 +222,9 @@ class Losses:
 
     def _identify(self, objective: Tensor, shown: Tensor, value: float | None, site: Site | None) -> None:
         """Which loss is this? A function that was called, or an expression, recognised by what it computes."""
-        matching = next((call for call in self.calls if call.result() is shown or call.result() is objective), None)
+        matching = next(
+            (call for call in self.calls if call.result() is shown or call.result() is objective), None
+        )
         path = autograd_path(objective)
         if matching is not None:
             fact = self.facts.get(matching.name)
@@ -201,15 +240,25 @@ class Losses:
                 criterion, prediction, target, settings = found
                 known = self.facts.get(name)
                 if known is None:
-                    fact = LossFact(name, criterion, "expression", settings, operands_of(criterion, prediction, target))
+                    fact = LossFact(
+                        name, criterion, "expression", settings, operands_of(criterion, prediction, target)
+                    )
                     self._store(replace(fact, called=functions.tail[0].site, backward=site, operations=path))
                 reference = weakref.ref(shown)
-                self.calls.append(LossCall(name, criterion, reference, _detached(prediction), _detached(target), shown.detach()))
+                self.calls.append(
+                    LossCall(
+                        name, criterion, reference, _detached(prediction), _detached(target), shown.detach()
+                    )
+                )
                 self.session.data.saw_target(target)
                 return
         if name not in self.facts:
             called = functions.tail[0].site if functions.tail else None
-            self._store(LossFact(name, "expression", "expression", settings, called=called, backward=site, operations=path))
+            self._store(
+                LossFact(
+                    name, "expression", "expression", settings, called=called, backward=site, operations=path
+                )
+            )
 
     # -- the end of a step ---------------------------------------------------------------------------------------
 
@@ -248,13 +297,15 @@ class Losses:
     def finish(self) -> None:
         for name, targets in self.targets.items():
             fact = self.facts[name]
-            counts = targets.counts if targets.counts is not None else []
+            counts = targets.counts.tolist() if targets.counts is not None else []
             means, variances = targets.means, targets.variances
             self.session.recorder.fact(
                 TargetFact(
                     name=name,
                     samples=targets.samples,
-                    class_counts={str(k): int(n) for k, n in enumerate(counts) if n} if len(counts) <= 1000 else {},
+                    class_counts={str(k): int(n) for k, n in enumerate(counts) if n}
+                    if len(counts) <= 1000
+                    else {},
                     mean=float(means.mean()) if means is not None else None,
                     std=float(variances.mean() ** 0.5) if variances is not None else None,
                     constant_loss=targets.constant_loss(fact.criterion, fact.settings),
@@ -288,5 +339,3 @@ class Progress:
 
 def _detached(value: Any) -> Tensor | None:
     return value.detach() if isinstance(value, Tensor) and plain(value) else None
-
-

@@ -20,6 +20,7 @@ from netmend.vocabulary import Event, Site
 if TYPE_CHECKING:
     from netmend.adapters.torch.session import TorchSession
 
+
 class Model:
     """One outermost module: what is known of it, and the state of its call in progress."""
 
@@ -106,7 +107,7 @@ class Models:
         model = self.find(module) or self._new(module)
         if model is None:
             return None
-        self._enter(model, module, args, {}, self.session.sites.here(depth=4))
+        self._enter(model, module, args, {}, self.session.sites.here())
         return model
 
     @guarded("the models of the program")
@@ -116,13 +117,12 @@ class Models:
             self._new(module)
 
     def _new(self, module: nn.Module) -> Model | None:
-        if isinstance(module, nn.modules.loss._Loss) or next(module.parameters(), None) is None:
-            # Layers in a plain list register nothing: such a module counts if its class is the user's own.
-            if type(module).__module__.startswith("torch.") or isinstance(module, nn.modules.loss._Loss):
-                return None
-        if any(module in known for known in self.session.layers.stack):
+        if isinstance(module, nn.modules.loss._Loss):
             return None
-        name = name_of(module, sys._getframe(4), self.session.sites) or type(module).__name__.lower()
+        # Layers in a plain list register nothing: a module without parameters counts if its class is the user's own.
+        if type(module).__module__.startswith("torch.") and next(module.parameters(), None) is None:
+            return None
+        name = name_of(module, sys._getframe(1), self.session.sites) or type(module).__name__.lower()
         taken = {model.name for model in self.all}
         unique = next(n for n in (name, *(f"{name}#{k}" for k in range(2, 10_000))) if n not in taken)
         model = Model(self.session, module, unique)
@@ -159,7 +159,7 @@ class Models:
 
     @guarded("forward passes")
     def enter(self, model: Model, module: nn.Module, args: Any, kwargs: Any) -> None:
-        self._enter(model, module, args, kwargs, self.session.sites.here(depth=3))
+        self._enter(model, module, args, kwargs, self.session.sites.here())
 
     def _enter(self, model: Model, module: nn.Module, args: Any, kwargs: Any, site: Site | None) -> None:
         session = self.session
@@ -192,7 +192,12 @@ class Models:
         """Layers or trainable parts differ from what was recorded: record them anew."""
         session = self.session
         session.recorder.event(
-            Event(session.recorder.step, "model changed", f"{model.name} has other parameters than before", model.name)
+            Event(
+                session.recorder.step,
+                "model changed",
+                f"{model.name} has other parameters than before",
+                model.name,
+            )
         )
         model.structure_known = False
         model.calls.clear()

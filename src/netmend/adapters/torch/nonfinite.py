@@ -57,7 +57,9 @@ class Nonfinite:
         if self.found or not self.calls or self.calls[-1].outputs:
             return
         call = self.calls[-1]
-        for index, tensor in enumerate(t for t in tensors_in(output) if t.requires_grad and t.is_floating_point()):
+        for index, tensor in enumerate(
+            t for t in tensors_in(output) if t.requires_grad and t.is_floating_point()
+        ):
             call.outputs.append(tensor.detach())
             call.output_gradients.append(None)
             if tensor.device.type == "cpu" and tensor.numel() * tensor.element_size() <= _LARGEST_GRADIENT:
@@ -94,7 +96,9 @@ class Nonfinite:
         session.recorder.schedule.anomaly()
         bad = [name for name, p in named if p.grad is not None and not _finite(p.grad)]
         origin = self._origin_backward()
-        detail = origin or Origin(f"the gradient of {bad[0] if bad else 'a parameter'}", "backward", "unknown", None)
+        detail = origin or Origin(
+            f"the gradient of {bad[0] if bad else 'a parameter'}", "backward", "unknown", None
+        )
         self._report(detail, "gradient", float("nan"), bad)
 
     def late_loss(self, value: float, step: int) -> None:
@@ -161,22 +165,45 @@ class Nonfinite:
     def _loss_backward(self) -> Origin:
         """The gradient that reaches the model is already bad: the loss itself makes it."""
         sites = self.session.functions.tail_sites
-        for name in ("sqrt", "norm", "linalg_vector_norm", "pow", "log", "div", "truediv", "reciprocal", "acos", "asin", "atan2"):
+        for name in (
+            "sqrt",
+            "norm",
+            "linalg_vector_norm",
+            "pow",
+            "log",
+            "div",
+            "truediv",
+            "reciprocal",
+            "acos",
+            "asin",
+            "atan2",
+        ):
             if name in sites:
                 return Origin(name, "backward", "loss", sites[name])
         call = self.session.losses.calls[-1] if self.session.losses.calls else None
         fact = self.session.losses.facts.get(call.name) if call is not None else None
-        return Origin(call.criterion if call is not None else "the loss", "backward", "loss", fact.called if fact else None)
+        return Origin(
+            call.criterion if call is not None else "the loss",
+            "backward",
+            "loss",
+            fact.called if fact else None,
+        )
 
     def _weights(self, bad: list[str]) -> Origin:
-        cause = "gradients were not finite" if self._gradient_trouble else "the optimiser's update was too large or not finite"
+        cause = (
+            "gradients were not finite"
+            if self._gradient_trouble
+            else "the optimiser's update was too large or not finite"
+        )
         site = next((f.stepped for f in self.session.optimizer_facts()), None)
         return Origin(f"the optimiser step before ({cause})", "update", bad[0], site)
 
     def _report(self, origin: Origin, what: str, value: float, bad: list[str] | None = None) -> None:
         session = self.session
         step = session.recorder.step
-        inside = f" in {origin.component}" if origin.component and origin.component not in origin.operation else ""
+        inside = (
+            f" in {origin.component}" if origin.component and origin.component not in origin.operation else ""
+        )
         where = f" at {origin.site.short}" if origin.site is not None else ""
         direction = {"forward": "", "backward": " during backward", "data": "", "update": ""}[origin.phase]
         message = f"the {what} became {_word(value)} at step {step}: first made by {origin.operation}{inside}{direction}{where}"

@@ -54,7 +54,9 @@ def operands_of(criterion: str, prediction: Any, target: Any) -> tuple[OperandFa
 
 
 def _describe(role: str, tensor: Tensor, criterion: str) -> OperandFact:
-    fact = OperandFact(role, tuple(tensor.shape), str(tensor.dtype).removeprefix("torch."), tensor.requires_grad)
+    fact = OperandFact(
+        role, tuple(tensor.shape), str(tensor.dtype).removeprefix("torch."), tensor.requires_grad
+    )
     if not tensor.numel():
         return fact
     values = tensor.detach()

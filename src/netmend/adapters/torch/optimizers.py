@@ -95,7 +95,10 @@ class Optimizers:
             for position, parameter in enumerate(group["params"]):
                 name = names.get(parameter)
                 if name is None:
-                    name = name_of(parameter, sys._getframe(1), self.session.sites) or f"{own}[{index}].params[{position}]"
+                    name = (
+                        name_of(parameter, sys._getframe(1), self.session.sites)
+                        or f"{own}[{index}].params[{position}]"
+                    )
                     names.put(parameter, name)
                 found.append((name, parameter))
         return found
@@ -133,7 +136,7 @@ class Optimizers:
         session = self.session
         session.functions.leave_all()
         name = self.name(optimizer)
-        site = session.sites.here(depth=3)
+        site = session.sites.here()
         self._record(optimizer, name, site)
         session.recorder.patterns.note("step", name, "closure" if closure else "", site)
         self._check_sentinels(optimizer)
@@ -154,7 +157,9 @@ class Optimizers:
             if gradient is not None and (gradient.device.type == "cpu" or self.session.trap):
                 total = float(gradient.sum())
                 if total - total != 0.0:  # infinite or not a number
-                    self.session.nonfinite.check_gradients([p for p in self.named(optimizer) if p[1].grad is not None])
+                    self.session.nonfinite.check_gradients(
+                        [p for p in self.named(optimizer) if p[1].grad is not None]
+                    )
                     return
 
     def _measure_gradients(self, optimizer: Optimizer) -> bool:
@@ -167,7 +172,9 @@ class Optimizers:
             dense = [t for t in tensors if not t.is_sparse]
             if dense:
                 norms = torch._foreach_norm([t.detach() for t in dense])
-                self.session.steps.row.add_norm(torch.linalg.vector_norm(torch.stack([n.float() for n in norms])))
+                self.session.steps.row.add_norm(
+                    torch.linalg.vector_norm(torch.stack([n.float() for n in norms]))
+                )
         return bool(pairs)
 
     def _remember(self, named: list[tuple[str, Tensor]]) -> None:
@@ -241,7 +248,9 @@ class Optimizers:
             if name is None:
                 name = name_of(leaf, sys._getframe(1), session.sites) or f"tensor[{position}]"
                 session.names.put(leaf, name)
-                fact = ParameterFact(name, "", tuple(leaf.shape), str(leaf.dtype).removeprefix("torch."), str(leaf.device))
+                fact = ParameterFact(
+                    name, "", tuple(leaf.shape), str(leaf.dtype).removeprefix("torch."), str(leaf.device)
+                )
                 session.recorder.fact(fact)
             self._leaves.append((name, leaf))
         size = sum(leaf.numel() for _, leaf in self._leaves)

@@ -70,11 +70,11 @@ def replay_backward(session: TorchSession, module: nn.Module, call: ForwardCall)
         places = _Places(session, stack)
         with torch.enable_grad(), places:
             output = module.forward(*call.args, **call.kwargs)
+        again = [t for t in tensors_in(output) if t.requires_grad and t.is_floating_point()]
+        # A replay that takes another branch may return something else: only what fits is used.
         pairs = [
             (tensor, gradient)
-            for tensor, gradient in zip(
-                (t for t in tensors_in(output) if t.requires_grad and t.is_floating_point()), call.output_gradients
-            )
+            for tensor, gradient in zip(again, call.output_gradients, strict=False)
             if gradient is not None and gradient.shape == tensor.shape
         ]
         parameters = [p for p in module.parameters() if p.requires_grad]
@@ -84,7 +84,9 @@ def replay_backward(session: TorchSession, module: nn.Module, call: ForwardCall)
 
 
 def _first_bad_node(
-    pairs: list[tuple[Tensor, Tensor]], parameters: list[nn.Parameter], places: dict[Any, tuple[Site | None, str]]
+    pairs: list[tuple[Tensor, Tensor]],
+    parameters: list[nn.Parameter],
+    places: dict[Any, tuple[Site | None, str]],
 ) -> Origin | None:
     found: list[Origin] = []
 
@@ -134,10 +136,21 @@ class _FiniteWatch(TorchDispatchMode):
         result = func(*args, **(kwargs or {}))
         if self.origin is None and not _all_finite(result) and _all_finite((args, kwargs)):
             name = str(func.overloadpacket.__name__)
-            if name not in ("empty", "empty_like", "empty_strided", "new_empty", "masked_fill", "full", "full_like", "where", "scalar_tensor", "lift_fresh"):
+            if name not in (
+                "empty",
+                "empty_like",
+                "empty_strided",
+                "new_empty",
+                "masked_fill",
+                "full",
+                "full_like",
+                "where",
+                "scalar_tensor",
+                "lift_fresh",
+            ):
                 component = self.session.names.get(self.stack[-1]) or "" if self.stack else ""
                 inputs = tuple(_described(t) for t in tensors_in((args, kwargs)))[:4]
-                self.origin = Origin(name, "forward", component, self.session.sites.here(depth=1), inputs)
+                self.origin = Origin(name, "forward", component, self.session.sites.here(), inputs)
                 raise _Found
         return result
 
@@ -154,7 +167,7 @@ class _Places(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
         component = self.session.names.get(self.stack[-1]) or "" if self.stack else ""
-        place = (self.session.sites.here(depth=1), component)
+        place = (self.session.sites.here(), component)
         waiting = [t.grad_fn for t in tensors_in(result)]
         while waiting:  # one function may build several nodes; older ones are known already
             node = waiting.pop()
@@ -213,7 +226,9 @@ def _undisturbed(module: nn.Module) -> Iterator[None]:
 
 def _all_finite(value: Any) -> bool:
     return all(
-        bool(torch.isfinite(t.detach()).all()) for t in tensors_in(value) if t.is_floating_point() or t.is_complex()
+        bool(torch.isfinite(t.detach()).all())
+        for t in tensors_in(value)
+        if t.is_floating_point() or t.is_complex()
     )
 
 

@@ -17,7 +17,12 @@ _EXAMINED = 4_000_000  # elements of a prediction; of larger ones the first rows
 @torch.no_grad()
 def metric_of(fact: LossFact, prediction: Tensor, target: Tensor, targets: Targets) -> Tensor | None:
     """Accuracy for classes and yes/no targets, R² for real ones; None where neither means anything."""
-    if prediction.numel() > _EXAMINED and prediction.dim() and target.dim() and len(prediction) == len(target):
+    if (
+        prediction.numel() > _EXAMINED
+        and prediction.dim()
+        and target.dim()
+        and len(prediction) == len(target)
+    ):
         rows = max(1, _EXAMINED * len(prediction) // prediction.numel())
         prediction, target = prediction[:rows], target[:rows]
     if fact.criterion in CLASS_INDEX and prediction.dim() >= 1:
@@ -28,18 +33,22 @@ def metric_of(fact: LossFact, prediction: Tensor, target: Tensor, targets: Targe
     if fact.criterion in REAL and prediction.shape == target.shape:
         variances = targets.variances
         if variances is not None and variances.mean() > 0:
-            return 1.0 - (prediction.float() - target.float()).square().mean() / float(variances.mean())
+            unexplained: Tensor = (prediction.float() - target.float()).square().mean() / float(variances.mean())
+            return 1.0 - unexplained
     return None
 
 
 def _accuracy(fact: LossFact, prediction: Tensor, target: Tensor) -> Tensor | None:
     axis = 0 if prediction.dim() == 1 else 1
     chosen = prediction.argmax(dim=axis)
-    truth = target.argmax(dim=axis) if target.is_floating_point() and target.shape == prediction.shape else target
+    truth = (
+        target.argmax(dim=axis) if target.is_floating_point() and target.shape == prediction.shape else target
+    )
     if chosen.shape != truth.shape:
         return None
     counted = truth != fact.settings.get("ignore_index", -100)
-    return ((chosen == truth) & counted).float().sum() / counted.float().sum().clamp(min=1)
+    share: Tensor = ((chosen == truth) & counted).float().sum() / counted.float().sum().clamp(min=1)
+    return share
 
 
 @torch.no_grad()

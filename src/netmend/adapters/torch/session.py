@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
-from dataclasses import replace
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import torch

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
@@ -144,10 +146,7 @@ class StepRow:
 def _memory() -> tuple[float, float]:
     """Resident memory of the process and memory allocated on the device, in MB."""
     resident = NAN
-    try:
-        with open("/proc/self/statm", encoding="ascii") as file:
-            resident = int(file.read().split()[1]) * 4096 / 1e6
-    except OSError:
-        pass  # not Linux: unknown
+    with contextlib.suppress(OSError):  # not Linux: unknown
+        resident = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * 4096 / 1e6
     device = torch.cuda.memory_allocated() / 1e6 if torch.cuda.is_initialized() else NAN
     return resident, device

@@ -50,7 +50,9 @@ def settings_of(thing: Any) -> dict[str, Any]:
             continue
         if isinstance(value, _SETTING_TYPES):
             found[name] = value
-        elif isinstance(value, tuple) and len(value) <= 8 and all(isinstance(v, _SETTING_TYPES) for v in value):
+        elif (
+            isinstance(value, tuple) and len(value) <= 8 and all(isinstance(v, _SETTING_TYPES) for v in value)
+        ):
             found[name] = list(value)
     parameters = getattr(thing, "_parameters", {})
     if isinstance(parameters, dict) and "bias" in parameters and "bias" not in found:
@@ -124,8 +126,15 @@ def _record_model(session: TorchSession, model: Model, module: nn.Module, names:
 
 def record_parameters(session: TorchSession, model: Model, module: nn.Module, first: bool = True) -> None:
     """Facts of all parameters; at the first sight with their initial statistics."""
-    owners = {id(p): session.names.get(child) or "" for child in module.modules() for p in child.parameters(recurse=False)}
-    named = [(session.names.get(p) or f"{model.name}.{path}", path, p) for path, p in module.named_parameters(remove_duplicate=False)]
+    owners = {
+        id(p): session.names.get(child) or ""
+        for child in module.modules()
+        for p in child.parameters(recurse=False)
+    }
+    named = [
+        (session.names.get(p) or f"{model.name}.{path}", path, p)
+        for path, p in module.named_parameters(remove_duplicate=False)
+    ]
     strays = [seen.reference() for seen in model.calls.values()]
     for stray in strays:
         if stray is not None:
@@ -164,7 +173,15 @@ def _initial(parameter: Tensor) -> tuple[Statistics, float | None]:
     values = parameter.detach().float()
     low, high = torch.aminmax(values)
     count = values.numel()
-    numbers = torch.stack([values.mean(), torch.linalg.vector_norm(values) / count**0.5, low, high, (values == 0).float().mean()])
+    numbers = torch.stack(
+        [
+            values.mean(),
+            torch.linalg.vector_norm(values) / count**0.5,
+            low,
+            high,
+            (values == 0).float().mean(),
+        ]
+    )
     mean, rms, minimum, maximum, zeros = numbers.tolist()
     nonfinite = 0 if rms == rms and abs(rms) != float("inf") else int((~torch.isfinite(values)).sum())
     return Statistics(mean, _std(mean, rms), rms, minimum, maximum, zeros, nonfinite), _symmetric(values)
@@ -177,6 +194,8 @@ def _symmetric(values: Tensor) -> float | None:
     rows = values.reshape(values.shape[0], -1)
     # Two fixed projections tell rows apart without comparing all pairs; no random numbers are drawn.
     position = torch.arange(rows.shape[1], device=rows.device, dtype=torch.float32)
-    marks = torch.stack([rows @ torch.sin(position * 1.618 + 0.5), rows @ torch.cos(position * 2.718 + 0.3)], dim=1)
+    marks = torch.stack(
+        [rows @ torch.sin(position * 1.618 + 0.5), rows @ torch.cos(position * 2.718 + 0.3)], dim=1
+    )
     _, inverse, counts = torch.unique(marks, dim=0, return_inverse=True, return_counts=True)
     return float((counts[inverse] > 1).float().mean())

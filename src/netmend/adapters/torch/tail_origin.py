@@ -33,7 +33,9 @@ _AGAIN: dict[str, Callable[[Any], Tensor]] = {
     "asin": lambda node: torch.asin(node._saved_self),
     "logsoftmax": lambda node: node._saved_result,
     "softmax": lambda node: node._saved_result,
-    "binarycrossentropy": lambda node: torch.nn.functional.binary_cross_entropy(node._saved_self, node._saved_target),
+    "binarycrossentropy": lambda node: torch.nn.functional.binary_cross_entropy(
+        node._saved_self, node._saved_target
+    ),
 }
 
 
@@ -50,11 +52,15 @@ def origin_in_tail(objective: Tensor, calls: list[ForwardCall], sites: dict[str,
             result = again(node)
         except (RuntimeError, AttributeError, TypeError):
             continue  # not saved by this version, or already freed
-        inputs = [t for t in (getattr(node, key, None) for key in ("_saved_self", "_saved_other")) if isinstance(t, Tensor)]
-        if isinstance(result, Tensor) and not bool(torch.isfinite(result).all()):
-            if all(bool(torch.isfinite(t).all()) for t in inputs if t.is_floating_point()):
-                site = sites.get(name) or sites.get("truediv" if name == "div" else name)
-                return Origin(name, "forward", "loss", site, tuple(_described(t) for t in inputs))
+        inputs = [
+            t
+            for t in (getattr(node, key, None) for key in ("_saved_self", "_saved_other"))
+            if isinstance(t, Tensor)
+        ]
+        broken = isinstance(result, Tensor) and not bool(torch.isfinite(result).all())
+        if broken and all(bool(torch.isfinite(t).all()) for t in inputs if t.is_floating_point()):
+            site = sites.get(name) or sites.get("truediv" if name == "div" else name)
+            return Origin(name, "forward", "loss", site, tuple(_described(t) for t in inputs))
     return None
 
 
