@@ -24,12 +24,13 @@ import sys
 import tempfile
 import time
 import warnings
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import torch
 from overhead_models import CPU_MODELS, CUDA_MODELS, Training
+from overhead_report import Cell, as_markdown
 from overhead_variants import VARIANTS, Variant
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "src"))
@@ -44,25 +45,6 @@ MEMORY_REPEATS = 3
 MEMORY_SECONDS = 6.0
 
 
-@dataclass
-class Cell:
-    """One variant on one model: seconds per step of each segment, wall and processor time."""
-
-    model: str
-    variant: str
-    title: str
-    wall: list[float] = field(default_factory=list)
-    processor: list[float] = field(default_factory=list)
-    steps: int = 0
-    problem: str = ""
-
-    def ratios(self, bare: Cell) -> list[float]:
-        return [mine / theirs for mine, theirs in zip(self.wall, bare.wall, strict=False)]
-
-    def processor_ratios(self, bare: Cell) -> list[float]:
-        return [mine / theirs for mine, theirs in zip(self.processor, bare.processor, strict=False)]
-
-
 def synchronize(cuda: bool) -> None:
     if cuda:
         torch.cuda.synchronize()
@@ -73,12 +55,13 @@ def build(model: str) -> Training:
     return MODELS[model]()
 
 
-def segment(variant: Variant, steps: int, cuda: bool) -> tuple[float, float]:
+def segment(variant: Variant, steps: int, cuda: bool, settle: bool = True) -> tuple[float, float]:
     """Seconds per step, wall and processor. One untimed step lets hooks and caches settle."""
     gc.collect()
     variant.enter()
     try:
-        variant.training.step()
+        if settle:
+            variant.training.step()
         synchronize(cuda)
         wall, processor = time.perf_counter(), time.process_time()
         for _ in range(steps):
@@ -89,17 +72,17 @@ def segment(variant: Variant, steps: int, cuda: bool) -> tuple[float, float]:
         variant.leave()
 
 
-def warm_up(variant: Variant, seconds: float, cuda: bool) -> float:
-    """Train untimed for a while (compilation, first-step facts, adapting sampling); seconds per step at the end."""
-    last = segment(variant, 1, cuda)[0]
+def warm_up(variant: Variant, seconds: float, cuda: bool) -> tuple[float, float]:
+    """Train untimed for a while (compilation, first-step facts, adapting sampling); times per step at the end."""
+    last, processor = segment(variant, 1, cuda, settle=False)
     begun, steps = time.perf_counter(), 0
     while last < seconds and (
         steps < WARM_UP_STEPS or time.perf_counter() - begun < min(WARM_UP_SECONDS, seconds)
     ):
         count = max(1, min(WARM_UP_STEPS, int(0.5 / last)))
-        last = segment(variant, count, cuda)[0]
+        last, processor = segment(variant, count, cuda)
         steps += count
-    return last
+    return last, processor
 
 
 def measure(model: str, names: list[str], seconds: float, rounds: int) -> list[Cell]:
@@ -109,7 +92,7 @@ def measure(model: str, names: list[str], seconds: float, rounds: int) -> list[C
     for cell in cells:
         try:
             variant = VARIANTS[cell.variant](build(model))
-            pace = warm_up(variant, seconds, cuda)
+            pace, processor = warm_up(variant, seconds, cuda)
         except Exception as error:  # noqa: BLE001 - a variant that fails is a result, and the others go on
             cell.problem = f"{type(error).__name__}: {error}"
             print(f"  {model} {cell.variant}: {cell.problem}", file=sys.stderr, flush=True)
@@ -123,11 +106,15 @@ def measure(model: str, names: list[str], seconds: float, rounds: int) -> list[C
             file=sys.stderr,
             flush=True,
         )
+        if pace > seconds:  # one step takes longer than all rounds may: it is the measurement
+            cell.wall, cell.processor = [pace], [processor]
+            variant.close()
+            continue
         ready.append((cell, variant, steps))
     for _ in range(rounds):
         for cell, variant, steps in ready:
-            if cell.problem or (cell.wall and cell.wall[-1] > seconds):
-                continue  # one step takes longer than all rounds may: once is enough
+            if cell.problem:
+                continue
             try:
                 wall, processor = segment(variant, steps, cuda)
             except Exception as error:  # noqa: BLE001
@@ -215,48 +202,6 @@ def about() -> dict[str, str]:
 
             facts["triton"] = triton.__version__
     return facts
-
-
-def spread(values: list[float]) -> str:
-    return f"{statistics.median(values):.3f} [{min(values):.3f} - {max(values):.3f}]"
-
-
-def as_markdown(facts: dict[str, str], cells: list[Cell], sizes: dict[str, Any]) -> str:
-    lines = [", ".join(f"{name} {value}" for name, value in facts.items()), ""]
-    if cells:
-        lines.append(
-            "| model | variant | ms per step | ratio to bare [min - max] | ratio in processor time | segments x steps |"
-        )
-        lines.append("|---|---|---|---|---|---|")
-    for cell in cells:
-        bare = next(other for other in cells if other.model == cell.model and other.variant == "bare")
-        if cell.problem or not cell.wall or not bare.wall:
-            lines.append(f"| {cell.model} | {cell.title} | - | {cell.problem or 'not measured'} | - | - |")
-            continue
-        pace = statistics.median(cell.wall) * 1e3
-        row = (
-            cell.model,
-            cell.title,
-            f"{pace:.2f}",
-            spread(cell.ratios(bare)),
-            spread(cell.processor_ratios(bare)),
-        )
-        lines.append(f"| {' | '.join(row)} | {len(cell.wall)} x {cell.steps} |")
-    if "memory" in sizes:
-        lines += ["", "| model | peak memory bare, MB | with netmend, MB | extra, MB |", "|---|---|---|---|"]
-        for model, found in sizes["memory"].items():
-            if "problem" in found:
-                lines.append(f"| {model} | - | - | {found['problem']} |")
-            else:
-                lines.append(
-                    f"| {model} | {found['bare_mb']:.0f} | {found['watched_mb']:.0f} | {found['extra_mb']:.1f} |"
-                )
-    if "trace" in sizes:
-        lines += [
-            "",
-            f"Trace of {sizes['trace']['steps']} steps of the MLP: {sizes['trace']['bytes'] / 1e6:.3f} MB.",
-        ]
-    return "\n".join(lines) + "\n"
 
 
 def main() -> int:

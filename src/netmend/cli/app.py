@@ -42,7 +42,6 @@ def root(
         "allow_interspersed_args": False,
     },
     options_metavar="[OPTIONS] [--]",
-    no_args_is_help=True,
 )
 def run(
     context: typer.Context,
@@ -54,7 +53,7 @@ def run(
         str | None, typer.Option("-m", metavar="MODULE", help="Run a module, as python -m does.")
     ] = None,
     overhead: Annotated[str, typer.Option(help="Share of training time that watching may take.")] = "1%",
-    every: Annotated[int | None, typer.Option(metavar="N", help="All statistics at every N-th step.")] = None,
+    every: Annotated[str | None, typer.Option(metavar="N", help="All statistics at every N-th step.")] = None,
     full: Annotated[bool, typer.Option("--full", help="All statistics at every step.")] = False,
     trap: Annotated[
         bool,

@@ -11,8 +11,8 @@ from typing import Any
 from netmend.errors import UsageError
 from netmend.launch.run import Ended, Observed, user_frame
 from netmend.launch.script import Program, load_module, load_script
-from netmend.launch.tracebacks import without_own_frames
-from netmend.observe.options import Options, parse_share
+from netmend.launch.tracebacks import install_hook, without_own_frames
+from netmend.observe.options import Options, parse_interval, parse_share
 from netmend.report.live import LiveStatus
 
 
@@ -21,7 +21,7 @@ def prepare_run(
     module: str | None,
     program: tuple[str, ...],
     overhead: str,
-    every: int | None,
+    every: str | None,
     full: bool,
     trap: bool,
     quiet: bool,
@@ -29,7 +29,9 @@ def prepare_run(
     directory: Path | None,
 ) -> Callable[[], None]:
     """Everything that can be refused is refused here, before the program starts."""
-    options = Options(parse_share(overhead), every, full, trap, directory.resolve() if directory else None)
+    options = Options(
+        parse_share(overhead), parse_interval(every), full, trap, directory.resolve() if directory else None
+    )
     page = html.resolve() if html else None
     if page is not None and not page.parent.is_dir():
         raise UsageError(f"--html {html}: the directory {page.parent} does not exist; create it first")
@@ -47,6 +49,7 @@ def _load(module: str | None, program: tuple[str, ...]) -> Program:
         sys.exit(2)
     except SyntaxError as problem:
         # As Python reports it: no frames of ours.
+        problem.__traceback__ = None
         sys.excepthook(type(problem), problem, None)
         sys.exit(1)
 
@@ -60,6 +63,7 @@ def _run(program: Program, options: Options, quiet: bool, page: Path | None) -> 
         status.close()
     _finish(observed, ended, quiet, page)
     if ended.exception is not None:
+        install_hook()
         raise ended.exception.with_traceback(without_own_frames(ended.exception.__traceback__))
 
 

@@ -10,7 +10,7 @@ from types import TracebackType
 
 from netmend.launch.import_hook import AfterImport
 from netmend.launch.script import Program, execute, prepare
-from netmend.launch.tracebacks import install_hook, without_own_frames
+from netmend.launch.tracebacks import without_own_frames
 from netmend.observe.options import Options
 
 
@@ -42,14 +42,13 @@ class Observed:
         """Execute the program. Its exception, if any, is returned for the caller to raise again after the report."""
         hook = AfterImport("torch", self._start)
         prepare(self.program)
-        install_hook()
         hook.install()
         try:
             execute(self.program)
         except SystemExit as leaving:
             return Ended("finished" if _exit_code(leaving) == 0 else "failed", _exit_code(leaving), leaving)
         except KeyboardInterrupt as problem:
-            return Ended("interrupted", 128 + signal.SIGINT, problem)
+            return Ended("interrupted", -signal.SIGINT, problem)
         except BaseException as problem:  # noqa: BLE001 - whatever it is, it is the user's and is raised again
             return Ended("failed", 1, problem)
         finally:

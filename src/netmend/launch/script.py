@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.machinery
 import importlib.util
 import io
+import os
 import sys
 import types
 from dataclasses import dataclass
@@ -39,17 +40,22 @@ def load_script(target: str, arguments: tuple[str, ...]) -> Program:
                 f"{target} is a directory without __main__.py; give the path of the script that trains"
             )
     try:
-        with io.open_code(str(path.resolve())) as file:
+        with io.open_code(os.path.abspath(path)) as file:  # noqa: PTH100 - links stay as they are, as in Python
             source = file.read()
     except OSError as problem:
         raise UsageError(f"{target} cannot be read: {problem.strerror or problem}") from None
-    code = compile(source, str(path), "exec", dont_inherit=True)
+    name = str(path) if path.is_absolute() else os.path.join(Path.cwd(), target)  # noqa: PTH118 - as Python spells it
+    if b"\0" in source:
+        line = source[: source.index(b"\0")].count(b"\n") + 1
+        shown = source.splitlines()[line - 1].split(b"\0")[0].decode("utf-8", "replace")
+        raise SyntaxError("source code cannot contain null bytes", (name, line, 0, shown))
+    code = compile(source, name, "exec", dont_inherit=True)
     module = types.ModuleType("__main__")
-    module.__file__ = str(path)
+    module.__file__ = name
     module.__dict__["__cached__"] = None
-    module.__loader__ = importlib.machinery.SourceFileLoader("__main__", str(path))
+    module.__loader__ = importlib.machinery.SourceFileLoader("__main__", name)
     module.__spec__ = None
-    return Program(target, arguments, str(path), code, module, str(path.resolve().parent))
+    return Program(target, arguments, name, code, module, str(path.resolve().parent))
 
 
 def load_module(name: str, arguments: tuple[str, ...]) -> Program:
@@ -95,6 +101,8 @@ def prepare(program: Program) -> None:
     sys.path[:] = [program.path_entry, *[entry for entry in sys.path if not _is_own(entry)]]
     sys.modules["__main__"] = program.module
     program.module.__dict__["__builtins__"] = sys.modules["builtins"]
+    if sys.version_info < (3, 14):
+        program.module.__dict__["__annotations__"] = {}  # noqa: RUF063 - as Python sets it
 
 
 def _is_own(entry: str) -> bool:

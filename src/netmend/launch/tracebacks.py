@@ -8,13 +8,20 @@ from types import TracebackType
 from typing import Any
 
 _OWN = str(Path(__file__).resolve().parents[1])
+_STARTING = (str(Path(_OWN) / "launch"), str(Path(_OWN) / "cli"))
 
 
 def without_own_frames(traceback: TracebackType | None) -> TracebackType | None:
-    """The same chain of frames, less those that belong to netmend."""
-    kept = []
+    """The same chain of frames, less those that belong to netmend and those that started it."""
+    kept: list[TracebackType] = []
     while traceback is not None:
-        if not traceback.tb_frame.f_code.co_filename.startswith(_OWN):
+        code = traceback.tb_frame.f_code
+        if code.co_filename.startswith(_OWN):
+            if code.co_filename.startswith(
+                _STARTING
+            ):  # what comes before them started netmend, not the program
+                kept.clear()
+        else:
             kept.append(traceback)
         traceback = traceback.tb_next
     result: TracebackType | None = None

@@ -21,6 +21,16 @@ class Options:
             raise UsageError(f"--every must be at least 1, got {self.every}")
 
 
+def parse_interval(text: str | None) -> int | None:
+    """A number of steps."""
+    if text is None:
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        raise UsageError(f"--every must be a whole number of steps, got {text!r}") from None
+
+
 def parse_share(text: str | float) -> float:
     """A share such as "1%", "0.5 %" or 0.01."""
     problem = UsageError(f"--overhead must be a share such as 1% or 0.01, got {text!r}")

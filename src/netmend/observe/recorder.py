@@ -51,7 +51,7 @@ class Recorder:
         self._writer = writer
         self._progress = progress
         self._missing: list[str] = []
-        self._off: set[str] = set()
+        self.off: set[str] = set()  # parts that failed
         self._pid = os.getpid()
         self._rows = 0  # since the last flush
         now = time.perf_counter()
@@ -121,14 +121,11 @@ class Recorder:
 
     # -- failing gracefully --------------------------------------------------------------------------------------
 
-    def is_off(self, part: str) -> bool:
-        return part in self._off
-
     def switch_off(self, part: str, problem: BaseException) -> None:
         """A part of netmend failed: say so once and go on without it."""
-        if part in self._off:
+        if part in self.off:
             return
-        self._off.add(part)
+        self.off.add(part)
         self.missing(f"{part} could not be recorded: {type(problem).__name__}: {problem}")
         self.event(Event(self.step, "part switched off", f"{part}: {type(problem).__name__}: {problem}"))
 

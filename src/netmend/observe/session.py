@@ -68,8 +68,14 @@ class Watching:
         self._stopped = False
 
     def attach(self, adapter: Adapter) -> None:
+        """Install the adapter's hooks; if that fails, none of them stays."""
         self._adapter = adapter
-        adapter.install()
+        try:
+            adapter.install()
+        except Exception as problem:  # noqa: BLE001 - the program runs on, unwatched
+            self.recorder.missing(f"nothing could be watched: {type(problem).__name__}: {problem}")
+            adapter.remove()
+            self._adapter = None
 
     def pause(self) -> None:
         """Take all hooks away for a while."""

@@ -103,7 +103,10 @@ class Targets:
         means = self.means
         if means is None:
             return None
-        positive = np.clip(means, 0.0, 1.0) * float(settings.get("pos_weight") or 1.0)
+        factor = np.asarray(settings.get("pos_weight", 1.0), dtype=np.float64)
+        positive = np.clip(means, 0.0, 1.0) * (
+            factor if factor.ndim == 0 or len(factor) == len(means) else 1.0
+        )
         negative = 1.0 - np.clip(means, 0.0, 1.0)
         share = positive / np.maximum(positive + negative, 1e-300)
         return float(np.mean(-positive * _log(share) - negative * _log(1.0 - share)))

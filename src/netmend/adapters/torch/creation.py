@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.optim.lr_scheduler import LRScheduler
 from torch.utils.data import DataLoader
 
-from netmend.adapters.torch.guard import guarded
+from netmend.adapters.torch.guard import RAISED, around, guarded
 
 if TYPE_CHECKING:
     from netmend.adapters.torch.session import TorchSession
@@ -20,30 +19,25 @@ class Creation:
         self.session = session
 
     def install(self) -> None:
+        session, wrap = self.session, self.session.patches.wrap
         for owner in (torch.nn.Module, torch.optim.Optimizer, LRScheduler, DataLoader):
-            self.session.patches.wrap(owner, "__init__", self._noting)
-        self.session.patches.wrap(torch, "compile", self._compiling)
-        self.session.patches.wrap(torch.nn.Module, "compile", self._compiling)
+            wrap(
+                owner, "__init__", around(session, "the lines that create layers", self._creating, self._made)
+            )
+        for place in (torch, torch.nn.Module):
+            wrap(place, "compile", around(session, "the use of torch.compile", self._compiling))
 
-    def _noting(self, original: Callable[..., None]) -> Callable[..., None]:
-        def __init__(thing: Any, *args: Any, **kwargs: Any) -> None:
-            if torch.compiler.is_compiling():
-                return original(thing, *args, **kwargs)
-            self.session.loop.scheduler_depth += 1  # a scheduler steps itself while it is built
-            try:
-                original(thing, *args, **kwargs)
-            finally:
-                self.session.loop.scheduler_depth -= 1
-            self._created(thing)
+    def _creating(self, args: Any, kwargs: Any) -> bool:
+        self.session.loop.scheduler_depth += 1  # a scheduler steps itself while it is built
+        return True
 
-        return __init__
+    def _made(self, token: Any, args: Any, kwargs: Any, result: Any) -> None:
+        self.session.loop.scheduler_depth -= 1
+        if result is not RAISED:
+            self._created(args[0])
 
-    def _compiling(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def compile(*args: Any, **kwargs: Any) -> Any:
-            self._compile_seen()
-            return original(*args, **kwargs)
-
-        return compile
+    def _compiling(self, args: Any, kwargs: Any) -> None:
+        self._compile_seen()
 
     @guarded("the lines that create layers")
     def _created(self, thing: Any) -> None:

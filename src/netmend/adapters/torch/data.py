@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ from torch.utils.data.dataloader import _BaseDataLoaderIter
 from netmend.adapters.torch.deferred import Deferred
 from netmend.adapters.torch.eligible import tensors_in
 from netmend.adapters.torch.fingerprint import describe_inputs, describe_targets, hash_samples, summary_of
-from netmend.adapters.torch.guard import guarded
+from netmend.adapters.torch.guard import RAISED, around, guarded
 from netmend.observe.naming import name_of
 from netmend.observe.schedule import FULL
 from netmend.vocabulary import BatchPrint, LoaderFact
@@ -42,29 +41,23 @@ class Data:
         self._cost = 0.0
 
     def install(self) -> None:
-        self.session.patches.wrap(DataLoader, "__iter__", self._iterating)
-        self.session.patches.wrap(_BaseDataLoaderIter, "__next__", self._fetching)
+        session, wrap = self.session, self.session.patches.wrap
+        wrap(DataLoader, "__iter__", around(session, "DataLoaders", self._iterating))
+        wrap(_BaseDataLoaderIter, "__next__", around(session, "DataLoaders", self._fetching, self._fetched))
 
     # -- loaders ------------------------------------------------------------------------------------------------
 
-    def _iterating(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def __iter__(loader: Any) -> Any:
-            if self.session.alive and not self.session.busy:
-                self.session.promote()
-                if self.session.watching():
-                    self._epoch(loader)
-            return original(loader)
+    def _iterating(self, args: Any, kwargs: Any) -> None:
+        self.session.promote()
+        if self.session.watching():
+            self._epoch(args[0])
 
-        return __iter__
+    def _fetching(self, args: Any, kwargs: Any) -> bool | None:
+        return True if self._loader and self.session.watching() else None
 
-    def _fetching(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def __next__(iterator: Any) -> Any:
-            batch = original(iterator)
-            if self.session.watching() and self._loader:
-                self._batch(iterator)
-            return batch
-
-        return __next__
+    def _fetched(self, token: Any, args: Any, kwargs: Any, result: Any) -> None:
+        if result is not RAISED:
+            self._batch()
 
     @guarded("DataLoaders")
     def _epoch(self, loader: Any) -> None:
@@ -81,7 +74,7 @@ class Data:
         session.recorder.patterns.note("epoch", name, "", site)
 
     @guarded("DataLoaders")
-    def _batch(self, iterator: Any) -> None:
+    def _batch(self) -> None:
         self.session.recorder.patterns.note("batch", self._loader)
 
     def _store(self, fact: LoaderFact) -> None:

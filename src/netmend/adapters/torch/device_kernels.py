@@ -4,7 +4,8 @@ Every kernel leaves one row of partial results per program, and `fold` (device_k
 end of a step; so nothing is accumulated by atomics and the result does not depend on the order in which programs finish.
 """
 
-# mypy: disallow-untyped-defs=False, disallow-untyped-calls=False, disallow-untyped-decorators=False
+# mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False
+# mypy: disallow-untyped-calls=False, disallow-untyped-decorators=False
 # Kernel arguments are typed by Triton at compile time; Python annotations on them would only mislead.
 
 from __future__ import annotations

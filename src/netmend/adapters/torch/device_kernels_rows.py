@@ -5,7 +5,8 @@ A row holds ROW numbers (float64), named by COLUMN_* in device_rows: sum, sum of
 It is written by the kernels themselves, which spares the host a table to build and upload on every step.
 """
 
-# mypy: disallow-untyped-defs=False, disallow-untyped-calls=False, disallow-untyped-decorators=False
+# mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False
+# mypy: disallow-untyped-calls=False, disallow-untyped-decorators=False
 # Kernel arguments are typed by Triton at compile time; Python annotations on them would only mislead.
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Triton kernels that keep evenly spaced elements of many tensors, and compare later values with them."""
 
-# mypy: disallow-untyped-defs=False, disallow-untyped-calls=False, disallow-untyped-decorators=False
+# mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False
+# mypy: disallow-untyped-calls=False, disallow-untyped-decorators=False
 # Kernel arguments are typed by Triton at compile time; Python annotations on them would only mislead.
 
 from __future__ import annotations

@@ -83,7 +83,8 @@ def plan_scan(tensor: Tensor, unit_axis: int, function: str | None, processors: 
     count = tensor.numel()
     tile = tile_size(tensor.dtype)
     tiles = math.ceil(count / tile)
-    programs = _even_programs(tiles, processors * _PROGRAMS_PER_PROCESSOR)
+    most = processors * _PROGRAMS_PER_PROCESSOR
+    programs = _even_programs(tiles, most)
     axis = unit_axis_of(tensor, unit_axis)
     units = unit_width = 1
     wants_units = axis is not None and (function is None or function in RELU_LIKE)
@@ -92,12 +93,13 @@ def plan_scan(tensor: Tensor, unit_axis: int, function: str | None, processors: 
         units, unit_width = tensor.shape[axis], tensor.stride(axis) if tensor.shape[axis] > 1 else 1
         period = units * unit_width // math.gcd(units * unit_width, tile)
         if programs < tiles:  # otherwise every program has one tile only, and any number will do
-            programs = max(1, programs // period) * period
+            above = math.ceil(programs / period) * period
+            programs = above if above <= most else max(1, programs // period) * period
         if min(programs, tiles) > _MOST_PROGRAMS:
             if function in RELU_LIKE:
                 return None
             wants_units = False
-            programs = _even_programs(tiles, processors * _PROGRAMS_PER_PROCESSOR)
+            programs = _even_programs(tiles, most)
         programs = min(programs, tiles)
     samples, sample_size, positions, step = _spread_positions(tensor)
     low_end, high_end = FLAT_ENDS.get(function or "", (0.0, 0.0))

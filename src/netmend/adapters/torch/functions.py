@@ -11,12 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack
 
 from netmend.adapters.torch.eligible import plain, tensors_in
-from netmend.adapters.torch.guard import guarded
+from netmend.adapters.torch.guard import guarded, leave_modes
 from netmend.adapters.torch.kinds import (
     ACTIVATION_FUNCTIONS,
     CUT_FUNCTIONS,
@@ -49,7 +48,10 @@ class Spy(TorchFunctionMode):
         name = getattr(func, "__name__", "")
         if name == "__get__":  # an attribute such as .data
             name = getattr(getattr(func, "__self__", None), "__name__", "")
-        self.saw(name, args, kwargs, result)
+        try:
+            self.saw(name, args, kwargs, result)
+        except Exception:  # noqa: BLE001 - reported by the guard inside; what is left must not reach the user
+            self.over = True
         return result
 
 
@@ -118,15 +120,7 @@ class Functions:
         if mode not in stack:
             return  # called from within a function that the mode is handling (backward): it is left at the next call
         self._mode = None
-        if stack[-1] is mode:
-            mode.__exit__(None, None, None)
-        else:  # somebody entered a mode meanwhile and has not left it: take ours out from below
-            above = []
-            while _get_current_function_mode_stack()[-1] is not mode:
-                above.append(torch.overrides._pop_mode())
-            torch.overrides._pop_mode()
-            for other in reversed(above):
-                torch.overrides._push_mode(other)
+        leave_modes(Spy)
 
     @guarded("functional operations")
     def _saw_in_forward(self, name: str, args: Any, kwargs: Any, result: Any) -> None:

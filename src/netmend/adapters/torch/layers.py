@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import torch
 from torch import Tensor, nn
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
 from netmend.adapters.torch.eligible import first_tensor, unusual_execution
-from netmend.adapters.torch.guard import guarded
+from netmend.adapters.torch.guard import guarded, shielded
 from netmend.adapters.torch.kinds import activation_of, channel_axis, is_compiled
 from netmend.observe.schedule import FULL
 
@@ -45,8 +44,10 @@ class Layers:
     def arm(self) -> None:
         if not self._handles and not self.session.compiled:
             self._handles = [
-                register_module_forward_pre_hook(self._before),
-                register_module_forward_hook(self._after, always_call=True),
+                register_module_forward_pre_hook(shielded(self.session, "the order of layers", self._before)),
+                register_module_forward_hook(
+                    shielded(self.session, "the order of layers", self._after), always_call=True
+                ),
             ]
 
     def disarm(self) -> None:
@@ -64,8 +65,6 @@ class Layers:
         return self.stack[-1].module if self.stack else None
 
     def _before(self, module: nn.Module, args: Any) -> None:
-        if torch.compiler.is_compiling():
-            return
         session = self.session
         if not session.watching() or session.in_backward or unusual_execution():
             return
@@ -88,7 +87,7 @@ class Layers:
             model.called(module, self.session.sites.here())
 
     def _after(self, module: nn.Module, args: Any, output: Any) -> None:
-        if torch.compiler.is_compiling() or not self.stack or self.stack[-1].module is not module:
+        if not self.stack or self.stack[-1].module is not module:
             return
         session = self.session
         if session.busy or not session.alive:

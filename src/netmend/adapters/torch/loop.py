@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -13,13 +13,11 @@ from torch.optim import lr_scheduler
 
 from netmend.adapters.torch.arrivals import Gathering
 from netmend.adapters.torch.eligible import plain
-from netmend.adapters.torch.guard import guarded
+from netmend.adapters.torch.guard import RAISED, around, guarded
 from netmend.adapters.torch.schedulers import record_scheduler
 
 if TYPE_CHECKING:
     from netmend.adapters.torch.session import TorchSession
-
-Function = Callable[..., Any]
 
 
 class Loop:
@@ -27,35 +25,41 @@ class Loop:
         self.session = session
         self.scheduler_depth = 0  # schedulers call each other, and themselves while being built
         self._train_depth = 0
-        self._scaler_steps = 0
 
     def install(self) -> None:
-        wrap = self.session.patches.wrap
-        wrap(torch.autograd, "backward", self._backward)
-        wrap(torch.autograd, "grad", self._grad)
-        wrap(torch.optim.Optimizer, "zero_grad", lambda original: self._noting(original, "zero_grad"))
-        wrap(torch.nn.Module, "zero_grad", lambda original: self._noting(original, "zero_grad"))
+        session, wrap = self.session, self.session.patches.wrap
+        order = "the order of calls in the loop"
+        wrap(
+            torch.autograd,
+            "backward",
+            around(session, "backward passes", self._backward, self._backward_done),
+        )
+        wrap(torch.autograd, "grad", around(session, "backward passes", self._grad, self._grad_done))
+        for owner in (torch.optim.Optimizer, torch.nn.Module):
+            wrap(owner, "zero_grad", around(session, order, self._zero_grad))
         for place in (clip_grad, torch.nn.utils):
-            wrap(place, "clip_grad_norm_", self._clip_norm)
-            wrap(place, "clip_grad_value_", self._clip_value)
+            wrap(place, "clip_grad_norm_", around(session, order, self._interested, self._clip_done))
+            wrap(place, "clip_grad_value_", around(session, order, self._clip_value))
         for kind in vars(lr_scheduler).values():
             if isinstance(kind, type) and "step" in vars(kind) and issubclass(kind, lr_scheduler.LRScheduler):
-                wrap(kind, "step", self._scheduler)
-        wrap(torch.nn.Module, "train", self._train)
-        wrap(grad_scaler.GradScaler, "scale", self._scale)
-        wrap(grad_scaler.GradScaler, "unscale_", lambda original: self._noting(original, "unscale"))
-        wrap(grad_scaler.GradScaler, "step", self._scaler_step)
-        wrap(grad_scaler.GradScaler, "update", self._scaler_update)
+                wrap(kind, "step", around(session, "schedulers", self._scheduler, self._scheduler_done))
+        wrap(torch.nn.Module, "train", around(session, order, self._train, self._train_done))
+        scaler = grad_scaler.GradScaler
+        wrap(scaler, "scale", around(session, "loss scaling", self._scale, self._scale_done))
+        wrap(scaler, "unscale_", around(session, order, self._unscale))
+        wrap(scaler, "step", around(session, "loss scaling", self._scaler_step, self._scaler_step_done))
+        wrap(scaler, "update", around(session, "loss scaling", self._interested, self._scaler_update_done))
 
-    def _noting(self, original: Function, what: str) -> Function:
-        """A wrapper that notes the call and nothing else."""
+    def _interested(self, args: Any, kwargs: Any) -> bool | None:
+        return True if self.session.watching() else None
 
-        def noted(thing: Any, *args: Any, **kwargs: Any) -> Any:
-            if not torch.compiler.is_compiling() and self.session.watching() and not self.session.in_backward:
-                self._note(what, thing)
-            return original(thing, *args, **kwargs)
+    def _zero_grad(self, args: Any, kwargs: Any) -> None:
+        if self.session.watching() and not self.session.in_backward:
+            self._note("zero_grad", args[0])
 
-        return noted
+    def _unscale(self, args: Any, kwargs: Any) -> None:
+        if self.session.watching():
+            self._note("unscale", args[1] if len(args) > 1 else None)
 
     @guarded("the order of calls in the loop")
     def _note(self, what: str, thing: Any, detail: str = "") -> None:
@@ -75,48 +79,37 @@ class Loop:
 
     # -- backward ---------------------------------------------------------------------------------------------
 
-    def _backward(self, original: Function) -> Function:
+    def _backward(self, args: Any, kwargs: Any) -> bool | None:
         session = self.session
+        if session.in_backward or not session.watching():
+            return None
+        session.losses.before_backward(args[0] if args else kwargs.get("tensors"))
+        session.in_backward = True
+        return True
 
-        def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
-            if torch.compiler.is_compiling() or session.in_backward or not session.watching():
-                return original(tensors, *args, **kwargs)
-            session.losses.before_backward(tensors)
-            session.in_backward = True
-            try:
-                return original(tensors, *args, **kwargs)
-            finally:
-                session.in_backward = False
-                session.optimizers.after_backward()
+    def _backward_done(self, token: Any, args: Any, kwargs: Any, result: Any) -> None:
+        self.session.in_backward = False
+        self.session.optimizers.after_backward()
 
-        return backward
-
-    def _grad(self, original: Function) -> Function:
+    def _grad(self, args: Any, kwargs: Any) -> bool | None:
         session = self.session
+        if session.in_backward or not session.watching():
+            return None
+        create_graph = kwargs.get("create_graph", len(args) > 4 and args[4])
+        session.losses.before_backward(
+            args[0] if args else kwargs.get("outputs"), by_grad=True, counts=not create_graph
+        )
+        session.in_backward = True
+        return True
 
-        def grad(outputs: Any, *args: Any, **kwargs: Any) -> Any:
-            if torch.compiler.is_compiling() or session.in_backward or not session.watching():
-                return original(outputs, *args, **kwargs)
-            create_graph = kwargs.get("create_graph", len(args) > 3 and args[3])
-            session.losses.before_backward(outputs, by_grad=True, counts=not create_graph)
-            session.in_backward = True
-            try:
-                return original(outputs, *args, **kwargs)
-            finally:
-                session.in_backward = False
-
-        return grad
+    def _grad_done(self, token: Any, args: Any, kwargs: Any, result: Any) -> None:
+        self.session.in_backward = False
 
     # -- clipping ---------------------------------------------------------------------------------------------
 
-    def _clip_norm(self, original: Function) -> Function:
-        def clip_grad_norm_(parameters: Any, max_norm: float, *args: Any, **kwargs: Any) -> Any:
-            total = original(parameters, max_norm, *args, **kwargs)
-            if not torch.compiler.is_compiling() and self.session.watching():
-                self._clipped(total, max_norm)
-            return total
-
-        return clip_grad_norm_
+    def _clip_done(self, token: Any, args: Any, kwargs: Any, total: Any) -> None:
+        if total is not RAISED:
+            self._clipped(total, kwargs.get("max_norm", args[1] if len(args) > 1 else math.nan))
 
     @guarded("gradient clipping")
     def _clipped(self, total: Any, limit: float) -> None:
@@ -131,27 +124,20 @@ class Loop:
             if value is not None:
                 session.nonfinite.clip_norm(value)
 
-    def _clip_value(self, original: Function) -> Function:
-        def clip_grad_value_(*args: Any, **kwargs: Any) -> Any:
-            if not torch.compiler.is_compiling() and self.session.watching():
-                self._note("clip", None, "value")
-            return original(*args, **kwargs)
-
-        return clip_grad_value_
+    def _clip_value(self, args: Any, kwargs: Any) -> None:
+        if self.session.watching():
+            self._note("clip", None, "value")
 
     # -- schedulers, modes ------------------------------------------------------------------------------------
 
-    def _scheduler(self, original: Function) -> Function:
-        def step(scheduler: Any, *args: Any, **kwargs: Any) -> Any:
-            if self.scheduler_depth == 0 and self.session.watching():
-                self._scheduler_stepped(scheduler)
-            self.scheduler_depth += 1
-            try:
-                return original(scheduler, *args, **kwargs)
-            finally:
-                self.scheduler_depth -= 1
+    def _scheduler(self, args: Any, kwargs: Any) -> bool:
+        if self.scheduler_depth == 0 and self.session.watching():
+            self._scheduler_stepped(args[0])
+        self.scheduler_depth += 1
+        return True
 
-        return step
+    def _scheduler_done(self, token: Any, args: Any, kwargs: Any, result: Any) -> None:
+        self.scheduler_depth -= 1
 
     @guarded("schedulers")
     def _scheduler_stepped(self, scheduler: Any) -> None:
@@ -159,52 +145,39 @@ class Loop:
         name = record_scheduler(self.session, scheduler, site)
         self.session.recorder.patterns.note("scheduler", name, "", site)
 
-    def _train(self, original: Function) -> Function:
+    def _train(self, args: Any, kwargs: Any) -> bool:
         session = self.session
+        if self._train_depth == 0:
+            session.promote()
+            if session.watching():
+                mode = args[1] if len(args) > 1 else kwargs.get("mode", True)
+                self._note("train" if mode else "eval", args[0])
+        self._train_depth += 1
+        return True
 
-        def train(module: Any, mode: bool = True) -> Any:
-            if torch.compiler.is_compiling():
-                return original(module, mode)
-            if self._train_depth == 0 and session.alive and not session.busy:
-                session.promote()
-                if session.watching():
-                    self._note("train" if mode else "eval", module)
-            self._train_depth += 1
-            try:
-                return original(module, mode)
-            finally:
-                self._train_depth -= 1
-
-        return train
+    def _train_done(self, token: Any, args: Any, kwargs: Any, result: Any) -> None:
+        self._train_depth -= 1
 
     # -- automatic mixed precision ------------------------------------------------------------------------------
 
-    def _scale(self, original: Function) -> Function:
-        def scale(scaler: Any, outputs: Any) -> Any:
-            scaled = original(scaler, outputs)
-            if isinstance(outputs, Tensor) and isinstance(scaled, Tensor) and scaled is not outputs:
-                self._scaled(outputs, scaled)
-            return scaled
+    def _scale(self, args: Any, kwargs: Any) -> bool:
+        return True
 
-        return scale
+    def _scale_done(self, token: Any, args: Any, kwargs: Any, scaled: Any) -> None:
+        outputs = args[1] if len(args) > 1 else kwargs.get("outputs")
+        if isinstance(outputs, Tensor) and isinstance(scaled, Tensor) and scaled is not outputs:
+            self._scaled(outputs, scaled)
 
     @guarded("loss scaling")
     def _scaled(self, loss: Tensor, scaled: Tensor) -> None:
         self.session.losses.unscaled.put(scaled, loss.detach())
 
-    def _scaler_step(self, original: Function) -> Function:
-        def step(scaler: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
-            before = self.session.steps.optimizer_steps
-            result = original(scaler, optimizer, *args, **kwargs)
-            if (
-                self.session.watching()
-                and self.session.steps.optimizer_steps == before
-                and scaler.is_enabled()
-            ):
-                self._skipped(optimizer)
-            return result
+    def _scaler_step(self, args: Any, kwargs: Any) -> tuple[int] | None:
+        return (self.session.steps.optimizer_steps,) if self.session.watching() else None
 
-        return step
+    def _scaler_step_done(self, token: tuple[int], args: Any, kwargs: Any, result: Any) -> None:
+        if result is not RAISED and self.session.steps.optimizer_steps == token[0] and args[0].is_enabled():
+            self._skipped(args[1] if len(args) > 1 else kwargs.get("optimizer"))
 
     @guarded("loss scaling")
     def _skipped(self, optimizer: Any) -> None:
@@ -213,14 +186,9 @@ class Loop:
         session.recorder.patterns.note("step", name, "skipped by GradScaler", session.sites.here())
         session.steps.end(name)
 
-    def _scaler_update(self, original: Function) -> Function:
-        def update(scaler: Any, *args: Any, **kwargs: Any) -> Any:
-            result = original(scaler, *args, **kwargs)
-            if self.session.watching() and scaler.is_enabled():
-                self._scale_known(scaler)
-            return result
-
-        return update
+    def _scaler_update_done(self, token: Any, args: Any, kwargs: Any, result: Any) -> None:
+        if result is not RAISED and args[0].is_enabled():
+            self._scale_known(args[0])
 
     @guarded("loss scaling")
     def _scale_known(self, scaler: Any) -> None:

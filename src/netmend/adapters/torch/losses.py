@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import threading
 import weakref
-from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -16,7 +16,7 @@ from torch.nn import functional
 from netmend.adapters.torch.arrivals import Gathering
 from netmend.adapters.torch.eligible import first_tensor, plain, unusual_execution
 from netmend.adapters.torch.expressions import autograd_path, recognise
-from netmend.adapters.torch.guard import guarded
+from netmend.adapters.torch.guard import RAISED, around, guarded
 from netmend.adapters.torch.known import Known
 from netmend.adapters.torch.operands import loss_settings, operands_of, split_arguments
 from netmend.adapters.torch.scores import metric_of, show_targets
@@ -82,49 +82,38 @@ class Losses:
         self._looked: dict[str, int] = {}
 
     def install(self) -> None:
+        session, wrap = self.session, self.session.patches.wrap
         for criterion in CRITERIA:
-            self.session.patches.wrap(functional, criterion, self._watching(criterion))
-        self.session.patches.wrap(nn.modules.loss._Loss, "__call__", self._module)
+            original = getattr(functional, criterion)
+            after = partial(self._returned, criterion, original)
+            wrap(functional, criterion, around(session, "loss functions", self._calling, after))
+        wrap(
+            nn.modules.loss._Loss,
+            "__call__",
+            around(session, "loss modules", self._module, self._module_done),
+        )
 
-    def _watching(self, criterion: str) -> Callable[[Any], Callable[..., Any]]:
-        session = self.session
+    def _calling(self, args: Any, kwargs: Any) -> bool | None:
+        # Losses call each other, and under a function mode themselves: the outermost call counts.
+        if self._depth or not self.session.watching() or self.session.in_backward:
+            return None
+        self._depth += 1
+        return True
 
-        def make(original: Any) -> Callable[..., Any]:
-            def loss(*args: Any, **kwargs: Any) -> Any:
-                # Losses call each other, and under a function mode themselves: the outermost call counts.
-                if (
-                    torch.compiler.is_compiling()
-                    or self._depth
-                    or not session.watching()
-                    or session.in_backward
-                ):
-                    return original(*args, **kwargs)
-                self._depth += 1
-                try:
-                    result = original(*args, **kwargs)
-                finally:
-                    self._depth -= 1
-                if not unusual_execution():
-                    self.called(criterion, original, result, args, kwargs)
-                return result
+    def _returned(
+        self, criterion: str, original: Any, token: Any, args: Any, kwargs: Any, result: Any
+    ) -> None:
+        self._depth -= 1
+        if result is not RAISED and not unusual_execution():
+            self.called(criterion, original, result, args, kwargs)
 
-            return loss
-
-        return make
-
-    def _module(self, original: Any) -> Callable[..., Any]:
+    def _module(self, args: Any, kwargs: Any) -> bool:
         """Remember which loss module is running, so that its creation line is known."""
+        self.running_module = args[0]
+        return True
 
-        def __call__(module: Any, *args: Any, **kwargs: Any) -> Any:
-            if torch.compiler.is_compiling():
-                return original(module, *args, **kwargs)
-            self.running_module = module
-            try:
-                return original(module, *args, **kwargs)
-            finally:
-                self.running_module = None
-
-        return __call__
+    def _module_done(self, token: Any, args: Any, kwargs: Any, result: Any) -> None:
+        self.running_module = None
 
     running_module: nn.Module | None = None
 

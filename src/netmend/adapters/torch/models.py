@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -12,9 +11,9 @@ from torch import nn
 
 from netmend.adapters.torch import structure
 from netmend.adapters.torch.eligible import tensors_in, unusual_execution
-from netmend.adapters.torch.guard import guarded
+from netmend.adapters.torch.guard import RAISED, around, guarded
 from netmend.observe.naming import name_of
-from netmend.observe.schedule import FULL
+from netmend.observe.schedule import FULL, LIGHT
 from netmend.vocabulary import Event, Site
 
 if TYPE_CHECKING:
@@ -84,7 +83,7 @@ class Models:
 
     def install(self) -> None:
         for kind in self._patched:  # after a pause
-            self.session.patches.wrap(kind, "__call__", self._calling)
+            self._wrap(kind)
 
     def find(self, module: nn.Module) -> Model | None:
         model = self._by_id.get(id(module))
@@ -131,31 +130,31 @@ class Models:
         kind = type(module)
         if kind not in self._patched and not isinstance(module, torch.jit.ScriptModule):
             self._patched.add(kind)
-            self.session.patches.wrap(kind, "__call__", self._calling)
+            self._wrap(kind)
         structure.record_parameters(self.session, model, module)
         return model
 
-    def _calling(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        session, recorder = self.session, self.session.recorder
+    def _wrap(self, kind: type[nn.Module]) -> None:
+        self.session.patches.wrap(
+            kind, "__call__", around(self.session, "forward passes", self._calling, self._called)
+        )
 
-        def __call__(module: nn.Module, /, *args: Any, **kwargs: Any) -> Any:
-            # is_compiling comes first: the compiler folds it, and sees nothing else of this function.
-            if torch.compiler.is_compiling() or recorder.level == 0 or self.active is not None:
-                return original(module, *args, **kwargs)
-            model = self.find(module)
-            if model is None or not session.watching() or session.in_backward or unusual_execution():
-                return original(module, *args, **kwargs)
-            self.enter(model, module, args, kwargs)
-            try:
-                output = original(module, *args, **kwargs)
-            except BaseException:
-                self.active = None
-                session.functions.leave_all()
-                raise
+    def _calling(self, args: Any, kwargs: Any) -> bool | None:
+        session = self.session
+        if session.recorder.level == LIGHT or self.active is not None:
+            return None
+        model = self.find(args[0])
+        if model is None or not session.watching() or session.in_backward or unusual_execution():
+            return None
+        self.enter(model, args[0], args[1:], kwargs)
+        return True
+
+    def _called(self, token: Any, args: Any, kwargs: Any, output: Any) -> None:
+        if output is RAISED:
+            self.active = None
+            self.session.functions.leave_all()
+        else:
             self.leave(output)
-            return output
-
-        return __call__
 
     @guarded("forward passes")
     def enter(self, model: Model, module: nn.Module, args: Any, kwargs: Any) -> None:

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from netmend.adapters.torch.eligible import tensors_in
-from netmend.adapters.torch.guard import guarded
+from netmend.adapters.torch.guard import guarded, shielded
 from netmend.adapters.torch.replay import Origin, RandomState, replay_backward, replay_forward
 from netmend.adapters.torch.tail_origin import origin_in_tail
 from netmend.vocabulary import Event, Site
@@ -63,7 +63,9 @@ class Nonfinite:
             call.outputs.append(tensor.detach())
             call.output_gradients.append(None)
             if tensor.device.type == "cpu" and tensor.numel() * tensor.element_size() <= _LARGEST_GRADIENT:
-                tensor.register_hook(_keeper(call.output_gradients, index))
+                tensor.register_hook(
+                    shielded(self.session, "gradients of outputs", _keeper(call.output_gradients, index))
+                )
 
     def forget(self) -> None:
         self.calls.clear()

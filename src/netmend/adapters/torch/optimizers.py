@@ -14,7 +14,7 @@ from torch.optim.optimizer import (
 )
 
 from netmend.adapters.torch.eligible import plain
-from netmend.adapters.torch.guard import guarded
+from netmend.adapters.torch.guard import guarded, shielded
 from netmend.adapters.torch.known import Known
 from netmend.adapters.torch.leaves import leaves_of
 from netmend.observe.naming import name_of
@@ -49,8 +49,8 @@ class Optimizers:
 
     def install(self) -> None:
         self._handles = [
-            register_optimizer_step_pre_hook(self._before),
-            register_optimizer_step_post_hook(self._after),
+            register_optimizer_step_pre_hook(shielded(self.session, "optimiser steps", self._before)),
+            register_optimizer_step_post_hook(shielded(self.session, "optimiser steps", self._after)),
         ]
 
     def remove(self) -> None:
@@ -128,7 +128,7 @@ class Optimizers:
     # -- steps --------------------------------------------------------------------------------------------------
 
     def _before(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
-        if not torch.compiler.is_compiling() and self.session.watching():
+        if self.session.watching():
             self.before(optimizer, bool(args[1:] or kwargs))
 
     @guarded("optimiser steps")
@@ -149,7 +149,7 @@ class Optimizers:
         sentinels = self._sentinels.get(optimizer)
         if sentinels is None or any(p.grad is None for p in sentinels):
             with_grad = [p for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
-            small = [p for p in with_grad if plain(p.grad) and p.numel() <= _SENTINEL_SIZE]
+            small = [p for p in with_grad if _measurable(p.grad) and p.numel() <= _SENTINEL_SIZE]
             sentinels = small[:1] + small[-1:] if len(small) > 1 else small
             self._sentinels.put(optimizer, sentinels[:_SENTINELS])
         for parameter in sentinels:
@@ -188,7 +188,7 @@ class Optimizers:
 
     def _after(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
         session = self.session
-        if torch.compiler.is_compiling() or session.busy or not session.alive:
+        if session.busy:
             return
         session.steps.optimizer_steps += 1
         if session.recorder.level == LIGHT:

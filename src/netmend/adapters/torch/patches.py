@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 _ABSENT = object()
+# Warnings are attributed to the caller of a function, and the interpreter passes over frames of its import system on the way,
+# which it knows by these two words. Our wrappers borrow them, so that a warning still names the user's line.
+_HIDDEN = str(Path(__file__).resolve().parents[2] / "importlib" / "_bootstrap" / "wrapper.py")
 
 
 class Patches:
@@ -23,6 +28,8 @@ class Patches:
         # TorchScript compiles functions from their source: lead it to the original.
         wrapper.__script_if_tracing_wrapper = True  # type: ignore[attr-defined]
         wrapper.__original_fn = original  # type: ignore[attr-defined]
+        if isinstance(wrapper, FunctionType):
+            wrapper.__code__ = wrapper.__code__.replace(co_filename=_HIDDEN)
         setattr(owner, name, wrapper)
         self._done.append((owner, name, before, wrapper))
 

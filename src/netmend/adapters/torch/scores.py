@@ -33,7 +33,9 @@ def metric_of(fact: LossFact, prediction: Tensor, target: Tensor, targets: Targe
     if fact.criterion in REAL and prediction.shape == target.shape:
         variances = targets.variances
         if variances is not None and variances.mean() > 0:
-            unexplained: Tensor = (prediction.float() - target.float()).square().mean() / float(variances.mean())
+            unexplained: Tensor = (prediction.float() - target.float()).square().mean() / float(
+                variances.mean()
+            )
             return 1.0 - unexplained
     return None
 

@@ -16,7 +16,8 @@ from netmend.adapters.torch.creation import Creation
 from netmend.adapters.torch.data import Data
 from netmend.adapters.torch.environment import environment
 from netmend.adapters.torch.evaluation import Evaluation
-from netmend.adapters.torch.functions import Functions
+from netmend.adapters.torch.functions import Functions, Spy
+from netmend.adapters.torch.guard import attempt, leave_modes
 from netmend.adapters.torch.host_meter import HostMeter
 from netmend.adapters.torch.known import Known
 from netmend.adapters.torch.layers import Layers
@@ -75,19 +76,25 @@ class TorchSession:
 
     def remove(self) -> None:
         """Take every hook and patch away; what was recorded stays until `finish`."""
-        self.functions.leave_all()
-        self.layers.disarm()
-        self.optimizers.remove()
-        self.patches.undo()
+        attempt(self, "the removal of hooks", self.layers.disarm)
+        attempt(self, "the removal of hooks", self.optimizers.remove)
+        attempt(self, "the removal of hooks", self.patches.undo)
         self.alive = False
+        leave_modes(Spy)
 
     def finish(self) -> None:
         """Close what is open and hand out the last results; call before `remove`."""
-        self.evaluation.close()
-        self.steps.finish()
-        self.models.finish()
-        self.losses.finish()
-        self.data.finish()
+        parts = (
+            self.evaluation.close,
+            self.steps.finish,
+            self.models.finish,
+            self.losses.finish,
+            self.data.finish,
+        )
+        for part in (*parts, self._collect_all):
+            attempt(self, "the end of the run", part)
+
+    def _collect_all(self) -> None:
         self.collect(wait=True)
         for meter in self._meters.values():
             meter.release()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
 
 from netmend.adapters.torch.attributes import attribute_site
 from netmend.adapters.torch.eligible import plain
@@ -39,7 +40,7 @@ class Seen:
 
 def identity(module: nn.Module) -> tuple[int, ...]:
     """Changes when parameters are added, removed, frozen or thawed."""
-    return tuple(id(p) if p.requires_grad else -id(p) for p in module.parameters())
+    return tuple(id(p) if p.requires_grad else -id(p) for p in module.parameters() if not is_lazy(p))
 
 
 def settings_of(thing: Any) -> dict[str, Any]:
@@ -101,7 +102,7 @@ def _record_module(session: TorchSession, model: Model, module: nn.Module, regis
 
 
 def _record_model(session: TorchSession, model: Model, module: nn.Module, names: tuple[str, ...]) -> None:
-    parameters = list(module.parameters())
+    parameters = [p for p in module.parameters() if not is_lazy(p)]
     inner = getattr(module, "_orig_mod", None) or getattr(module, "module", None)
     wrapper = type(module).__name__ if type(module).__name__ in _WRAPPERS else None
     shown = inner if wrapper and isinstance(inner, nn.Module) else module
@@ -143,6 +144,8 @@ def record_parameters(session: TorchSession, model: Model, module: nn.Module, fi
                     owners[id(parameter)] = session.names.get(stray) or ""
                     named.append((session.names.get(parameter) or path, "", parameter))
     for name, path, parameter in named:
+        if is_lazy(parameter):  # its shape is not known before the first forward pass
+            continue
         own_name = f"{model.name}.{path}" if path else name
         holder, group = session.optimizers.holder(parameter)
         initial = session.optimizers.initial
