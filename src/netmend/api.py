@@ -7,9 +7,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from netmend.errors import UsageError
 from netmend.observe.options import Options, parse_share
 
 if TYPE_CHECKING:
+    from netmend.observe.session import Watching
     from netmend.vocabulary import Trace
 
 
@@ -20,12 +22,11 @@ class Watch:
         self._model, self._optimizer = model, optimizer
         self._options = options
         self._quiet = quiet
-        self._watching: Any = None
+        self._watching: Watching | None = None
 
     def start(self) -> Watch:
         """Begin recording; does nothing when it has begun."""
         global _active
-        from netmend.errors import UsageError
         from netmend.observe.start import start_torch
 
         if self._watching is not None:
@@ -35,9 +36,13 @@ class Watch:
                 "another netmend.watch is active in this process; stop it first: it sees this model too"
             )
         script = sys.argv[0] if sys.argv and sys.argv[0] else "<interactive>"
-        self._watching = start_torch(
-            self._options, script, tuple(sys.argv[1:]), model=self._model, optimizer=self._optimizer
-        )
+        try:
+            self._watching = start_torch(
+                self._options, script, tuple(sys.argv[1:]), model=self._model, optimizer=self._optimizer
+            )
+        except Exception as problem:  # noqa: BLE001 - the training must run even if watching it fails
+            self._complain("nothing is recorded", problem)
+            return self
         _active = self
         return self
 
@@ -46,40 +51,54 @@ class Watch:
         global _active
         if self._watching is None:
             return self
-        if problem is None:
-            self._watching.stop("finished")
-        else:
+        status, details = "finished", {}
+        if problem is not None:
             status = "interrupted" if isinstance(problem, KeyboardInterrupt) else "failed"
-            self._watching.stop(status, exception=f"{type(problem).__name__}: {problem}")
+            details = {"exception": f"{type(problem).__name__}: {problem}"}
         if _active is self:
             _active = None
-        if not self._quiet:
-            self._show()
+        try:
+            self._watching.stop(status, **details)
+            if not self._quiet:
+                self._show()
+        except Exception as own:  # noqa: BLE001 - the training has run; its end must not be changed by our report
+            self._complain("the report failed", own)
         return self
+
+    def _complain(self, what: str, problem: Exception) -> None:
+        if not self._quiet:
+            sys.stderr.write(
+                f"netmend: {what} ({type(problem).__name__}: {problem}); the program is not affected\n"
+            )
 
     def pause(self) -> None:
         """Take all hooks away; `resume` puts them back."""
         global _active
-        self._watching.pause()
+        self._recording.pause()
         _active = None
 
     def resume(self) -> None:
         global _active
-        self._watching.resume()
+        self._recording.resume()
         _active = self
 
     @property
     def path(self) -> Path:
         """The directory of the run."""
-        path: Path = self.start()._watching.path
-        return path
+        return self._recording.path
+
+    @property
+    def _recording(self) -> Watching:
+        if self._watching is None:
+            raise UsageError("nothing has been recorded yet; call start(), or use `with netmend.watch():`")
+        return self._watching
 
     @property
     def trace(self) -> Trace:
         """What has been recorded so far."""
         from netmend.store import read_trace
 
-        self._watching.recorder.flush()
+        self._recording.recorder.flush()
         return read_trace(self.path)
 
     def _show(self) -> None:

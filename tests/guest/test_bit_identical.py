@@ -78,7 +78,7 @@ CASES = (
     Case("optimizer_in_backward.py", 44),
     Case("iterable_dataset.py", 19),
     Case("global_settings.py", 6),
-    Case("memory_stays_free.py", 10),
+    Case("memory_stays_free.py", 16),
     Case("nan_forward.py", 12),
     Case("nan_backward.py", 10, also_default=True),
     Case("exploding_weights.py", 20),

@@ -180,7 +180,11 @@ def test_models_and_optimizers_die_when_dropped() -> None:
         output: torch.Tensor = model(torch.randn(8, 6))
         output.sum().backward()  # type: ignore[no-untyped-call]
         optimizer.step()
-        alive = [weakref.ref(model), weakref.ref(optimizer), weakref.ref(model.first.weight)]
+        alive: list[weakref.ref[Any]] = [
+            weakref.ref(model),
+            weakref.ref(optimizer),
+            weakref.ref(model.first.weight),
+        ]
         del model, optimizer, output
         gc.collect()
         assert [reference() for reference in alive] == [None] * 3

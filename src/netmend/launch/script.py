@@ -44,7 +44,7 @@ def load_script(target: str, arguments: tuple[str, ...]) -> Program:
             source = file.read()
     except OSError as problem:
         raise UsageError(f"{target} cannot be read: {problem.strerror or problem}") from None
-    name = str(path) if path.is_absolute() else os.path.join(Path.cwd(), target)  # noqa: PTH118 - as Python spells it
+    name = str(path) if path.is_absolute() else os.path.join(_working_directory(), target)  # noqa: PTH118 - as Python spells it
     if b"\0" in source:
         line = source[: source.index(b"\0")].count(b"\n") + 1
         shown = source.splitlines()[line - 1].split(b"\0")[0].decode("utf-8", "replace")
@@ -60,7 +60,7 @@ def load_script(target: str, arguments: tuple[str, ...]) -> Program:
 
 def load_module(name: str, arguments: tuple[str, ...]) -> Program:
     """Compile `python -m name arguments…`."""
-    entry = str(Path.cwd())
+    entry = _working_directory()
     sys.path.insert(0, entry)  # as Python does before it looks the module up
     try:
         spec = _find(name)
@@ -92,6 +92,13 @@ def _find(name: str) -> importlib.machinery.ModuleSpec | None:
     return spec
 
 
+def _working_directory() -> str:
+    try:
+        return str(Path.cwd())
+    except FileNotFoundError:  # it was deleted under our feet
+        return ""
+
+
 def prepare(program: Program) -> None:
     """Make the process look as if Python had been started with the program."""
     sys.argv[:] = [
@@ -108,7 +115,12 @@ def prepare(program: Program) -> None:
 def _is_own(entry: str) -> bool:
     """What Python put first on the path for netmend's own sake: the folder of its command, or '' for -m."""
     own = sys.path[0] if sys.path else None
-    return entry == own and entry in ("", str(Path.cwd()), str(Path(sys.executable).parent), _COMMAND_FOLDER)
+    return entry == own and entry in (
+        "",
+        _working_directory(),
+        str(Path(sys.executable).parent),
+        _COMMAND_FOLDER,
+    )
 
 
 _COMMAND_FOLDER = str(Path(sys.argv[0]).resolve().parent) if sys.argv and sys.argv[0] else ""

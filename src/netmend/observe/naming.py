@@ -7,9 +7,10 @@ from types import FrameType
 from typing import Any
 
 from netmend.observe.sites import Sites
+from netmend.observe.variables import search_variables
 
 _FRAMES_SEARCHED = 6
-_UNHELPFUL = {"self", "cls", "_", "m", "module", "mod"}
+_UNHELPFUL = {"self", "cls", "_", "module"}
 
 
 def name_of(thing: object, frame: FrameType | None, sites: Sites) -> str | None:
@@ -18,8 +19,8 @@ def name_of(thing: object, frame: FrameType | None, sites: Sites) -> str | None:
     fallback: str | None = None
     frame = sites.user_frame(frame)
     while frame is not None and searched < _FRAMES_SEARCHED:
-        for variables in (frame.f_locals, frame.f_globals):
-            name = _search(thing, variables)
+        found = search_variables(frame, lambda variables: _search(thing, variables))
+        for name in (found, _search(thing, frame.f_globals)):
             if name is not None and name.split(".")[-1] not in _UNHELPFUL:
                 return name
             fallback = fallback or name

@@ -6,7 +6,6 @@ Whatever fails in here or in an adapter is switched off and told in the report; 
 from __future__ import annotations
 
 import os
-import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -142,7 +141,7 @@ class Recorder:
         try:
             self._writer.fact(self._progress_fact())
             self._writer.flush()
-        except (OSError, sqlite3.Error) as problem:
+        except Exception as problem:  # noqa: BLE001 - whatever fails in storing must not end the training
             self._writer = None
             self.switch_off("the rest of the trace (storing failed)", problem)
 
@@ -167,7 +166,7 @@ class Recorder:
             try:
                 self._writer.fact(self.run)
                 self._writer.close()
-            except (OSError, sqlite3.Error) as problem:
+            except Exception as problem:  # noqa: BLE001
                 self.switch_off("the end of the trace (storing failed)", problem)
                 self.run = replace(self.run, missing=tuple(self._missing))
             self._writer = None
@@ -182,5 +181,5 @@ def open_writer(directory: Path, run: RunFact, rank: int) -> tuple[RunWriter | N
     """A writer in the directory, or None with the reason why nothing can be stored there."""
     try:
         return RunWriter.create(directory, run, rank), None
-    except (OSError, sqlite3.Error) as problem:
+    except Exception as problem:  # noqa: BLE001 - full, read-only, gone: told in the report
         return None, f"{type(problem).__name__}: {problem}"

@@ -37,13 +37,17 @@ class Watching:
         sites: Sites | None = None,
     ) -> None:
         rank = int(os.environ.get("RANK", "0"))
-        root = options.directory / "runs" if options.directory is not None else runs_root()
+        try:
+            working_directory = str(Path.cwd())
+            root = options.directory / "runs" if options.directory is not None else runs_root()
+        except FileNotFoundError:  # the working directory was deleted
+            working_directory, root = "", options.directory or Path("/nonexistent")
         self.id = _shared_id() or new_run_id(time.time())
         run = RunFact(
             name=self.id,
             script=script,
             arguments=arguments,
-            working_directory=str(Path.cwd()),
+            working_directory=working_directory,
             started=time.time(),
             overhead_budget=options.overhead,
             netmend_version=VERSION,

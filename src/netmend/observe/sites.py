@@ -8,6 +8,7 @@ import sysconfig
 from pathlib import Path
 from types import CodeType, FrameType
 
+from netmend.observe.variables import search_variables
 from netmend.vocabulary import Site
 
 _OWN = str(Path(__file__).resolve().parents[1])
@@ -80,8 +81,10 @@ class Sites:
 
 
 def _first_argument(frame: FrameType) -> object:
-    names = frame.f_code.co_varnames
-    return frame.f_locals.get(names[0]) if frame.f_code.co_argcount and names else None
+    if not frame.f_code.co_argcount:
+        return None
+    name = frame.f_code.co_varnames[0]
+    return search_variables(frame, lambda variables: variables.get(name))
 
 
 def _site(code: CodeType, instruction: int, line: int | None) -> Site:

@@ -21,7 +21,7 @@ from netmend.adapters.torch.host_meter import RELU_LIKE
 TILE_BYTES = 4_096  # 16 bytes for each of 256 threads
 SPREAD_TILE = 512
 _SPREAD_POSITIONS = 2_048  # positions of a sample at which samples are compared
-_PROGRAMS_PER_PROCESSOR = 4
+_PROGRAMS_PER_PROCESSOR = 2
 _MOST_PROGRAMS = 4_096  # beyond this the partial results would cost more than they are worth
 _REGISTERS_BOUNDED = 96  # one more counter per value
 _SCANNED = (torch.float32, torch.bfloat16, torch.float16)

@@ -195,10 +195,10 @@ def _symmetric(values: Tensor) -> float | None:
     if values.dim() < 2 or not 2 <= values.shape[0] <= 100_000:
         return None
     rows = values.reshape(values.shape[0], -1)
-    # Two fixed projections tell rows apart without comparing all pairs; no random numbers are drawn.
+    # Two fixed projections tell rows apart without comparing all pairs; no random numbers are drawn, and no matrix
+    # library is started that the program itself may never use.
     position = torch.arange(rows.shape[1], device=rows.device, dtype=torch.float32)
-    marks = torch.stack(
-        [rows @ torch.sin(position * 1.618 + 0.5), rows @ torch.cos(position * 2.718 + 0.3)], dim=1
-    )
+    factors = torch.sin(position * 1.618 + 0.5), torch.cos(position * 2.718 + 0.3)
+    marks = torch.cat([torch.stack([(part * f).sum(dim=1) for f in factors], dim=1) for part in rows.split(4096)])
     _, inverse, counts = torch.unique(marks, dim=0, return_inverse=True, return_counts=True)
     return float((counts[inverse] > 1).float().mean())
