@@ -17,6 +17,7 @@ def main(arguments: list[str] | None = None) -> None:
 
     # Typer brings its own copy of click in newer versions: its exceptions are reached through what typer offers.
     usage_error, click_error = BadParameter.__mro__[1:3]
+    hook = sys.excepthook
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         outcome: Any = app(args=separate_module(given), prog_name="netmend", standalone_mode=False)
@@ -32,6 +33,8 @@ def main(arguments: list[str] | None = None) -> None:
         if not isinstance(problem, click_error):
             raise
         _fail(_words(problem, isinstance(problem, usage_error)))
+    finally:
+        sys.excepthook = hook  # typer installs its own; a program under observation must find Python's
     if callable(outcome):
         outcome()
     elif isinstance(outcome, int):

@@ -39,6 +39,10 @@ class Budget:
             if level == 1:
                 self._line_costs.append(own)
 
+    def light_step(self, wall: float) -> None:
+        self.wall_seconds += wall
+        self._plain.append(wall)
+
     def refresh(self) -> None:
         """Work the medians out anew; done now and then rather than at every step."""
         self.base_seconds = median(self._plain) if self._plain else 0.0

@@ -19,12 +19,13 @@ class PatternBook:
 
     def __init__(self, close: Close) -> None:
         self._close = close
-        self._interned: dict[tuple[str, str, str, Site | None], Call] = {}
+        # Sites are interned and live as long as the recording, so their identity will do: hashing them takes longer.
+        self._interned: dict[tuple[str, str, str, int], Call] = {}
         self._calls: list[Call] = []
         self._patterns: dict[tuple[int, ...], tuple[Call, ...]] = {}
 
     def note(self, what: str, component: str = "", detail: str = "", site: Site | None = None) -> None:
-        key = (what, component, detail, site)
+        key = (what, component, detail, id(site))
         call = self._interned.get(key)
         if call is None:
             call = self._interned[key] = Call(what, component, detail, site)

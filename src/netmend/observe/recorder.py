@@ -46,6 +46,7 @@ class Recorder:
         self.own = 0.0  # own seconds within the step in progress
         self.device_seconds = 0.0  # time our work takes on a device, within the step in progress
         self.last_loss: float | None = None
+        self._next_look = 0  # steps before this one stay light once a light step has begun
         self.full_steps = self.light_steps = 0
         self._writer = writer
         self._progress = progress
@@ -98,12 +99,31 @@ class Recorder:
             self.light_steps += 1
         self.step = step + 1
         self.level = self.schedule.level(self.step)
+        self._next_look = self.schedule.next_look(self.step)
         if now - self._last_flush > _FLUSH_SECONDS or self._rows > _FLUSH_ROWS:
             self.flush()
             self.own += time.perf_counter() - now
         if self._progress is not None:
             self._progress(self.step, self.last_loss, self.budget.overhead)
         return self.level
+
+    def end_light_step(self) -> bool:
+        """A step at light level has ended; True when the next one is to be looked at."""
+        now = time.perf_counter()
+        self.budget.light_step(now - self._step_started)
+        self._step_started = now
+        self.light_steps += 1
+        self.step += 1
+        if self.step < self._next_look:
+            return False
+        self.level = self.schedule.level(self.step)
+        self._next_look = self.schedule.next_look(self.step)
+        return self.level != LIGHT
+
+    def look_closely(self) -> None:
+        """Look at the next step in full, whatever the budget says (a new optimiser appeared)."""
+        self.schedule.request()
+        self._next_look = 0
 
     def break_clock(self) -> None:
         """The time since the last step was not spent training (evaluation, a pause): leave it out of step times."""

@@ -61,6 +61,10 @@ class Schedule:
             self._last_full = step
         return chosen
 
+    def next_look(self, step: int) -> int:
+        """The first step after this one that may be more than light."""
+        return step + self.line_interval - step % self.line_interval
+
     def _choose(self, step: int) -> tuple[int, bool]:
         """The level, and whether it is a full step by plan (rather than on request)."""
         if self._requested > 0:

@@ -21,11 +21,10 @@ class Creation:
     def install(self) -> None:
         session, wrap = self.session, self.session.patches.wrap
         for owner in (torch.nn.Module, torch.optim.Optimizer, LRScheduler, DataLoader):
-            wrap(
-                owner, "__init__", around(session, "the lines that create layers", self._creating, self._made)
-            )
+            part = "the lines that create layers"
+            wrap(owner, "__init__", around(session, part, self._creating, self._made, always=True))
         for place in (torch, torch.nn.Module):
-            wrap(place, "compile", around(session, "the use of torch.compile", self._compiling))
+            wrap(place, "compile", around(session, "the use of torch.compile", self._compiling, always=True))
 
     def _creating(self, args: Any, kwargs: Any) -> bool:
         self.session.loop.scheduler_depth += 1  # a scheduler steps itself while it is built
@@ -46,7 +45,7 @@ class Creation:
             self.session.created.put(thing, site)
         if isinstance(thing, torch.optim.Optimizer):
             self.session.optimizers.created(thing)
-            self.session.recorder.schedule.request()
+            self.session.recorder.look_closely()
 
     @guarded("the use of torch.compile")
     def _compile_seen(self) -> None:

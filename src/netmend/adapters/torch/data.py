@@ -42,7 +42,7 @@ class Data:
 
     def install(self) -> None:
         session, wrap = self.session, self.session.patches.wrap
-        wrap(DataLoader, "__iter__", around(session, "DataLoaders", self._iterating))
+        wrap(DataLoader, "__iter__", around(session, "DataLoaders", self._iterating, always=True))
         wrap(_BaseDataLoaderIter, "__next__", around(session, "DataLoaders", self._fetching, self._fetched))
 
     # -- loaders ------------------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from netmend.adapters.torch.kinds import (
     DROPOUT_FUNCTIONS,
     NORM_FUNCTIONS,
 )
+from netmend.adapters.torch.patches import hide_from_warnings
 from netmend.observe.schedule import FULL
 from netmend.vocabulary import FunctionFact, Site
 
@@ -53,6 +54,9 @@ class Spy(TorchFunctionMode):
         except Exception:  # noqa: BLE001 - reported by the guard inside; what is left must not reach the user
             self.over = True
         return result
+
+
+hide_from_warnings(Spy.__torch_function__)
 
 
 @dataclass

@@ -18,6 +18,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 if TYPE_CHECKING:
     from netmend.adapters.torch.session import TorchSession
 
+is_compiling = torch.compiler.is_compiling
 _function_modes = torch._C._len_torch_function_stack
 _dispatch_modes = torch._C._len_torch_dispatch_stack
 Before = Callable[[tuple[Any, ...], dict[str, Any]], Any]
@@ -78,7 +79,7 @@ def shielded(session: TorchSession, part: str, hook: Callable[..., Any]) -> Call
     """A hook that the framework calls: returns nothing and never raises."""
 
     def call(*args: Any) -> None:
-        if torch.compiler.is_compiling() or not session.alive:
+        if is_compiling() or not session.alive:
             return
         try:
             hook(*args)
@@ -89,9 +90,9 @@ def shielded(session: TorchSession, part: str, hook: Callable[..., Any]) -> Call
 
 
 def around(
-    session: TorchSession, part: str, before: Before, after: After | None = None
+    session: TorchSession, part: str, before: Before, after: After | None = None, *, always: bool = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Make a wrapper for a function of the framework.
+    """Make a wrapper for a function of the framework; on light steps it does nothing, unless `always`.
 
     `before(args, kwargs)` returns None when the call is of no interest; otherwise its result is handed to
     `after(token, args, kwargs, result)` once the original has returned. When the original raises, `result` is `RAISED`.
@@ -100,7 +101,7 @@ def around(
     def make(original: Callable[..., Any]) -> Callable[..., Any]:
         def wrapper(*args: Any, **kwargs: Any) -> Any:
             # is_compiling comes first: the compiler folds it, and sees nothing else of this function.
-            if torch.compiler.is_compiling() or not session.alive or session.busy:
+            if is_compiling() or (session.quiet and not always) or session.busy or not session.alive:
                 return original(*args, **kwargs)
             token = None
             try:

@@ -78,7 +78,7 @@ class Losses:
         self.objectives_known = False
         self._depth = 0
         self._closely_seen = 0
-        self._names: dict[tuple[str, Site | None], str] = {}
+        self._names: dict[tuple[str, int], str] = {}
         self._looked: dict[str, int] = {}
 
     def install(self) -> None:
@@ -97,6 +97,7 @@ class Losses:
         # Losses call each other, and under a function mode themselves: the outermost call counts.
         if self._depth or not self.session.watching() or self.session.in_backward:
             return None
+        self.session.functions.leave_all()  # a mode around the loss would put frames between it and the user's line
         self._depth += 1
         return True
 
@@ -145,9 +146,10 @@ class Losses:
             session.evaluation.loss_done(call)
 
     def _name(self, criterion: str, site: Site | None) -> str:
-        name = self._names.get((criterion, site))
+        key = (criterion, id(site))  # sites are interned
+        name = self._names.get(key)
         if name is None:
-            name = self._names[(criterion, site)] = (
+            name = self._names[key] = (
                 f"{criterion}@{site.short}" if site is not None else criterion
             )
         return name

@@ -35,7 +35,6 @@ class ForwardCall:
     args: Any
     kwargs: Any
     random: RandomState
-    outputs: list[Tensor] = field(default_factory=list)
     output_gradients: list[Tensor | None] = field(default_factory=list)
 
 
@@ -53,19 +52,16 @@ class Nonfinite:
             self.calls.append(ForwardCall(weakref.ref(module), args, kwargs, RandomState.now()))
 
     def leaving(self, output: Any) -> None:
-        """It has ended: remember its outputs (without their graph), and listen for their gradients."""
-        if self.found or not self.calls or self.calls[-1].outputs:
+        """It has ended: listen for the gradients of its outputs."""
+        if self.found or not self.calls or self.calls[-1].output_gradients:
             return
-        call = self.calls[-1]
-        for index, tensor in enumerate(
-            t for t in tensors_in(output) if t.requires_grad and t.is_floating_point()
-        ):
-            call.outputs.append(tensor.detach())
-            call.output_gradients.append(None)
-            if tensor.device.type == "cpu" and tensor.numel() * tensor.element_size() <= _LARGEST_GRADIENT:
-                tensor.register_hook(
-                    shielded(self.session, "gradients of outputs", _keeper(call.output_gradients, index))
-                )
+        kept = self.calls[-1].output_gradients
+        outputs = (output,) if isinstance(output, Tensor) else tensors_in(output)
+        for tensor in outputs:
+            if tensor.requires_grad and tensor.is_floating_point():
+                kept.append(None)
+                if tensor.is_cpu and tensor.numel() * tensor.element_size() <= _LARGEST_GRADIENT:
+                    tensor.register_hook(shielded(self.session, "gradients of outputs", _keeper(kept, len(kept) - 1)))
 
     def forget(self) -> None:
         self.calls.clear()
@@ -125,14 +121,14 @@ class Nonfinite:
     @guarded("the origin of non-finite values")
     def _replayed_forward(self) -> Origin | None:
         for call in self.calls:
-            if call.outputs and all(_finite(t) for t in call.outputs):
-                continue
             module = call.module()
             if module is None:
                 continue
             if any(not _finite(t) for t in tensors_in((call.args, call.kwargs)) if t.is_floating_point()):
                 return Origin("the input of the model", "data", "input", None)
-            return replay_forward(self.session, module, call)
+            origin = replay_forward(self.session, module, call)
+            if origin is not None:
+                return origin
         return None
 
     def _origin_forward(self) -> Origin | None:

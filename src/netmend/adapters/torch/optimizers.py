@@ -105,7 +105,9 @@ class Optimizers:
 
     def _record(self, optimizer: Optimizer, name: str, site: Site | None) -> None:
         """Write the fact when the optimiser is first seen and when its groups have changed."""
-        size = sum(len(group["params"]) for group in optimizer.param_groups)
+        size = 0
+        for group in optimizer.param_groups:
+            size += len(group["params"])
         if self._groups.get(name) == size:
             return
         self._groups[name] = size
@@ -147,14 +149,14 @@ class Optimizers:
     def _check_sentinels(self, optimizer: Optimizer) -> None:
         """A non-finite gradient flows upstream: a few small gradients tell at once, at every step."""
         sentinels = self._sentinels.get(optimizer)
-        if sentinels is None or any(p.grad is None for p in sentinels):
+        if not sentinels or sentinels[0].grad is None:
             with_grad = [p for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
             small = [p for p in with_grad if _measurable(p.grad) and p.numel() <= _SENTINEL_SIZE]
             sentinels = small[:1] + small[-1:] if len(small) > 1 else small
             self._sentinels.put(optimizer, sentinels[:_SENTINELS])
         for parameter in sentinels:
             gradient = parameter.grad
-            if gradient is not None and (gradient.device.type == "cpu" or self.session.trap):
+            if gradient is not None and (gradient.is_cpu or self.session.trap):
                 total = float(gradient.sum())
                 if total - total != 0.0:  # infinite or not a number
                     self.session.nonfinite.check_gradients(

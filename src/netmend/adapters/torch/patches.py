@@ -9,9 +9,17 @@ from types import FunctionType
 from typing import Any
 
 _ABSENT = object()
-# Warnings are attributed to the caller of a function, and the interpreter passes over frames of its import system on the way,
-# which it knows by these two words. Our wrappers borrow them, so that a warning still names the user's line.
 _HIDDEN = str(Path(__file__).resolve().parents[2] / "importlib" / "_bootstrap" / "wrapper.py")
+
+
+def hide_from_warnings(function: Any) -> None:
+    """Let warnings raised below a function of ours name the user's line rather than ours.
+
+    Warnings are attributed to a caller, and the interpreter passes over frames of its import system on the way, which it
+    knows by the words "importlib" and "_bootstrap" in their file name. Our wrappers borrow them.
+    """
+    if isinstance(function, FunctionType):
+        function.__code__ = function.__code__.replace(co_filename=_HIDDEN)
 
 
 class Patches:
@@ -28,8 +36,7 @@ class Patches:
         # TorchScript compiles functions from their source: lead it to the original.
         wrapper.__script_if_tracing_wrapper = True  # type: ignore[attr-defined]
         wrapper.__original_fn = original  # type: ignore[attr-defined]
-        if isinstance(wrapper, FunctionType):
-            wrapper.__code__ = wrapper.__code__.replace(co_filename=_HIDDEN)
+        hide_from_warnings(wrapper)
         setattr(owner, name, wrapper)
         self._done.append((owner, name, before, wrapper))
 

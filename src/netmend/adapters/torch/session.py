@@ -43,6 +43,7 @@ class TorchSession:
         self.everything = everything  # the costlier statistics on every full step
         self.trap = trap  # wait for the device at each step to catch non-finite values where they arise
         self.alive = False
+        self.quiet = False  # the step in progress is light: nothing is recorded
         self.busy = False  # netmend's own code is running: its tensor operations are not the user's
         self.in_backward = False
         self.compiled = False
@@ -118,6 +119,7 @@ class TorchSession:
         """Something rare and worth seeing begins (an epoch, an evaluation): look at least at line level."""
         if self.recorder.level == LIGHT:
             self.recorder.level = LINE
+            self.quiet = False
 
     def meter(self, device: torch.device) -> Meter:
         key = str(device)
@@ -141,7 +143,7 @@ class TorchSession:
 
     def value_of(self, tensor: Tensor, expected: Expected) -> float | None:
         """The value of a one-element tensor: at once in host memory, later (through `expected`) on a device."""
-        if tensor.device.type == "cpu" or self.trap:
+        if tensor.is_cpu or self.trap:
             return float(tensor.detach())
         self.meter(tensor.device).scalar(expected, tensor.detach())
         return None

@@ -13,7 +13,7 @@ from torch import Tensor
 from netmend.adapters.torch.arrivals import Gathering
 from netmend.adapters.torch.guard import guarded
 from netmend.adapters.torch.host_meter import NAN
-from netmend.observe.schedule import FULL
+from netmend.observe.schedule import FULL, LIGHT
 from netmend.vocabulary import Site
 
 if TYPE_CHECKING:
@@ -57,23 +57,26 @@ class Steps:
         session.nonfinite.forget()
         session.layers.step_over()
         session.functions.leave_all()
-        upcoming = recorder.end_step(step)
-        if upcoming == FULL:
+        self._begin(recorder.end_step(step))
+
+    def end_light(self) -> None:
+        """The end of a step of which nothing is recorded; kept as short as can be."""
+        session, recorder = self.session, self.session.recorder
+        if session.evaluation.current is not None:
+            session.evaluation.close()
+        if recorder.end_light_step():
+            self.backwards = 0
+            self._begin(recorder.level)
+
+    def _begin(self, level: int) -> None:
+        """A step of this level begins."""
+        session = self.session
+        session.quiet = level == LIGHT
+        if level == FULL:
             session.start_meters()
             session.layers.arm()
         else:
             session.layers.disarm()
-
-    @guarded("the end of steps")
-    def end_light(self) -> None:
-        """The end of a step of which nothing is recorded."""
-        session, recorder = self.session, self.session.recorder
-        self.backwards = 0
-        if session.evaluation.current is not None:
-            session.evaluation.close()
-        if recorder.end_step(recorder.step) == FULL:
-            session.start_meters()
-            session.layers.arm()
 
     def _end_full(self, step: int) -> None:
         session = self.session
