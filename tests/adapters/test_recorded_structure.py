@@ -192,7 +192,6 @@ for step in range(3):
     )
 
 
-@pytest.mark.xfail(strict=True, reason="gradients of parameters that no optimiser holds are not recorded")
 def test_parameters_without_optimizer_that_receive_gradients_are_seen(tmp_path: Path) -> None:
     done = record(
         tmp_path,

@@ -94,6 +94,7 @@ def run_fact(**changes: object) -> RunFact:
         "seconds": 42.3,
         "own_seconds": 0.25,
         "overhead": 0.006,
+        "steady_overhead": 0.006,
         "full_steps": 60,
         "light_steps": 840,
         "netmend_version": "0.1.0",

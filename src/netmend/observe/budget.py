@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections import deque
 from statistics import median
 
+# The first seconds of our own time are free: less than importing the framework takes, and short programs are seen whole.
+ALLOWANCE = 0.3
+
 
 class Budget:
     """Keeps the recorder's own time and the program's step times; says how large a share watching takes.
@@ -18,6 +21,9 @@ class Budget:
         self.own_seconds = 0.0
         self.hidden_seconds = 0.0
         self.wall_seconds = 0.0
+        self._steady_from: tuple[float, float] | None = (
+            None  # spent and wall seconds when the allowance was used up
+        )
         self._plain: deque[float] = deque(maxlen=65)  # durations of steps without full statistics
         self._full_costs: deque[float] = deque(maxlen=7)
         self._line_costs: deque[float] = deque(maxlen=65)
@@ -42,6 +48,21 @@ class Budget:
     def light_step(self, wall: float) -> None:
         self.wall_seconds += wall
         self._plain.append(wall)
+
+    @property
+    def starting(self) -> bool:
+        """Whether the allowance for the first steps is not used up yet."""
+        if self._steady_from is None and self.spent >= ALLOWANCE:
+            self._steady_from = (self.spent, self.wall_seconds)
+        return self._steady_from is None
+
+    @property
+    def steady_overhead(self) -> float | None:
+        """Slow-down since the allowance was used up: what the budget is about. None before that."""
+        if self._steady_from is None:
+            return None
+        spent, wall = self.spent - self._steady_from[0], self.wall_seconds - self._steady_from[1]
+        return spent / (wall - spent) if wall > spent else None
 
     def refresh(self) -> None:
         """Work the medians out anew; done now and then rather than at every step."""

@@ -54,7 +54,7 @@ class Recorder:
         self.off: set[str] = set()  # parts that failed
         self._pid = os.getpid()
         self._rows = 0  # since the last flush
-        now = time.perf_counter()
+        now = self._started = time.perf_counter()
         self._step_started = now
         self._last_flush = now
         self._first_step_done = False
@@ -104,7 +104,7 @@ class Recorder:
             self.flush()
             self.own += time.perf_counter() - now
         if self._progress is not None:
-            self._progress(self.step, self.last_loss, self.budget.overhead)
+            self._progress(self.step, self.last_loss, self.budget.steady_overhead)
         return self.level
 
     def end_light_step(self) -> bool:
@@ -172,6 +172,7 @@ class Recorder:
             seconds=self.budget.wall_seconds,
             own_seconds=self.budget.own_seconds,
             overhead=self.budget.overhead,
+            steady_overhead=self.budget.steady_overhead,
             full_steps=self.full_steps,
             light_steps=self.light_steps,
             missing=tuple(self._missing),
@@ -191,6 +192,11 @@ class Recorder:
                 self.run = replace(self.run, missing=tuple(self._missing))
             self._writer = None
         return self.run
+
+    @property
+    def seconds(self) -> float:
+        """Wall time since recording began."""
+        return time.perf_counter() - self._started
 
     @property
     def storing(self) -> bool:

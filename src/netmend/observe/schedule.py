@@ -10,8 +10,6 @@ LIGHT = 0  # nothing but counting
 LINE = 1  # loss, loop protocol, rates, non-finite values
 FULL = 2  # all statistics
 
-# The first seconds of our own time are free: less than importing the framework takes, and short programs are seen whole.
-_ALLOWANCE = 0.3
 _PER_DOUBLING = 8  # full steps each time the number of steps doubles, within the allowance
 _LINE_SHARE = 0.5  # part of the budget that line-level watching may use before steps go light
 _MARGIN = 0.7  # aim below the promise: estimates are noisy
@@ -73,7 +71,7 @@ class Schedule:
         if self.every is not None:
             full = step % self.every == 0
             return (FULL if full else LINE), full
-        if self.budget.spent < _ALLOWANCE:
+        if self.budget.starting:
             full = step % max(1, (1 << step.bit_length()) // (2 * _PER_DOUBLING)) == 0
             return (FULL if full else LINE), full
         if step % self.line_interval:

@@ -50,6 +50,7 @@ class Watching:
             working_directory=working_directory,
             started=time.time(),
             overhead_budget=options.overhead,
+            every=1 if options.full else options.every,
             netmend_version=VERSION,
         )
         self.path = root / self.id

@@ -66,5 +66,5 @@ def _row(info: RunLine) -> tuple[str, ...]:
         clean(status),
         count(run.steps),
         duration(run.seconds),
-        share(run.overhead),
+        share(run.overhead if run.every is not None else run.steady_overhead),
     )

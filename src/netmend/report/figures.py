@@ -29,6 +29,10 @@ def key_figures(trace: Trace) -> tuple[Figure, ...]:
         figures.append(Figure(f"loss, {name}" if name else "loss", told.text, told.tail))
     for phase, value, on in last_metrics(trace):
         figures.append(Figure(f"{phase} {metric_name(trace)}", value, on or "last batch"))
-    if run.overhead is not None:
-        figures.append(Figure("overhead", share(run.overhead), f"budget {percent(run.overhead_budget)}"))
+    if run.every is not None and run.overhead is not None:
+        figures.append(Figure("overhead", share(run.overhead), "as asked for"))
+    elif run.steady_overhead is not None:
+        figures.append(Figure("overhead", share(run.steady_overhead), f"budget {percent(run.overhead_budget)}"))
+    elif run.steps:
+        figures.append(Figure("overhead", duration(run.own_seconds), "in all"))
     return tuple(figures)

@@ -11,7 +11,7 @@ from netmend.report.content import Remark, clean, first_line, place
 from netmend.report.curves import bucket_means, loss_lines
 from netmend.report.numbers import count, duration, measure, percent, plural, share
 from netmend.report.wording import data_words, metric_name, model_words, optimizer_words, task_words
-from netmend.vocabulary import Event, Table, Trace
+from netmend.vocabulary import Event, RunFact, Table, Trace
 
 _SPARK_LENGTH = 16  # characters of the small loss curve
 _MOST_OF_A_KIND = 3  # models, optimisers, … told one by one before "and 4 more"
@@ -79,6 +79,7 @@ def remarks(trace: Trace) -> Iterator[Remark]:
     objectives = [
         Remark("objective", clean(loss.criterion), place(loss.called or loss.backward or loss.created, run))
         for loss in trace.losses
+        if loss.backward is not None or not any(other.backward for other in trace.losses)
     ]
     yield from _few(objectives)
     if task := task_words(trace):
@@ -161,7 +162,15 @@ def _metric_value(trace: Trace, table: Table) -> str:
 
 def _overhead(trace: Trace) -> Remark:
     run = trace.run
-    spent = "not measured" if run.overhead is None else f"{share(run.overhead)} slower"
-    text = f"{spent}, budget {percent(run.overhead_budget)}; all statistics on {count(run.full_steps)} of {plural(run.steps, 'step')}"
-    tone = "warn" if run.overhead is not None and run.overhead > 2 * run.overhead_budget else "plain"
-    return Remark("overhead", text, tone=tone)
+    text = f"{overhead_words(run)}; all statistics on {count(run.full_steps)} of {plural(run.steps, 'step')}"
+    beyond = run.steady_overhead is not None and run.steady_overhead > 2 * run.overhead_budget
+    return Remark("overhead", text, tone="warn" if beyond and run.every is None else "plain")
+
+
+def overhead_words(run: RunFact) -> str:
+    """What watching cost: in all for short runs, against the budget for longer ones."""
+    if run.every is not None:
+        return "not measured" if run.overhead is None else f"{share(run.overhead)} slower, as asked for"
+    if run.steady_overhead is None:
+        return f"{duration(run.own_seconds)} in all"
+    return f"{share(run.steady_overhead)} slower, budget {percent(run.overhead_budget)}"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from netmend.report.content import Column, Grid, Remark, Section, clean, place
-from netmend.report.numbers import UNKNOWN, count, duration, measure, percent, plural, share
+from netmend.report.numbers import UNKNOWN, count, duration, measure, plural, share
+from netmend.report.overview import overhead_words
 from netmend.report.wording import metric_name
 from netmend.vocabulary import Call, Pattern, Table, Trace
 
@@ -126,9 +127,9 @@ def event_section(trace: Trace) -> Section:
 def cost_section(trace: Trace) -> Section:
     """What watching cost, against what was allowed."""
     run = trace.run
-    slower = "not measured" if run.overhead is None else f"training ran {share(run.overhead)} slower"
+    whole = "" if run.overhead is None else f"; {share(run.overhead)} slower with the first steps counted in"
     remarks = [
-        Remark("overhead", f"{slower}; the budget was {percent(run.overhead_budget)}"),
+        Remark("overhead", f"{overhead_words(run)}{whole}"),
         Remark("own time", f"{duration(run.own_seconds)} of {duration(run.seconds)}"),
         Remark(
             "steps",

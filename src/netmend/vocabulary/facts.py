@@ -35,6 +35,8 @@ class RunFact:
     own_seconds: float = 0.0  # time spent in netmend's own code meanwhile
     overhead: float | None = None  # estimated slow-down of the training loop, as a share (0.01 = 1 %)
     overhead_budget: float = 0.01
+    steady_overhead: float | None = None  # the same since the allowance for the first steps was used up
+    every: int | None = None  # all statistics at every n-th step, as asked for; the budget does not hold then
     full_steps: int = 0  # steps on which all statistics were taken
     light_steps: int = 0  # steps on which nothing was recorded, to keep the budget
     missing: tuple[str, ...] = ()  # what could not be seen, and why, in plain sentences

@@ -10,7 +10,8 @@ import numpy.typing as npt
 # Columns by kind of table. The component that a table belongs to stands beside the kind. Missing values are NaN.
 # Columns are only ever added at the end, so that older traces stay readable.
 COLUMNS: dict[str, tuple[str, ...]] = {
-    # per observed step; component: the optimiser that stepped ("" for hand-written updates)
+    # per observed step; component: the optimiser that stepped ("" for hand-written updates); seconds since the start;
+    # level: 1 loss and protocol only, 2 all statistics
     "step": ("loss", "backwards", "seconds", "gradient_norm", "level"),
     # whenever the rate of a parameter group changes; component: "optimizer[0]"
     "rate": ("rate",),

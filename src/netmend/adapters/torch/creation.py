@@ -52,6 +52,7 @@ class Creation:
         """Module hooks inside a compiled graph would be traced into it or break it, so there are none from now on."""
         session = self.session
         session.compiled = True
+        session.environment_changed(compiled=True)
         session.layers.disarm()
         session.recorder.missing(
             "torch.compile is used: statistics of activations are not taken; gradients, weights and updates are"

@@ -1,4 +1,4 @@
-"""Triton kernels that read whole tensors once: one activation, or all gradients or weights of a step.
+"""Triton kernels that read whole tensors once: a few activations, or all gradients or weights of a step.
 
 Every kernel leaves one row of partial results per program, and `fold` (device_kernels_rows) sums the rows of all tensors at the
 end of a step; so nothing is accumulated by atomics and the result does not depend on the order in which programs finish.
@@ -15,6 +15,8 @@ import triton.language as tl
 
 from netmend.adapters.torch.device_kernels_rows import ROW_STRIDE, store_place, store_row
 
+FEW: tl.constexpr = tl.constexpr(8)  # tensors that one launch of scan_few reads
+RECORD: tl.constexpr = tl.constexpr(16)  # integers about each of them
 SPREAD_SAMPLES: tl.constexpr = tl.constexpr(8)  # as in host_meter: the first samples of a batch are compared
 
 
@@ -150,10 +152,11 @@ def _scan(
         total, squares, low, high, zeros, saturated = _take_some(
             rest, lane < tail, total, squares, low, high, zeros, saturated, low_end, high_end, SATURATION)  # fmt: skip
     if UNITS:
-        # The host chose `programs` so that a lane meets the same unit in every tile of its program. Several lanes
-        # may raise the same flag; they all write the same value.
-        unit = ((pid * TILE + lane) // unit_width) % units
-        tl.store(flags + unit, tl.full([TILE], 1, tl.uint8), mask=high > 0.0)
+        if units > 0:
+            # The host chose `programs` so that a lane meets the same unit in every tile of its program. Several
+            # lanes may raise the same flag; they all write the same value.
+            unit = ((pid * TILE + lane) // unit_width) % units
+            tl.store(flags + unit, tl.full([TILE], 1, tl.uint8), mask=high > 0.0)
     sum_of_squares = tl.sum(squares, 0)
     nothing = tl.full([], 0, tl.int32)
     nonfinite_count = nothing
@@ -183,33 +186,59 @@ def _scan(
 
 @triton.jit(
     do_not_specialize=[
-        "slot", "first_row", "first_flag", "programs", "full_tiles", "tail", "units", "unit_width", "low_end", "high_end",
-        "samples", "sample_size", "positions", "position_stride",
+        "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "table", "rows", "places", "flags",
+        "first_slot", "first_row", "first_flag",
     ]
 )  # fmt: skip
-def scan_one(
-    values, rows, places, flags, slot, first_row, first_flag, programs, full_tiles, tail, units, unit_width,
-    low_end, high_end, samples, sample_size, positions, position_stride,
-    TILE: tl.constexpr, SPREAD_TILE: tl.constexpr, UNITS: tl.constexpr, SATURATION: tl.constexpr,
+def scan_few(
+    first, second, third, fourth, fifth, sixth, seventh, eighth, table, rows, places, flags, first_slot, first_row, first_flag,
+    DTYPE: tl.constexpr, TILE: tl.constexpr, SPREAD_TILE: tl.constexpr, ALIGNED: tl.constexpr, SATURATION: tl.constexpr,
 ):  # fmt: skip
-    """Statistics of one dense tensor. Programs after the first `programs` measure how far its samples lie apart."""
+    """Statistics of up to eight dense tensors of one dtype, each by as many programs as its layout asks for.
+
+    All arguments but the last ones are addresses or numbers: a new set of tensors in a known layout needs no upload, and the
+    launcher no look at tensors. `table` holds FEW records of RECORD integers (see GroupTable), then each program's tensor.
+    The programs of a tensor after its first `programs` measure how far its samples lie apart.
+    """
     pid = tl.program_id(0)
+    table = table.to(tl.pointer_type(tl.int32))
+    rows = rows.to(tl.pointer_type(tl.float64))
+    places = places.to(tl.pointer_type(tl.int64))
+    tensor = tl.load(table + FEW * RECORD + pid)
+    record = table + tensor * RECORD
+    programs = tl.load(record)
+    units = tl.load(record + 3)
+    first_program = tl.load(record + 11)
+    count = tl.load(record + 12)
+    own_flags = flags.to(tl.pointer_type(tl.uint8)) + first_flag + tl.load(record + 13)
+    address = tl.where(tensor == 1, second, first)
+    address = tl.where(tensor == 2, third, address)
+    address = tl.where(tensor == 3, fourth, address)
+    address = tl.where(tensor == 4, fifth, address)
+    address = tl.where(tensor == 5, sixth, address)
+    address = tl.where(tensor == 6, seventh, address)
+    address = tl.where(tensor == 7, eighth, address)
+    values = address.to(tl.pointer_type(DTYPE))
+    if ALIGNED:
+        # Saying so makes the loads wide.
+        values = tl.multiple_of(tl.multiple_of(address, 16).to(tl.pointer_type(DTYPE)), 16)
+    own = pid - first_program
     row = rows + (first_row + pid).to(tl.int64) * ROW_STRIDE
-    own_flags = flags + first_flag
-    if pid == 0:
-        flagged = units if UNITS else units * 0
-        store_place(
-            places, slot, rows + first_row.to(tl.int64) * ROW_STRIDE, tl.num_programs(0), own_flags, flagged
-        )
-    if pid < programs:
+    if own == 0:
+        start = rows + (first_row + first_program).to(tl.int64) * ROW_STRIDE
+        store_place(places, first_slot + tensor, start, count, own_flags, units)
+    if own < programs:
+        low_end = tl.load(record + 5).to(tl.float32, bitcast=True)
+        high_end = tl.load(record + 6).to(tl.float32, bitcast=True)
         _scan(
-            values, row, own_flags, pid, programs, full_tiles, tail, units, unit_width, low_end, high_end,
-            TILE, UNITS, SATURATION,
+            values, row, own_flags, own, programs, tl.load(record + 1), tl.load(record + 2), units, tl.load(record + 4),
+            low_end, high_end, TILE, True, SATURATION,
         )  # fmt: skip
     else:
         _sample_spread(
-            values, row, pid - programs, samples, sample_size, positions, position_stride, SPREAD_TILE
-        )
+            values, row, own - programs, tl.load(record + 7), tl.load(record + 8), tl.load(record + 9),
+            tl.load(record + 10), SPREAD_TILE,
+        )  # fmt: skip
 
 
 @triton.jit(do_not_specialize=["first_slot", "first_row"])

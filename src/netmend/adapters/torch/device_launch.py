@@ -16,12 +16,12 @@ from netmend.adapters.torch.device_lane import Lane
 try:
     import triton
 
-    from netmend.adapters.torch.device_kernels import scan_many, scan_one
+    from netmend.adapters.torch.device_kernels import scan_few, scan_many
     from netmend.adapters.torch.device_kernels_rows import fold
     from netmend.adapters.torch.device_kernels_samples import compare_samples, keep_samples
 
     KERNELS: dict[str, Any] = {
-        "scan_one": scan_one,
+        "scan_few": scan_few,
         "scan_many": scan_many,
         "keep_samples": keep_samples,
         "compare_samples": compare_samples,
@@ -32,6 +32,7 @@ except (ImportError, RuntimeError):  # RuntimeError: found, but its native part 
 
 WARPS = 8
 REGISTERS = 96  # measured on an H200: two programs per multiprocessor with 96 registers read fastest
+_MOST_LAUNCHERS = 1_024
 _TRITON_TYPES = {torch.bfloat16: "bfloat16", torch.float16: "float16", torch.float32: "float32"}
 
 
@@ -54,6 +55,7 @@ class Launcher:
     def __init__(self, lane: Lane) -> None:
         self._lane = lane
         self._compiled: dict[Hashable, Any] = {}
+        self._launchers: dict[tuple[Any, int], Any] = {}  # a kernel bound to its number of programs
         # Before 3.3 a compiled kernel did not take its compile-time arguments again.
         version = tuple(int(part) for part in triton.__version__.split(".")[:2])
         self._direct = lane.cuda and version >= (3, 3)
@@ -65,7 +67,12 @@ class Launcher:
         grid = (programs, 1, 1)
         compiled = self._compiled.get(key)
         if compiled is not None:
-            compiled[grid](*arguments, stream=self._lane.stream())
+            launch = self._launchers.get((compiled, programs))
+            if launch is None:
+                if len(self._launchers) >= _MOST_LAUNCHERS:
+                    self._launchers.clear()
+                launch = self._launchers[compiled, programs] = compiled[grid]
+            launch(*arguments, stream=self._lane.stream())
             return
         options: dict[str, Any] = {"num_warps": WARPS}
         if self._lane.cuda and torch.version.hip is None:
@@ -74,5 +81,3 @@ class Launcher:
         if self._direct and hasattr(compiled, "packed_metadata"):
             self._compiled[key] = compiled
 
-    def forget(self) -> None:
-        self._compiled.clear()

@@ -8,6 +8,7 @@ from the layout. So one kernel serves contiguous [.., C], NCHW and channels-last
 from __future__ import annotations
 
 import math
+import struct
 from dataclasses import dataclass
 
 import torch
@@ -36,8 +37,7 @@ class ScanPlan:
     rows: int  # programs, those for sample_spread included
     saturation: bool
     registers: int  # per thread
-    settings: tuple[int | float | bool, ...]  # the kernel's arguments after `first_flag`
-    key: tuple[object, ...]
+    record: tuple[int, ...]  # what the kernel is told, see GroupTable
 
 
 def is_dense(tensor: Tensor) -> bool:
@@ -104,15 +104,20 @@ def plan_scan(tensor: Tensor, unit_axis: int, function: str | None, processors: 
     samples, sample_size, positions, step = _spread_positions(tensor)
     low_end, high_end = FLAT_ENDS.get(function or "", (0.0, 0.0))
     saturation = function in FLAT_ENDS
-    aligned = tensor.data_ptr() % 16 == 0
     rows = programs + math.ceil(positions / SPREAD_TILE)
-    settings = (
-        programs, count // tile, count % tile, units, unit_width, low_end, high_end, max(samples, 1), sample_size, positions, step,
-        tile, SPREAD_TILE, wants_units, saturation,
+    looked_at = units if wants_units else 0
+    record = (
+        programs, count // tile, count % tile, looked_at, unit_width, float_bits(low_end), float_bits(high_end),
+        max(samples, 1), sample_size, positions, step,
     )  # fmt: skip
     registers = _REGISTERS_BOUNDED if saturation else REGISTERS
-    key = ("scan_one", tensor.dtype, aligned, wants_units, saturation)
-    return ScanPlan(count, units if wants_units else 0, rows, saturation, registers, settings, key)
+    return ScanPlan(count, looked_at, rows, saturation, registers, record)
+
+
+def float_bits(value: float) -> int:
+    """The integer with the same bits as a float32, to pass both in one table."""
+    bits: int = struct.unpack("<i", struct.pack("<f", value))[0]
+    return bits
 
 
 def _even_programs(tiles: int, most: int) -> int:

@@ -31,6 +31,18 @@ def _numpy_version() -> str:
     return str(numpy.__version__)
 
 
+def conditions(module: torch.nn.Module) -> dict[str, Any]:
+    """What is known once a model runs: its device, and the precision that is chosen for it."""
+    first = next(module.parameters(), None)
+    if first is None:
+        return {}
+    kind = first.device.type
+    found: dict[str, Any] = {"device": device_name(first.device)}
+    if torch.is_autocast_enabled(kind):
+        found["autocast"] = str(torch.get_autocast_dtype(kind)).removeprefix("torch.")
+    return found
+
+
 def device_name(device: torch.device) -> str:
     if device.type == "cuda":
         return f"cuda: {torch.cuda.get_device_name(device)}"

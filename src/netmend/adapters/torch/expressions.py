@@ -78,8 +78,10 @@ def _absolute(prediction: Tensor, target: Tensor, reduction: str) -> Tensor | No
 def _classes(prediction: Tensor, target: Tensor, reduction: str) -> Tensor | None:
     if prediction.dim() < 2 or (target.is_floating_point() and target.shape != prediction.shape):
         return None
-    if target.dim() == prediction.dim() and target.shape[-1] == 1:
+    if target.dim() == prediction.dim() and target.shape[-1] == 1 < prediction.shape[-1]:
         target = target.squeeze(-1)
+    elif target.shape == prediction.shape:  # one-hot, often of whole numbers
+        target = target.to(prediction.dtype)
     return functional.cross_entropy(prediction, target, reduction=reduction)
 
 

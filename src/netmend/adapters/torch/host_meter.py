@@ -86,6 +86,8 @@ class HostMeter:
     def remember(self, names: Sequence[str], tensors: Sequence[Tensor]) -> None:
         for name, tensor in zip(names, tensors, strict=True):
             self._before[name] = _comparable(tensor).clone()
+            if name not in self._first:  # drift is counted from before the first update
+                self._first[name] = strided_sample(_real(tensor), _DRIFT_SAMPLE).clone()
 
     @torch.no_grad()
     def updates(self, names: Sequence[str], tensors: Sequence[Tensor]) -> None:

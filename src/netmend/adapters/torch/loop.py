@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -15,6 +16,7 @@ from netmend.adapters.torch.arrivals import Gathering
 from netmend.adapters.torch.eligible import plain
 from netmend.adapters.torch.guard import RAISED, around, guarded
 from netmend.adapters.torch.schedulers import record_scheduler
+from netmend.observe.naming import name_of
 
 if TYPE_CHECKING:
     from netmend.adapters.torch.session import TorchSession
@@ -74,7 +76,7 @@ class Loop:
     def _name(self, thing: Any) -> str:
         if thing is None:
             return ""
-        known = self.session.names.get(thing)
+        known = self.session.names.get(thing) or name_of(thing, sys._getframe(1), self.session.sites)
         return known if known is not None else type(thing).__name__
 
     # -- backward ---------------------------------------------------------------------------------------------

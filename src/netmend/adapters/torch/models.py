@@ -11,6 +11,7 @@ from torch import nn
 
 from netmend.adapters.torch import structure
 from netmend.adapters.torch.eligible import tensors_in, unusual_execution
+from netmend.adapters.torch.environment import conditions
 from netmend.adapters.torch.guard import RAISED, around, guarded
 from netmend.observe.naming import name_of
 from netmend.observe.schedule import FULL, LIGHT
@@ -182,6 +183,7 @@ class Models:
         if session.recorder.level == FULL and grad:
             if structure.identity(module) != model.parameter_ids:
                 self._changed(model, module)
+            session.environment_changed(**conditions(module))
             if not model.structure_known:
                 model.input_shapes = tuple(tuple(t.shape) for t in tensors_in((args, kwargs)))
             session.functions.enter_forward(module)

@@ -144,6 +144,7 @@ class Optimizers:
         self._check_sentinels(optimizer)
         self._measured_before = session.recorder.level == FULL and self._measure_gradients(optimizer)
         if session.recorder.level == FULL:
+            self._measure_gradients_of(self._held_by_none())
             self._remember(self.named(optimizer))
 
     def _check_sentinels(self, optimizer: Optimizer) -> None:
@@ -178,6 +179,11 @@ class Optimizers:
                     torch.linalg.vector_norm(torch.stack([n.float() for n in norms]))
                 )
         return bool(pairs)
+
+    def _held_by_none(self) -> list[tuple[str, Tensor]]:
+        """Parameters that get gradients although no optimiser will ever use them."""
+        held = {id(p) for optimizer, _ in self.known.items() for group in optimizer.param_groups for p in group["params"]}
+        return [(n, p) for n, p in self.session.models.parameters() if p.grad is not None and id(p) not in held]
 
     def _remember(self, named: list[tuple[str, Tensor]]) -> None:
         for device, names, tensors in _by_device([(n, p) for n, p in named if _measurable(p)]):

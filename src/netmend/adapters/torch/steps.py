@@ -135,7 +135,7 @@ class StepRow:
         self._norm = value
 
     def close(self, optimizer: str, step: int, backwards: int, level: int) -> None:
-        self._place = (optimizer, step, backwards, level, self._session.recorder.budget.wall_seconds)
+        self._place = (optimizer, step, backwards, level, self._session.recorder.seconds)
         self._gathering.close()
 
     def _write(self) -> None:
