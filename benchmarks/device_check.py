@@ -30,23 +30,58 @@ from netmend.adapters.torch.device_meter import DeviceMeter
 
 
 def check_activations(check: Checker, device: torch.device, large: bool, kernels: bool) -> None:
+    """Two steps: in the first each tensor is read at once, in the second those of a kind are read together."""
     meter = DeviceMeter(device, use_kernels=kernels)
     cases = list(activation_cases(device, large))
-    meter.start(5)
-    for title, tensor, axis, function in cases:
-        meter.activation(title, tensor, axis, function)
-    meter.activation("empty", torch.empty(0, 4, device=device), -1, None)
-    meter.finish()
-    rows, _ = collect(meter)
-    how = "kernel" if kernels else "plain "
-    for title, tensor, axis, function in cases:
-        check.row(
-            f"{how} activation {title}",
-            "activation",
-            rows.get(("activation", title, 5)),
-            reference_activation(tensor, axis, function),
-        )
-    check.truth(f"{how} activation empty gives no row", ("activation", "empty", 5) not in rows)
+    for step in (5, 6):
+        meter.start(step)
+        for title, tensor, axis, function in cases:
+            meter.activation(title, tensor, axis, function)
+        meter.activation("empty", torch.empty(0, 4, device=device), -1, None)
+        meter.finish()
+        rows, _ = collect(meter)
+        how = ("kernel, at once" if step == 5 else "kernel, together") if kernels else f"plain, step {step}"
+        for title, tensor, axis, function in cases:
+            check.row(
+                f"{how} activation {title}",
+                "activation",
+                rows.get(("activation", title, step)),
+                reference_activation(tensor, axis, function),
+            )
+        check.truth(f"{how} activation empty gives no row", ("activation", "empty", step) not in rows)
+
+
+def check_overwriting(check: Checker, device: torch.device) -> None:
+    """Outputs that the program changes in place must show what they were before."""
+    meter = DeviceMeter(device)
+    for step in range(4):
+        meter.start(step)
+        expected = {}
+        for layer in range(12):
+            # From step 2 on layer 0, which had been left alone, is changed as well.
+            tensor = torch.randn(32, 64 + layer, device=device)
+            expected[f"layer{layer}"] = reference_activation(tensor, -1, None)
+            meter.activation(f"layer{layer}", tensor, -1, None)
+            if layer % 3 == 1 or (layer == 0 and step >= 2):
+                tensor.relu_()
+        meter.scalar("loss", torch.ones((), device=device))
+        meter.finish()
+        rows, _ = collect(meter)
+        for name, reference in expected.items():
+            if name == "layer0" and step == 2:
+                check.truth("a change nobody expected costs the row", ("activation", name, step) not in rows)
+            else:
+                check.row(
+                    f"step {step}, changed in place: {name}",
+                    "activation",
+                    rows.get(("activation", name, step)),
+                    reference,
+                )
+    check.truth(
+        "what was lost is counted", meter.skipped_tensors == 1, str(meter.skipped_tensors)
+    )
+    check.truth("device time is told", meter.take_device_seconds() > 0)
+    check.truth("device time is told once", meter.take_device_seconds() == 0)
 
 
 def check_parameters(check: Checker, device: torch.device, large: bool, kernels: bool) -> None:
@@ -238,6 +273,7 @@ def main() -> int:
         for kernels in (True, False):
             check_activations(check, device, large, kernels)
             check_parameters(check, device, large, kernels)
+        check_overwriting(check, device)
         check_manners(check, device)
         print(f"{check.checks} checks, {check.failures} failed")
         if large and not options.no_speed:

@@ -222,7 +222,7 @@ def test_a_lane_meets_the_same_unit_in_all_tiles_of_its_program(shape: tuple[int
         tensor = tensor.to(memory_format=torch.channels_last)
     plan = plan_scan(tensor, 1, "relu", processors=2)
     assert plan is not None and plan.units == shape[1]
-    programs, full_tiles, tail, units, width, *_ = plan.settings
+    programs, full_tiles, tail, units, width, *_ = plan.record
     tile = 1024
     assert full_tiles * tile + tail == tensor.numel()
     # The unit of each place in memory, read off the tensor itself.
@@ -230,9 +230,9 @@ def test_a_lane_meets_the_same_unit_in_all_tiles_of_its_program(shape: tuple[int
     order = sorted(range(len(shape)), key=lambda axis: tensor.stride()[axis], reverse=True)
     memory = index.permute(order).reshape(-1)
     lane = torch.arange(tile)
-    for program in range(int(programs)):
-        claimed = (program * tile + lane) // int(width) % int(units)
-        for start in range(program * tile, tensor.numel(), int(programs) * tile):
+    for program in range(programs):
+        claimed = (program * tile + lane) // width % units
+        for start in range(program * tile, tensor.numel(), programs * tile):
             there = memory[start : start + tile]
             assert torch.equal(there, claimed[: len(there)])
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from netmend.vocabulary.table import FloatArray, IntArray
 CLASS_INDEX = ("cross_entropy", "nll_loss", "multi_margin_loss")
 PROBABILITY = ("binary_cross_entropy", "binary_cross_entropy_with_logits", "multilabel_soft_margin_loss")
 REAL = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "poisson_nll_loss")
-_SAMPLE = 4096
+_SAMPLE = 4096  # numbers kept of real targets
 
 
 @dataclass
@@ -31,7 +31,7 @@ class Targets:
     squares: FloatArray | None = None
     elements_per_batch: float = 0.0  # of the loss, for reduction="sum"
     batches: int = 0
-    sample: list[float] = field(default_factory=list)  # first values of real targets, for medians
+    sample: FloatArray | None = None  # first rows of real targets (some columns of wide ones), for medians
 
     def add_classes(self, counts: IntArray) -> None:
         if self.counts is None or len(self.counts) < len(counts):
@@ -43,15 +43,17 @@ class Targets:
         self._count_batch(int(counts.sum()))
 
     def add_values(self, rows: int, total: FloatArray, squares: FloatArray, sample: FloatArray) -> None:
-        """`total` and `squares` are sums over `rows` rows, per column (at most one column per output unit)."""
+        """`total` and `squares` are sums over `rows` rows, per column; `sample` holds a few rows themselves."""
         if self.total is None or len(self.total) != len(total):
             self.total, self.squares, self.weight = np.zeros(len(total)), np.zeros(len(total)), 0.0
         assert self.squares is not None
         self.total += total
         self.squares += squares
         self.weight += rows
-        if len(self.sample) < _SAMPLE:
-            self.sample.extend(sample[: _SAMPLE - len(self.sample)].tolist())
+        if self.sample is None or self.sample.shape[1] != sample.shape[1]:
+            self.sample = sample
+        elif self.sample.size < _SAMPLE:
+            self.sample = np.concatenate([self.sample, sample])
         self._count_batch(rows * len(total))
 
     def _count_batch(self, elements: int) -> None:
@@ -89,7 +91,11 @@ class Targets:
             if self.counts is not None and self.counts.sum():
                 return _class_entropy(self.counts, settings)
             means = self.means  # targets given as probabilities
-            return _entropy(means) if means is not None and criterion == "cross_entropy" else None
+            if means is None or criterion != "cross_entropy":
+                return None
+            # Unlike with class ids, the mean is over samples whatever the weights; a sum counts rows, not numbers.
+            unit = len(means) if settings.get("reduction") == "sum" else 1
+            return _class_entropy(means, {**settings, "reduction": "sum"}) / unit
         if criterion in ("binary_cross_entropy", "binary_cross_entropy_with_logits"):
             return self._binary(settings)
         if criterion == "mse_loss":
@@ -112,30 +118,35 @@ class Targets:
         return float(np.mean(-positive * _log(share) - negative * _log(1.0 - share)))
 
     def _robust(self, criterion: str, settings: Mapping[str, Any]) -> float | None:
-        if not self.sample:
+        values = self.sample
+        if values is None or not values.size:
             return None
-        values = np.asarray(self.sample)
+        middle = np.median(values, axis=0)
         if criterion == "l1_loss":
-            return float(np.abs(values - np.median(values)).mean())
+            return float(np.abs(values - middle).mean())
         delta = float(settings.get("beta" if criterion == "smooth_l1_loss" else "delta") or 1.0)
         # Convex in the constant: the best one lies between median and mean.
-        candidates = np.linspace(np.median(values), values.mean(), 33)
-        distance = np.abs(values[None, :] - candidates[:, None])
+        candidates = np.linspace(middle, values.mean(axis=0), 33)
+        distance = np.abs(values[None] - candidates[:, None])
         losses = np.where(distance < delta, 0.5 * distance**2, delta * (distance - 0.5 * delta)).mean(axis=1)
-        return float(losses.min() / (delta if criterion == "smooth_l1_loss" else 1.0))
+        return float(losses.min(axis=0).mean() / (delta if criterion == "smooth_l1_loss" else 1.0))
 
 
-def _class_entropy(counts: IntArray, settings: Mapping[str, Any]) -> float:
+def _class_entropy(counts: IntArray | FloatArray, settings: Mapping[str, Any]) -> float:
     """Cross entropy of the class priors, weighted and smoothed as the criterion does it."""
-    weights = settings.get("weight")
-    amounts = counts.astype(np.float64)
-    if isinstance(weights, list) and len(weights) >= len(amounts):
-        amounts = amounts * np.asarray(weights[: len(amounts)])
     smoothing = float(settings.get("label_smoothing") or 0.0)
-    classes = max(int(settings.get("classes") or 0), len(amounts))
-    shares = np.zeros(classes)
-    shares[: len(amounts)] = amounts / max(amounts.sum(), 1e-300)
-    return _entropy((1.0 - smoothing) * shares + smoothing / classes)
+    classes = max(int(settings.get("classes") or 0), len(counts))
+    amounts = np.zeros(classes)
+    amounts[: len(counts)] = counts
+    given = settings.get("weight")
+    weights = np.asarray(given, dtype=np.float64) if isinstance(given, list | tuple) else np.ones(classes)
+    if len(weights) != classes:
+        weights = np.ones(classes)
+    weighted = max(float((weights * amounts).sum()), 1e-300)
+    # The criterion divides by the weights of the true classes, and weights what is smoothed over all classes too.
+    shares = weights * ((1.0 - smoothing) * amounts + smoothing * amounts.sum() / classes) / weighted
+    loss = shares.sum() * _entropy(shares / max(shares.sum(), 1e-300))
+    return float(loss * weighted / amounts.sum()) if settings.get("reduction") == "sum" else float(loss)
 
 
 def _entropy(shares: FloatArray) -> float:

@@ -32,7 +32,9 @@ def key_figures(trace: Trace) -> tuple[Figure, ...]:
     if run.every is not None and run.overhead is not None:
         figures.append(Figure("overhead", share(run.overhead), "as asked for"))
     elif run.steady_overhead is not None:
-        figures.append(Figure("overhead", share(run.steady_overhead), f"budget {percent(run.overhead_budget)}"))
+        figures.append(
+            Figure("overhead", share(run.steady_overhead), f"budget {percent(run.overhead_budget)}")
+        )
     elif run.steps:
         figures.append(Figure("overhead", duration(run.own_seconds), "in all"))
     return tuple(figures)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.optim.lr_scheduler import LRScheduler
+from torch.optim import lr_scheduler
 from torch.utils.data import DataLoader
 
 from netmend.adapters.torch.guard import RAISED, around, guarded
@@ -20,11 +20,18 @@ class Creation:
 
     def install(self) -> None:
         session, wrap = self.session, self.session.patches.wrap
-        for owner in (torch.nn.Module, torch.optim.Optimizer, LRScheduler, DataLoader):
+        schedulers = [
+            kind for kind in vars(lr_scheduler).values() if isinstance(kind, type) and _initialises(kind)
+        ]
+        for owner in (torch.nn.Module, torch.optim.Optimizer, DataLoader, *schedulers):
             part = "the lines that create layers"
             wrap(owner, "__init__", around(session, part, self._creating, self._made, always=True))
         for place in (torch, torch.nn.Module):
-            wrap(place, "compile", around(session, "the use of torch.compile", self._compiling, always=True))
+            wrap(
+                place,
+                "compile",
+                around(session, "the use of torch.compile", self._compiling, self._compiled, always=True),
+            )
 
     def _creating(self, args: Any, kwargs: Any) -> bool:
         self.session.loop.scheduler_depth += 1  # a scheduler steps itself while it is built
@@ -35,8 +42,15 @@ class Creation:
         if result is not RAISED:
             self._created(args[0])
 
-    def _compiling(self, args: Any, kwargs: Any) -> None:
+    def _compiling(self, args: Any, kwargs: Any) -> bool:
         self._compile_seen()
+        return True
+
+    def _compiled(self, token: Any, args: Any, kwargs: Any, result: Any) -> None:
+        """Without hooks nobody would discover a compiled model: get to know it now."""
+        model = result if isinstance(result, torch.nn.Module) else args[0] if args else None
+        if isinstance(model, torch.nn.Module) and result is not RAISED:
+            self.session.models.expect(model)
 
     @guarded("the lines that create layers")
     def _created(self, thing: Any) -> None:
@@ -57,3 +71,7 @@ class Creation:
         session.recorder.missing(
             "torch.compile is used: statistics of activations are not taken; gradients, weights and updates are"
         )
+
+
+def _initialises(kind: type) -> bool:
+    return issubclass(kind, lr_scheduler.LRScheduler) and "__init__" in vars(kind)

@@ -151,7 +151,7 @@ def _scan(
         rest = tl.load(last + lane, mask=lane < tail, other=0.0)
         total, squares, low, high, zeros, saturated = _take_some(
             rest, lane < tail, total, squares, low, high, zeros, saturated, low_end, high_end, SATURATION)  # fmt: skip
-    if UNITS:
+    if UNITS:  # noqa: SIM102 - this is decided when compiling, the next at run time
         if units > 0:
             # The host chose `programs` so that a lane meets the same unit in every tile of its program. Several
             # lanes may raise the same flag; they all write the same value.

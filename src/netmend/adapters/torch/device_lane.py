@@ -21,14 +21,20 @@ class Lane:
             device = torch.device("cuda", torch.cuda.current_device())
         self.device = device
         self.multiprocessors = 4
+        self.memory = 8_000_000_000  # bytes
         # What Triton itself calls; the public way builds a Stream object at every launch.
         self._raw_stream = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+        self._capturing = getattr(
+            torch._C, "_cuda_isCurrentStreamCapturing", torch.cuda.is_current_stream_capturing
+        )
         if self.cuda:
-            self.multiprocessors = torch.cuda.get_device_properties(device).multi_processor_count
+            properties = torch.cuda.get_device_properties(device)
+            self.multiprocessors = properties.multi_processor_count
+            self.memory = properties.total_memory
 
     def capturing(self) -> bool:
         """Whether a CUDA graph is being recorded: then nothing of ours may enter the stream."""
-        return self.cuda and torch.cuda.is_current_stream_capturing()
+        return self.cuda and bool(self._capturing())
 
     def stream(self) -> int:
         """Handle of the current stream of this device."""
@@ -75,6 +81,11 @@ class Milestone:
     def set(self) -> None:
         if self._event is not None:
             self._event.record(torch.cuda.current_stream(self._lane.device))
+
+    def before_new_work(self) -> None:
+        """Whatever is launched on the current stream from now on comes after this point."""
+        if self._event is not None:
+            torch.cuda.current_stream(self._lane.device).wait_event(self._event)
 
     def reached(self) -> bool:
         return self._event is None or self._event.query()

@@ -55,7 +55,7 @@ class Launcher:
     def __init__(self, lane: Lane) -> None:
         self._lane = lane
         self._compiled: dict[Hashable, Any] = {}
-        self._launchers: dict[tuple[Any, int], Any] = {}  # a kernel bound to its number of programs
+        self._launchers: dict[tuple[Hashable, int], Any] = {}  # a kernel bound to its number of programs
         # Before 3.3 a compiled kernel did not take its compile-time arguments again.
         version = tuple(int(part) for part in triton.__version__.split(".")[:2])
         self._direct = lane.cuda and version >= (3, 3)
@@ -67,11 +67,11 @@ class Launcher:
         grid = (programs, 1, 1)
         compiled = self._compiled.get(key)
         if compiled is not None:
-            launch = self._launchers.get((compiled, programs))
+            launch = self._launchers.get((key, programs))
             if launch is None:
                 if len(self._launchers) >= _MOST_LAUNCHERS:
                     self._launchers.clear()
-                launch = self._launchers[compiled, programs] = compiled[grid]
+                launch = self._launchers[key, programs] = compiled[grid]
             launch(*arguments, stream=self._lane.stream())
             return
         options: dict[str, Any] = {"num_warps": WARPS}
@@ -80,4 +80,3 @@ class Launcher:
         compiled = KERNELS[str(key[0])][grid](*arguments, **options)
         if self._direct and hasattr(compiled, "packed_metadata"):
             self._compiled[key] = compiled
-

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
 from torch import Tensor
 
 from netmend.adapters.torch.device_lane import Lane
 from netmend.adapters.torch.device_launch import Launcher
 from netmend.adapters.torch.device_plain import sample
+from netmend.adapters.torch.device_rows import Numbers
 from netmend.adapters.torch.device_scan import is_scannable
 from netmend.adapters.torch.device_tables import SampleTable, ScanTable
 
@@ -26,7 +28,8 @@ class Group:
 
     indices: list[int]  # positions in the list that was asked for
     names: list[str]
-    counts: list[int]
+    counts: Numbers
+    bytes: int
     scan: ScanTable | None = None
     samples: SampleTable | None = None
 
@@ -59,7 +62,7 @@ class Rosters:
         """The roster with its tables pointing at these tensors, and whether it is new."""
         key = (purpose, tuple(names))
         roster = self._rosters.get(key)
-        addresses = [0 if tensor.is_sparse else tensor.data_ptr() for tensor in tensors]
+        addresses = _addresses(tensors)
         counts = [tensor.numel() for tensor in tensors]
         if roster is not None and roster.counts == counts:
             if roster.addresses == addresses:
@@ -98,7 +101,9 @@ class Rosters:
         groups = []
         for indices in by_type.values():
             chosen = [tensors[index] for index in indices]
-            group = Group(indices, [names[i] for i in indices], [counts[i] for i in indices])
+            sizes = np.array([counts[index] for index in indices], dtype=np.float64)
+            size = int(sizes.sum()) * chosen[0].element_size()
+            group = Group(indices, [names[index] for index in indices], sizes, size)
             if purpose != "update":
                 group.scan = ScanTable(self._lane, chosen)
             if purpose != "gradient":
@@ -139,6 +144,14 @@ class Firsts:
 
     def clear(self) -> None:
         self._first.clear()
+
+
+def _addresses(tensors: Sequence[Tensor]) -> list[int]:
+    """Where the tensors lie; 0 for sparse ones, which lie in several places."""
+    try:
+        return [tensor.data_ptr() for tensor in tensors]
+    except RuntimeError:
+        return [0 if tensor.is_sparse else tensor.data_ptr() for tensor in tensors]
 
 
 def _readable(tensor: Tensor, address: int) -> bool:

@@ -14,6 +14,7 @@ from torch import Tensor
 from netmend.adapters.torch.device_rows import FLAT_ENDS
 
 SPREAD_SAMPLES = 8
+PASSES = 8  # how often these operations read a tensor, about
 
 
 def real(tensor: Tensor) -> Tensor:

@@ -33,25 +33,28 @@ class Habit:
     overwritten: bool | None = None
 
 
-@dataclass(frozen=True, eq=False)
 class Ticket:
-    """One component's output in one layout: made once, used at every step. Compared by identity, which is fast."""
+    """One component's output in one layout: made once, used at every step, told apart by identity."""
 
-    component: str
-    function: str | None
-    plan: ScanPlan
-    dtype: torch.dtype
-    aligned: bool
-    habit: Habit
+    __slots__ = ("aligned", "bytes", "component", "dtype", "function", "habit", "kind", "plan")
 
-    @property
-    def bytes(self) -> int:
-        return self.plan.count * self.dtype.itemsize
-
-    @property
-    def kind(self) -> tuple[object, ...]:
-        """Tickets of one kind are read by one compiled kernel."""
-        return (self.dtype, self.plan.saturation, self.aligned)
+    def __init__(
+        self,
+        component: str,
+        function: str | None,
+        plan: ScanPlan,
+        dtype: torch.dtype,
+        aligned: bool,
+        habit: Habit,
+    ) -> None:
+        self.component = component
+        self.function = function
+        self.plan = plan
+        self.dtype = dtype
+        self.aligned = aligned
+        self.habit = habit
+        self.bytes = plan.count * dtype.itemsize
+        self.kind = (dtype, plan.saturation, aligned)  # those of one kind are read by one compiled kernel
 
 
 class GroupTable:

@@ -6,7 +6,6 @@ here remember what those numbers were taken from and turn them into columns, wit
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +16,7 @@ from netmend.adapters.torch.host_meter import RELU_LIKE
 
 NAN = float("nan")
 Numbers = npt.NDArray[np.float64]
+Slots = slice | list[int]  # rows of the results, counted from the end where negative
 Row = tuple[str, str, tuple[float, ...]]  # kind, component, values
 
 COLUMNS = 11
@@ -51,34 +51,46 @@ FLAT_ENDS: dict[str, tuple[float, float]] = {
 }
 
 
+class ActivationFacts:
+    """What is known of some activations before their numbers arrive. `units` is 0 where they were not looked at."""
+
+    def __init__(
+        self,
+        components: list[str],
+        counts: list[int],
+        units: list[int],
+        functions: list[str | None],
+    ) -> None:
+        self.components = components
+        self.counts = np.array(counts, dtype=np.float64)
+        self.has_units = np.array(units) > 0
+        self.units = np.maximum(np.array(units, dtype=np.float64), 1.0)
+        self.rectified = np.array([function in RELU_LIKE for function in functions])
+        self.bounded = np.array([function == "hardtanh" or function in FLAT_ENDS for function in functions])
+
+
 @dataclass(frozen=True)
 class ActivationEntry:
-    component: str
-    slot: int
-    count: int
-    units: int  # 0: units were not looked at
-    function: str | None
-    saturation: bool
+    facts: ActivationFacts
+    slots: Slots
 
     def rows(self, results: Numbers) -> Iterator[Row]:
-        numbers = results[self.slot]
-        mean, rms, low, high = moments(numbers, self.count)
-        std = math.sqrt(max(rms * rms - mean * mean, 0.0)) if math.isfinite(rms) else NAN
-        silent = saturated = spread = NAN
-        if self.units and (self.function in RELU_LIKE or low == 0.0):
-            silent = float(numbers[COLUMN_SILENT]) / self.units
-        if self.saturation:
-            saturated = float(numbers[COLUMN_SATURATED]) / self.count
-        if numbers[COLUMN_COMPARED] > 0 and math.isfinite(rms):
-            spread = _root(numbers[COLUMN_SPREAD] / numbers[COLUMN_COMPARED])
-        zero_share = NAN
-        if (
-            low == 0.0 or high == 0.0 or self.function in RELU_LIKE
-        ):  # elsewhere HostMeter does not count them either
-            zero_share = float(numbers[COLUMN_ZEROS]) / self.count
-        nonfinite = float(numbers[COLUMN_NONFINITE])
-        values = (mean, std, rms, low, high, zero_share, nonfinite, silent, saturated, spread)
-        yield "activation", self.component, values
+        facts, numbers = self.facts, results[self.slots]
+        with np.errstate(all="ignore"):
+            mean, rms, low, high = moments(numbers, facts.counts)
+            finite = np.isfinite(rms)
+            std = np.where(finite, np.sqrt(np.maximum(rms * rms - mean * mean, 0.0)), NAN)
+            can_be_silent = facts.has_units & (facts.rectified | (low == 0.0))
+            silent = np.where(can_be_silent, numbers[:, COLUMN_SILENT] / facts.units, NAN)
+            saturated = np.where(facts.bounded, numbers[:, COLUMN_SATURATED] / facts.counts, NAN)
+            compared = numbers[:, COLUMN_COMPARED]
+            spread = np.where(finite & (compared > 0), np.sqrt(numbers[:, COLUMN_SPREAD] / compared), NAN)
+            # Elsewhere HostMeter does not count zeros either.
+            counted = facts.rectified | (low == 0.0) | (high == 0.0)
+            zero_share = np.where(counted, numbers[:, COLUMN_ZEROS] / facts.counts, NAN)
+        nonfinite = numbers[:, COLUMN_NONFINITE]
+        columns = (mean, std, rms, low, high, zero_share, nonfinite, silent, saturated, spread)
+        yield from _rows("activation", facts.components, columns)
 
 
 @dataclass(frozen=True)
@@ -87,58 +99,60 @@ class ParameterEntry:
 
     kind: str
     names: Sequence[str]
-    slots: Sequence[int]
-    counts: Sequence[int]
-    stored: Sequence[int]
-    drift_slots: Sequence[int] = ()
+    slots: Slots
+    counts: Numbers
+    stored: Numbers
+    drift_slots: Slots | None = None
 
     def rows(self, results: Numbers) -> Iterator[Row]:
-        for index, (name, slot, count, stored) in enumerate(
-            zip(self.names, self.slots, self.counts, self.stored, strict=True)
-        ):
-            numbers = results[slot]
-            mean, rms, low, high = moments(numbers, count)
-            zero_share = (float(numbers[COLUMN_ZEROS]) + count - stored) / count
-            values: tuple[float, ...] = (mean, rms, low, high, zero_share, float(numbers[COLUMN_NONFINITE]))
+        numbers = results[self.slots]
+        with np.errstate(all="ignore"):
+            mean, rms, low, high = moments(numbers, self.counts)
+            zero_share = (numbers[:, COLUMN_ZEROS] + self.counts - self.stored) / self.counts
+            columns: tuple[Numbers, ...] = (mean, rms, low, high, zero_share, numbers[:, COLUMN_NONFINITE])
             if self.kind == "weight":
-                drift = relative_change(results[self.drift_slots[index]]) if self.drift_slots else NAN
-                values = (*values, drift)
-            yield self.kind, name, values
+                drift = np.full(len(numbers), NAN)
+                if self.drift_slots is not None:
+                    drift = relative_change(results[self.drift_slots])
+                columns = (*columns, drift)
+        yield from _rows(self.kind, self.names, columns)
 
 
 @dataclass(frozen=True)
 class UpdateEntry:
     names: Sequence[str]
-    slots: Sequence[int]
-    samples: Sequence[int]
+    slots: Slots
+    samples: Numbers
 
     def rows(self, results: Numbers) -> Iterator[Row]:
-        for name, slot, samples in zip(self.names, self.slots, self.samples, strict=True):
-            numbers = results[slot]
-            rms = _root(numbers[COLUMN_CHANGE_SQUARES] / samples)
-            largest = float(numbers[COLUMN_LARGEST_CHANGE]) if not math.isnan(rms) else NAN
-            unchanged = float(numbers[COLUMN_UNCHANGED]) / samples
-            yield "update", name, (rms, relative_change(numbers), largest, unchanged)
+        numbers = results[self.slots]
+        with np.errstate(all="ignore"):
+            rms = np.sqrt(numbers[:, COLUMN_CHANGE_SQUARES] / self.samples)
+            largest = np.where(np.isnan(rms), NAN, numbers[:, COLUMN_LARGEST_CHANGE])
+            unchanged = numbers[:, COLUMN_UNCHANGED] / self.samples
+            columns = (rms, relative_change(numbers), largest, unchanged)
+        yield from _rows("update", self.names, columns)
 
 
 Entry = ActivationEntry | ParameterEntry | UpdateEntry
 
 
-def moments(numbers: Numbers, count: int) -> tuple[float, float, float, float]:
+def moments(numbers: Numbers, counts: Numbers) -> tuple[Numbers, Numbers, Numbers, Numbers]:
     """Mean, root mean square, minimum, maximum; a NaN among the values makes all four NaN."""
-    if numbers[COLUMN_NAN] > 0:
-        return NAN, NAN, NAN, NAN
-    low, high = float(numbers[COLUMN_LOW]), float(numbers[COLUMN_HIGH])
-    return float(numbers[COLUMN_SUM]) / count, _root(numbers[COLUMN_SQUARES] / count), low, high
+    spoilt = np.where(numbers[:, COLUMN_NAN] > 0, NAN, 0.0)
+    mean = numbers[:, COLUMN_SUM] / counts + spoilt
+    rms = np.sqrt(numbers[:, COLUMN_SQUARES] / counts) + spoilt
+    return mean, rms, numbers[:, COLUMN_LOW] + spoilt, numbers[:, COLUMN_HIGH] + spoilt
 
 
-def relative_change(numbers: Numbers) -> float:
+def relative_change(numbers: Numbers) -> Numbers:
     """Size of a change relative to what was there before."""
-    change, kept = _root(numbers[COLUMN_CHANGE_SQUARES]), _root(numbers[COLUMN_KEPT_SQUARES])
-    if kept == 0.0:
-        return 0.0 if change == 0.0 else math.inf
-    return change / kept
+    change = np.sqrt(numbers[:, COLUMN_CHANGE_SQUARES])
+    kept = np.sqrt(numbers[:, COLUMN_KEPT_SQUARES])
+    ratio: Numbers = np.where(kept == 0.0, np.where(change == 0.0, 0.0, np.inf), change / kept)
+    return ratio
 
 
-def _root(square: float) -> float:
-    return math.sqrt(square) if square >= 0 else NAN
+def _rows(kind: str, names: Sequence[str], columns: tuple[Numbers, ...]) -> Iterator[Row]:
+    for name, values in zip(names, np.stack(columns, axis=1).tolist(), strict=True):
+        yield kind, name, tuple(values)

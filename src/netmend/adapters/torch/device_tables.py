@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -88,6 +89,8 @@ class SampleTable(_Table):
             for stride, count in zip(strides, self.samples, strict=True)
         ]
         super().__init__(lane, tensors, shapes)
+        self.sizes = np.array(self.samples, dtype=np.float64)
+        self.read_bytes = 36 * sum(self.samples)  # each takes 32 bytes of its tensor along
         self.kept = lane.empty(sum(self.samples), dtype=torch.float32)
         self._places = lane.empty(len(tensors), dtype=torch.int64)
         offsets = [sum(self.samples[:index]) for index in range(len(self.samples))]

@@ -5,8 +5,6 @@ from __future__ import annotations
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from torch import Tensor
-
 from netmend.adapters.torch.arrivals import Gathering
 from netmend.adapters.torch.host_meter import NAN
 
@@ -34,21 +32,29 @@ class Pass:
         self.constant = NAN
         self.step = session.recorder.step
 
-    def add_loss(self, call: LossCall, size: int) -> None:
+    def add(self, call: LossCall) -> None:
+        """One batch: its loss, and its metric while scoring stays cheap."""
+        if call.name != self.loss:
+            return
+        size = len(call.target) if call.target is not None and call.target.dim() else 1
         self.batches += 1
         self.samples += size
+        self.gathering.add(call.scalar, lambda value: self._take_loss(value * size))
+        started = perf_counter()
+        allowed = _FREE_SECONDS + (started - self.started) * self.session.recorder.budget.share * _SHARE
+        if call.prediction is None or call.target is None or self.own > allowed:
+            return
+        metric, self.constant = self.session.losses.score(call)
+        if metric is not None:
+            self.gathering.add(metric, lambda value: self._take_metric(value, size))
+        self.own += perf_counter() - started
 
-        def take(value: float) -> None:
-            self.total += value * size
+    def _take_loss(self, weighted: float) -> None:
+        self.total += weighted
 
-        self.gathering.add(call.scalar, take)
-
-    def add_metric(self, metric: Tensor, size: int) -> None:
-        def take(value: float) -> None:
-            self.metric += value * size
-            self.scored += size
-
-        self.gathering.add(metric, take)
+    def _take_metric(self, value: float, size: int) -> None:
+        self.metric += value * size
+        self.scored += size
 
     def _write(self) -> None:
         row = (
@@ -78,23 +84,16 @@ class Evaluation:
             self.current.forwards += 1
 
     def loss_done(self, call: LossCall) -> None:
-        """A loss was computed without gradients."""
-        current = self.current
-        if current is None:
-            return
-        current.loss = current.loss or call.name
-        if call.name != current.loss:
-            return
-        size = len(call.target) if call.target is not None and call.target.dim() else 1
-        current.add_loss(call, size)
-        started = perf_counter()
-        allowed = _FREE_SECONDS + (started - current.started) * self.session.recorder.budget.share * _SHARE
-        if call.prediction is None or call.target is None or current.own > allowed:
-            return
-        metric, current.constant = self.session.losses.score(call)
-        if metric is not None:
-            current.add_metric(metric, size)
-        current.own += perf_counter() - started
+        """A loss was computed."""
+        if self.current is not None:
+            self.current.loss = self.current.loss or call.name
+            self.current.add(call)
+
+    def backward_begins(self) -> None:
+        """Gradients are computed: what was seen since, in eval mode but with gradients, was training after all."""
+        if self.current is not None and self.current.grad:
+            self.current = None
+        self.close()
 
     def close(self) -> None:
         """Training goes on, or the program ends: write the pass down."""

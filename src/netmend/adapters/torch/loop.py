@@ -44,7 +44,11 @@ class Loop:
             wrap(place, "clip_grad_value_", around(session, order, self._clip_value))
         for kind in vars(lr_scheduler).values():
             if isinstance(kind, type) and "step" in vars(kind) and issubclass(kind, lr_scheduler.LRScheduler):
-                wrap(kind, "step", around(session, "schedulers", self._scheduler, self._scheduler_done, always=True))
+                wrap(
+                    kind,
+                    "step",
+                    around(session, "schedulers", self._scheduler, self._scheduler_done, always=True),
+                )
         wrap(torch.nn.Module, "train", around(session, order, self._train, self._train_done, always=True))
         scaler = grad_scaler.GradScaler
         wrap(scaler, "scale", around(session, "loss scaling", self._scale, self._scale_done))

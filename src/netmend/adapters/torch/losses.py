@@ -15,6 +15,7 @@ from torch.nn import functional
 
 from netmend.adapters.torch.arrivals import Gathering
 from netmend.adapters.torch.eligible import first_tensor, plain, unusual_execution
+from netmend.adapters.torch.evaluation import Pass
 from netmend.adapters.torch.expressions import autograd_path, recognise
 from netmend.adapters.torch.guard import RAISED, around, guarded
 from netmend.adapters.torch.known import Known
@@ -140,18 +141,14 @@ class Losses:
         if grad:
             del self.calls[: -_REMEMBERED + 1]
             self.calls.append(call)
-            session.data.saw_target(call.target)
-        else:
-            session.data.saw_target(call.target)
-            session.evaluation.loss_done(call)
+        session.data.saw_target(call.target)
+        session.evaluation.loss_done(call)
 
     def _name(self, criterion: str, site: Site | None) -> str:
         key = (criterion, id(site))  # sites are interned
         name = self._names.get(key)
         if name is None:
-            name = self._names[key] = (
-                f"{criterion}@{site.short}" if site is not None else criterion
-            )
+            name = self._names[key] = f"{criterion}@{site.short}" if site is not None else criterion
         return name
 
     def _learn(
@@ -194,7 +191,7 @@ class Losses:
         session.recorder.patterns.note("backward", "", "grad" if by_grad else "", site)
         if objective is None or not counts:
             return
-        session.evaluation.close()
+        session.evaluation.backward_begins()
         if session.steps.by_hand and not session.models.all:
             session.busy = False
             session.steps.boundary()
@@ -255,10 +252,20 @@ class Losses:
 
     @guarded("accuracy and the best constant predictor")
     def _score(self, step: int) -> None:
+        minimised = {name for name, fact in self.facts.items() if fact.backward is not None}
+        terms = {term for fact in self.facts.values() for term in fact.settings.get("terms", ())}
+        aside = None
         for call in self.calls:
             if call.prediction is None or call.target is None:
                 continue
-            Progress(self.session, call, step)
+            if not minimised or call.name in minimised or call.name in terms:
+                Progress(self.session, call, step)
+            else:  # computed with gradients but never minimised: an evaluation in training mode
+                aside = aside or Pass(self.session, call.name, training=True, grad=True)
+                aside.loss = aside.loss or call.name
+                aside.add(call)
+        if aside is not None:
+            aside.gathering.close()
 
     def score(self, call: LossCall) -> tuple[Tensor | None, float]:
         """Metric of one batch, and the loss of the best constant predictor for all targets seen so far."""

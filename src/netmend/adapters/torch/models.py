@@ -39,10 +39,11 @@ class Model:
 
     def register(self, module: nn.Module) -> None:
         """Give every module and parameter its dotted name."""
-        for path, child in module.named_modules():
+        inside = getattr(module, "_orig_mod", module)  # what torch.compile wraps
+        for path, child in inside.named_modules():
             if child not in self.session.names:
                 self.session.names.put(child, f"{self.name}.{path}" if path else self.name)
-        for path, parameter in module.named_parameters():
+        for path, parameter in inside.named_parameters():
             if parameter not in self.session.names:
                 self.session.names.put(parameter, f"{self.name}.{path}")
         self.parameter_ids = structure.identity(module)
@@ -122,10 +123,14 @@ class Models:
         # Layers in a plain list register nothing: a module without parameters counts if its class is the user's own.
         if type(module).__module__.startswith("torch.") and next(module.parameters(), None) is None:
             return None
-        name = name_of(module, sys._getframe(1), self.session.sites) or type(module).__name__.lower()
-        taken = {model.name for model in self.all}
-        unique = next(n for n in (name, *(f"{name}#{k}" for k in range(2, 10_000))) if n not in taken)
-        model = Model(self.session, module, unique)
+        inside = getattr(module, "_orig_mod", module)
+        name = (
+            name_of(module, sys._getframe(1), self.session.sites)
+            or name_of(inside, sys._getframe(1), self.session.sites)
+            or type(inside).__name__.lower()
+        )
+        model = Model(self.session, module, self.session.unique_name(name))
+        self.all = [known for known in self.all if known.reference() is not None]  # those of earlier folds are gone
         self.all.append(model)
         self._by_id[id(module)] = model
         kind = type(module)
@@ -172,7 +177,8 @@ class Models:
             session.busy = False  # ending a step by hand is a part of its own
             session.steps.boundary()
             session.busy = True
-        elif not grad:
+        elif not training or not grad:
+            # In eval mode with gradients it may still turn out to be training: backward() decides.
             session.evaluation.begin(model, training, grad)
         detail = f"{'train' if training else 'eval'}, {'grad' if grad else 'no_grad'}"
         session.recorder.patterns.note("forward", model.name, detail, site)
@@ -213,10 +219,9 @@ class Models:
         if model is None:
             return
         grad = torch.is_grad_enabled()
+        session.evaluation.forward_done()
         if grad:
             session.nonfinite.leaving(output)
-        else:
-            session.evaluation.forward_done()
         if session.recorder.level == FULL and grad:
             if not model.structure_known:
                 model.output_shapes = tuple(tuple(t.shape) for t in tensors_in(output))
@@ -226,7 +231,8 @@ class Models:
         """A fully observed step is complete: write down the structure that was seen."""
         for model in self.all:
             module = model.reference()
-            if module is not None and model.calls and not model.structure_known:
+            seen = model.calls or (self.session.compiled and model.called_from is not None)
+            if module is not None and seen and not model.structure_known:
                 structure.record_modules(self.session, model, module)
                 model.structure_known = True
                 structure.record_parameters(self.session, model, module, first=False)

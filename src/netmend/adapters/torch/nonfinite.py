@@ -61,7 +61,9 @@ class Nonfinite:
             if tensor.requires_grad and tensor.is_floating_point():
                 kept.append(None)
                 if tensor.is_cpu and tensor.numel() * tensor.element_size() <= _LARGEST_GRADIENT:
-                    tensor.register_hook(shielded(self.session, "gradients of outputs", _keeper(kept, len(kept) - 1)))
+                    tensor.register_hook(
+                        shielded(self.session, "gradients of outputs", _keeper(kept, len(kept) - 1))
+                    )
 
     def forget(self) -> None:
         self.calls.clear()

@@ -115,7 +115,7 @@ class Optimizers:
         known = {id(p) for _, p in self.session.models.parameters()}
         groups = tuple(
             GroupFact(
-                settings={k: v for k, v in group.items() if isinstance(v, _GROUP_SETTINGS) or _numbers(v)},
+                settings=_settings(group),
                 parameters=tuple(self.session.names.get(p) or "?" for p in group["params"]),
                 unknown_parameters=sum(id(p) not in known for p in group["params"]),
             )
@@ -182,8 +182,15 @@ class Optimizers:
 
     def _held_by_none(self) -> list[tuple[str, Tensor]]:
         """Parameters that get gradients although no optimiser will ever use them."""
-        held = {id(p) for optimizer, _ in self.known.items() for group in optimizer.param_groups for p in group["params"]}
-        return [(n, p) for n, p in self.session.models.parameters() if p.grad is not None and id(p) not in held]
+        held = {
+            id(p)
+            for optimizer, _ in self.known.items()
+            for group in optimizer.param_groups
+            for p in group["params"]
+        }
+        return [
+            (n, p) for n, p in self.session.models.parameters() if p.grad is not None and id(p) not in held
+        ]
 
     def _remember(self, named: list[tuple[str, Tensor]]) -> None:
         for device, names, tensors in _by_device([(n, p) for n, p in named if _measurable(p)]):
@@ -286,8 +293,17 @@ def _measurable(tensor: Tensor) -> bool:
     return (plain(tensor) or (type(tensor) is Tensor and tensor.is_sparse)) and tensor.is_floating_point()
 
 
-def _numbers(value: Any) -> bool:
-    return isinstance(value, tuple) and all(isinstance(item, _GROUP_SETTINGS) for item in value)
+def _settings(group: dict[str, Any]) -> dict[str, Any]:
+    """The plain values of a parameter group; a rate may also be given as a tensor."""
+    found: dict[str, Any] = {}
+    for name, value in group.items():
+        if isinstance(value, Tensor) and value.is_cpu and value.numel() == 1:
+            found[name] = float(value)
+        elif isinstance(value, _GROUP_SETTINGS) or (
+            isinstance(value, tuple) and all(isinstance(item, _GROUP_SETTINGS) for item in value)
+        ):
+            found[name] = value
+    return found
 
 
 def _by_device(pairs: list[tuple[str, Any]]) -> list[tuple[torch.device, list[str], list[Tensor]]]:

@@ -11,6 +11,8 @@ from netmend.vocabulary import LossFact
 
 _MOST_CLASSES = 100_000
 _MOST_COLUMNS = 4096
+_SAMPLED_COLUMNS = 64  # of wide targets, for medians
+_SAMPLED = 1024  # numbers per batch
 _EXAMINED = 4_000_000  # elements of a prediction; of larger ones the first rows are scored
 
 
@@ -70,6 +72,9 @@ def show_targets(targets: Targets, fact: LossFact, prediction: Tensor, target: T
     rows = values.reshape(len(values), -1) if values.dim() else values.reshape(1, 1)
     if rows.shape[1] > _MOST_COLUMNS:
         rows = rows[:, :_MOST_COLUMNS]
-    totals = torch.stack([rows.sum(dim=0), rows.square().sum(dim=0)]).double().cpu().numpy()
-    sample = rows.flatten()[:256].double().cpu().numpy()
+    if rows.device.type != "mps":  # squares of targets far from zero need all digits; that device has no doubles
+        rows = rows.double()
+    totals = torch.stack([rows.sum(dim=0), rows.square().sum(dim=0)]).cpu().double().numpy()
+    few = rows[:, :: -(-rows.shape[1] // _SAMPLED_COLUMNS)]
+    sample = few[: max(1, _SAMPLED // few.shape[1])].cpu().double().numpy()
     targets.add_values(rows.shape[0], totals[0], totals[1], sample)

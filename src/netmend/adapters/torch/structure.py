@@ -62,7 +62,7 @@ def settings_of(thing: Any) -> dict[str, Any]:
 
 
 def record_modules(session: TorchSession, model: Model, module: nn.Module) -> None:
-    registered = list(module.modules())
+    registered = list(getattr(module, "_orig_mod", module).modules())
     names = []
     for child in registered:
         names.append(session.names.get(child) or model.name)
@@ -127,6 +127,7 @@ def _record_model(session: TorchSession, model: Model, module: nn.Module, names:
 
 def record_parameters(session: TorchSession, model: Model, module: nn.Module, first: bool = True) -> None:
     """Facts of all parameters; at the first sight with their initial statistics."""
+    module = getattr(module, "_orig_mod", module)
     owners = {
         id(p): session.names.get(child) or ""
         for child in module.modules()
@@ -199,6 +200,8 @@ def _symmetric(values: Tensor) -> float | None:
     # library is started that the program itself may never use.
     position = torch.arange(rows.shape[1], device=rows.device, dtype=torch.float32)
     factors = torch.sin(position * 1.618 + 0.5), torch.cos(position * 2.718 + 0.3)
-    marks = torch.cat([torch.stack([(part * f).sum(dim=1) for f in factors], dim=1) for part in rows.split(4096)])
+    marks = torch.cat(
+        [torch.stack([(part * f).sum(dim=1) for f in factors], dim=1) for part in rows.split(4096)]
+    )
     _, inverse, counts = torch.unique(marks, dim=0, return_inverse=True, return_counts=True)
     return float((counts[inverse] > 1).float().mean())
