@@ -77,9 +77,7 @@ def check_overwriting(check: Checker, device: torch.device) -> None:
                     rows.get(("activation", name, step)),
                     reference,
                 )
-    check.truth(
-        "what was lost is counted", meter.skipped_tensors == 1, str(meter.skipped_tensors)
-    )
+    check.truth("what was lost is counted", meter.skipped_tensors == 1, str(meter.skipped_tensors))
     check.truth("device time is told", meter.take_device_seconds() > 0)
     check.truth("device time is told once", meter.take_device_seconds() == 0)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from netmend.adapters.torch.session import TorchSession
 
 _SHARE = 2.0  # of the budget: scoring evaluation batches may cost this multiple of it, within evaluation
-_FREE_SECONDS = 0.002
+_FREE_SECONDS = 0.01
 
 
 class Pass:
@@ -42,7 +42,8 @@ class Pass:
         self.gathering.add(call.scalar, lambda value: self._take_loss(value * size))
         started = perf_counter()
         allowed = _FREE_SECONDS + (started - self.started) * self.session.recorder.budget.share * _SHARE
-        if call.prediction is None or call.target is None or self.own > allowed:
+        unlimited = self.session.recorder.schedule.every is not None
+        if call.prediction is None or call.target is None or (self.own > allowed and not unlimited):
             return
         metric, self.constant = self.session.losses.score(call)
         if metric is not None:
@@ -92,6 +93,8 @@ class Evaluation:
     def backward_begins(self) -> None:
         """Gradients are computed: what was seen since, in eval mode but with gradients, was training after all."""
         if self.current is not None and self.current.grad:
+            for model in self.session.models.all:
+                model.trains_in_eval_mode = model.trains_in_eval_mode or model.name == self.current.model
             self.current = None
         self.close()
 
@@ -99,5 +102,7 @@ class Evaluation:
         """Training goes on, or the program ends: write the pass down."""
         current, self.current = self.current, None
         if current is not None:
+            if current.grad:  # its losses were kept in case backward() would follow
+                self.session.losses.calls.clear()
             current.gathering.close()
             self.session.recorder.break_clock()

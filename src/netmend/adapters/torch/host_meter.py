@@ -51,7 +51,10 @@ class HostMeter:
                 silent = silent_share(values, unit_axis)
         saturated = saturated_share(values, function)
         spread = sample_spread(values, rms)
-        row = (mean, _std(mean, rms), rms, low, high, zero_share, nonfinite, silent, saturated, spread)
+        std = _std(mean, rms)
+        if std < 0.05 * abs(mean):  # nothing is left of the digits: compute it the long way
+            std = float(torch.linalg.vector_norm(values - mean)) / math.sqrt(count)
+        row = (mean, std, rms, low, high, zero_share, nonfinite, silent, saturated, spread)
         self._rows.append(("activation", component, self._step, row))
 
     @torch.no_grad()

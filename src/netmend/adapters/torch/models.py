@@ -31,6 +31,8 @@ class Model:
         self.called_from: Site | None = None
         self.structure_known = False
         self.training_pass = False
+        self.seen_in_train_mode = False
+        self.trains_in_eval_mode = False  # backward() has followed a forward pass in eval mode
         self.parameter_ids: tuple[int, ...] = ()
         self.calls: dict[int, structure.Seen] = {}  # by module, in execution order
         self.input_shapes: tuple[tuple[int, ...], ...] = ()
@@ -171,7 +173,8 @@ class Models:
         session.functions.leave_all()
         grad = torch.is_grad_enabled()
         training = module.training
-        model.training_pass = grad and (training or session.evaluation.current is None)
+        model.training_pass = grad and (training or model.trains_in_eval_mode or not model.seen_in_train_mode)
+        model.seen_in_train_mode = model.seen_in_train_mode or (grad and training)
         if grad and training:
             session.evaluation.close()
             session.busy = False  # ending a step by hand is a part of its own
@@ -193,7 +196,7 @@ class Models:
             if not model.structure_known:
                 model.input_shapes = tuple(tuple(t.shape) for t in tensors_in((args, kwargs)))
             session.functions.enter_forward(module)
-        session.data.looked_at(model, args, kwargs, training=grad)
+        session.data.looked_at(model, args, kwargs, training=model.training_pass)
 
     def _changed(self, model: Model, module: nn.Module) -> None:
         """Layers or trainable parts differ from what was recorded: record them anew."""
