@@ -13,6 +13,7 @@ from torch import Tensor
 
 from netmend.adapters.torch import device_scan
 from netmend.adapters.torch.device_meter import DeviceMeter
+from netmend.adapters.torch.device_queue import FEW
 
 
 def timed(action: Callable[[int], None], rounds: int) -> tuple[float, float]:
@@ -53,14 +54,31 @@ def bandwidth(device: torch.device) -> None:
 
         return action
 
-    def measure(what: str, make: Callable[[], Tensor], axis: int, function: str | None) -> None:
+    def measure(
+        what: str, make: Callable[[], Tensor], axis: int, function: str | None, together: bool = True
+    ) -> None:
         first = make()
-        copies = max(1, min(12, math.ceil(400e6 / (first.numel() * first.element_size()))))
+        copies = max(1, min(16, math.ceil(400e6 / (first.numel() * first.element_size()))))
         tensors = [first, *(make() for _ in range(copies))]
         megabytes = first.numel() * first.element_size() / 1e6
         meter = DeviceMeter(device)
         meter.start(0)
         show(what, megabytes, timed(activation_of(meter, tensors, axis, function), 30))
+        meter.finish()
+        collect(meter)
+        if not together:
+            return
+        few = max(1, min(FEW, int(500e6 / (megabytes * 1e6))))
+
+        def group(index: int) -> None:
+            for number in range(few):
+                tensor = tensors[(index * few + number) % len(tensors)]
+                meter.activation(f"x{number}", tensor, axis, function)
+            meter.scalar("loss", scalar)
+
+        meter.start(1)
+        group(0)
+        show(f"  {few} of them together", megabytes * few, timed(group, 20))
         meter.finish()
         collect(meter)
 
@@ -76,6 +94,7 @@ def bandwidth(device: torch.device) -> None:
             .contiguous(memory_format=layout)
         )
 
+    scalar = torch.ones((), device=device)
     whole = torch.randn(800_000_000, device=device, dtype=torch.bfloat16)
 
     def plain_sum(_: int) -> None:
@@ -111,15 +130,7 @@ def sweep(
     """Other launch settings, to see whether the chosen ones are still the best on this device."""
     kept = device_scan._PROGRAMS_PER_PROCESSOR, device_scan.TILE_BYTES, device_scan.REGISTERS
     print("\nother settings (programs per multiprocessor, bytes per tile, registers)")
-    for programs, tile_bytes, registers in (
-        (2, 4096, 96),
-        (3, 4096, 80),
-        (4, 4096, 64),
-        (6, 4096, 64),
-        (8, 4096, 64),
-        (2, 8192, 128),
-        (16, 4096, 64),
-    ):
+    for programs, tile_bytes, registers in ((2, 4096, 96), (3, 4096, 80), (4, 4096, 64), (2, 8192, 128)):
         device_scan._PROGRAMS_PER_PROCESSOR = programs
         device_scan.TILE_BYTES = tile_bytes
         device_scan.REGISTERS = registers

@@ -128,8 +128,9 @@ def _relative_loss(trace: Trace) -> str:
     if not len(known):
         return ""
     last = known[-1]
-    ratio = share(float(losses[last] / constants[last]))
-    return f"{ratio} of the best constant predictor's {measure(float(constants[last]))}"
+    ratio = float(losses[last] / constants[last])
+    said = f"{share(ratio)} of" if ratio < 10 else f"{measure(ratio)} times"
+    return f"{said} the best constant predictor's {measure(float(constants[last]))}"
 
 
 def last_metrics(trace: Trace) -> Iterator[tuple[str, str, str]]:

@@ -82,7 +82,7 @@ class Nonfinite:
             self._report(self._weights(bad), "loss", value)
             return
         origin = self._origin_forward() or origin_in_tail(objective, self.calls, session.functions.tail_sites)
-        self._report(origin or Origin("the loss", "forward", "loss", site), "loss", value)
+        self._report(origin or self._loss_itself(site), "loss", value)
 
     def clip_norm(self, value: float) -> None:
         self._gradient_trouble = self._gradient_trouble or not math.isfinite(value)
@@ -188,6 +188,14 @@ class Nonfinite:
             "loss",
             fact.called if fact else None,
         )
+
+    def _loss_itself(self, site: Site | None) -> Origin:
+        """Everything that reached the loss was finite."""
+        call = self.session.losses.calls[-1] if self.session.losses.calls else None
+        fact = self.session.losses.facts.get(call.name) if call is not None else None
+        if call is None or fact is None:
+            return Origin("the loss", "forward", "loss", site)
+        return Origin(call.criterion, "forward", "loss", fact.called or site)
 
     def _weights(self, bad: list[str]) -> Origin:
         cause = (

@@ -95,11 +95,11 @@ class Optimizers:
             for position, parameter in enumerate(group["params"]):
                 name = names.get(parameter)
                 if name is None:
-                    name = (
-                        name_of(parameter, sys._getframe(1), self.session.sites)
-                        or f"{own}[{index}].params[{position}]"
-                    )
-                    names.put(parameter, name)
+                    name = name_of(parameter, sys._getframe(1), self.session.sites)
+                    if name is not None:
+                        names.put(parameter, name)
+                    else:  # its model may be discovered later, within a closure, and will name it then
+                        name = f"{own}[{index}].params[{position}]"
                 found.append((name, parameter))
         return found
 
@@ -130,6 +130,7 @@ class Optimizers:
     # -- steps --------------------------------------------------------------------------------------------------
 
     def _before(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
+        self.session.steps.in_optimizer_step = True
         if self.session.watching():
             self.before(optimizer, bool(args[1:] or kwargs))
 
@@ -206,6 +207,7 @@ class Optimizers:
         if session.busy:
             return
         session.steps.optimizer_steps += 1
+        session.steps.in_optimizer_step = False
         if session.recorder.level == LIGHT:
             session.steps.end_light()
         else:

@@ -17,8 +17,9 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_map
 
-from netmend.adapters.torch.eligible import tensors_in
+from netmend.adapters.torch.eligible import plain, tensors_in
 from netmend.vocabulary import Site
 
 if TYPE_CHECKING:
@@ -59,7 +60,8 @@ def replay_forward(session: TorchSession, module: nn.Module, call: ForwardCall) 
         call.random.restore()
         watch = _FiniteWatch(session, stack)
         with torch.no_grad(), watch, contextlib.suppress(_Found):
-            module.forward(*call.args, **call.kwargs)
+            args, kwargs = _copied(call)
+            module.forward(*args, **kwargs)
         return watch.origin
 
 
@@ -68,8 +70,9 @@ def replay_backward(session: TorchSession, module: nn.Module, call: ForwardCall)
     with _undisturbed(module), _module_stack() as stack:
         call.random.restore()
         places = _Places(session, stack)
+        args, kwargs = _copied(call)
         with torch.enable_grad(), places:
-            output = module.forward(*call.args, **call.kwargs)
+            output = module.forward(*args, **kwargs)
         again = [t for t in tensors_in(output) if t.requires_grad and t.is_floating_point()]
         # A replay that takes another branch may return something else: only what fits is used.
         pairs = [
@@ -81,6 +84,16 @@ def replay_backward(session: TorchSession, module: nn.Module, call: ForwardCall)
         if not pairs or not parameters:
             return None
         return _first_bad_node(pairs, parameters, places.found)
+
+
+def _copied(call: ForwardCall) -> tuple[Any, Any]:
+    """Inputs of their own for the replay: forward passes may change theirs in place."""
+
+    def copy(value: Any) -> Any:
+        return value.detach().clone().requires_grad_(value.requires_grad) if plain(value) else value
+
+    copies: tuple[Any, Any] = tree_map(copy, (call.args, call.kwargs))
+    return copies
 
 
 def _first_bad_node(
@@ -202,8 +215,13 @@ def _module_stack() -> Iterator[list[nn.Module]]:
 @contextlib.contextmanager
 def _undisturbed(module: nn.Module) -> Iterator[None]:
     """Whatever the replayed code changes is put back: buffers, attributes, random states, standard output."""
-    buffers = [(buffer, buffer.detach().clone()) for buffer in module.buffers()]
+    # Buffers are replaced, not overwritten and put back: the coming backward pass may need them untouched.
+    buffers = [(child, dict(child._buffers)) for child in module.modules()]
     attributes = [(child, dict(vars(child))) for child in module.modules()]
+    for child, originals in buffers:
+        for name, buffer in originals.items():
+            if buffer is not None:
+                child._buffers[name] = buffer.detach().clone()
     torch_state, python_state = RandomState.now(), random.getstate()
     numpy = sys.modules.get("numpy")
     numpy_state = numpy.random.get_state() if numpy is not None else None
@@ -216,9 +234,9 @@ def _undisturbed(module: nn.Module) -> Iterator[None]:
         random.setstate(python_state)
         if numpy is not None:
             numpy.random.set_state(numpy_state)
-        with torch.no_grad():
-            for buffer, before in buffers:
-                buffer.copy_(before)
+        for child, originals in buffers:
+            child._buffers.clear()
+            child._buffers.update(originals)
         for child, before_attributes in attributes:
             vars(child).clear()
             vars(child).update(before_attributes)

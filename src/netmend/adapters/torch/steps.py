@@ -31,6 +31,7 @@ class Steps:
         self.backwards = 0  # since the last step
         self.backward_site: Site | None = None
         self.optimizer_steps = 0
+        self.in_optimizer_step = False  # closures run forward and backward passes within it
         self.backwards_total = 0
         self.row = StepRow(session)
 
@@ -91,7 +92,7 @@ class Steps:
     @property
     def by_hand(self) -> bool:
         """Whether iterations must be told without optimiser steps."""
-        if self.optimizer_steps:
+        if self.optimizer_steps or self.in_optimizer_step:
             return False
         return not self.session.optimizers.seen or self.backwards_total >= _STALLED
 
