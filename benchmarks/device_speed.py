@@ -51,6 +51,7 @@ def bandwidth(device: torch.device) -> None:
     ) -> Callable[[int], None]:
         def action(index: int) -> None:
             meter.activation("x", tensors[index % len(tensors)], axis, function)
+            meter.scalar("loss", scalar)
 
         return action
 

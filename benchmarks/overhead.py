@@ -1,8 +1,9 @@
 """How much slower training gets when it is watched: netmend beside the usual alternatives.
 
 One process, variants interleaved (A B C … A B C …) so that a busy moment of the machine hits all of them; each variant trains its
-own copy of the model from the same seed. A ratio compares a segment of steps with the bare segment of the same round; the table shows
-the median over rounds and [lowest - highest].
+own copy of the model from the same seed. All variants are warmed up before any is timed. A ratio compares a segment of steps with the
+bare segment of the same round; the table shows the median over rounds and [lowest - highest]. netmend's default looks closely only
+at some steps; its segments are long enough to hold several of them.
 
     python benchmarks/overhead.py                                # CPU models, and GPU models where there is a GPU
     python benchmarks/overhead.py --models gpt2 resnet50 --variants default full
@@ -17,17 +18,13 @@ import datetime
 import gc
 import json
 import platform
-import resource
-import statistics
-import subprocess
 import sys
-import tempfile
 import time
 import warnings
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
+import overhead_sizes
 import torch
 from overhead_models import CPU_MODELS, CUDA_MODELS, Training
 from overhead_report import Cell, as_markdown
@@ -38,11 +35,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "src"))
 MODELS = CPU_MODELS | CUDA_MODELS
 SEED = 20
 WARM_UP_STEPS = 12
-WARM_UP_SECONDS = 2.0
-CUDA_SEGMENT_STEPS = 30
-TRACE_STEPS = 1_000
-MEMORY_REPEATS = 3
-MEMORY_SECONDS = 6.0
+FEWEST_STEPS = 3
+MOST_WARM_UP_SECONDS = 40.0
+LONGEST_SEGMENT = 25.0  # seconds
 
 
 def synchronize(cuda: bool) -> None:
@@ -72,117 +67,80 @@ def segment(variant: Variant, steps: int, cuda: bool, settle: bool = True) -> tu
         variant.leave()
 
 
-def warm_up(variant: Variant, seconds: float, cuda: bool) -> tuple[float, float]:
-    """Train untimed for a while (compilation, first-step facts, adapting sampling); times per step at the end."""
-    last, processor = segment(variant, 1, cuda, settle=False)
-    begun, steps = time.perf_counter(), 0
-    while last < seconds and (
-        steps < WARM_UP_STEPS or time.perf_counter() - begun < min(WARM_UP_SECONDS, seconds)
-    ):
-        count = max(1, min(WARM_UP_STEPS, int(0.5 / last)))
-        last, processor = segment(variant, count, cuda)
+def warm_up(variant: Variant, seconds: float, cuda: bool) -> None:
+    """Train untimed until nothing happens for the first time any more.
+
+    That is: kernels compiled, algorithms chosen, facts of the first steps recorded, and netmend's allowance for the first
+    steps used up, so that what is timed later is what a long run sees.
+    """
+    begun, steps, pace = time.perf_counter(), 0, 1.0
+    while True:
+        count = 1 if steps < FEWEST_STEPS else max(1, min(WARM_UP_STEPS, int(1 / pace)))
+        pace, _ = segment(variant, count, cuda, settle=False)
         steps += count
-    return last, processor
+        taken = time.perf_counter() - begun
+        enough = steps >= WARM_UP_STEPS or (steps >= FEWEST_STEPS and taken > seconds)
+        if taken > MOST_WARM_UP_SECONDS or (enough and variant.settled()):
+            return
+
+
+def steps_per_segment(variant: Variant, pace: float, seconds: float, rounds: int) -> int:
+    """Enough for the time that was asked for, and for what the variant does only now and then."""
+    steps = max(1, int(seconds / rounds / pace))
+    period = variant.period()
+    if period > 1:
+        # Whole periods, so that each segment holds its share of closely observed steps.
+        periods = max(2, round(steps / period))
+        steps = min(periods * period, max(steps, int(LONGEST_SEGMENT / pace)))
+    return steps
+
+
+def prepare(model: str, cells: list[Cell], seconds: float) -> list[tuple[Cell, Variant]]:
+    """All variants, warmed up before any of them is timed."""
+    ready = []
+    for cell in cells:
+        begun = time.perf_counter()
+        try:
+            variant = VARIANTS[cell.variant](build(model))
+            warm_up(variant, seconds, model in CUDA_MODELS)
+        except Exception as error:  # noqa: BLE001 - a variant that fails is a result, and the others go on
+            cell.problem = f"{type(error).__name__}: {error}"
+            print(f"  {model} {cell.variant}: {cell.problem}", file=sys.stderr, flush=True)
+            continue
+        ready.append((cell, variant))
+        taken = time.perf_counter() - begun
+        print(f"  {model} {cell.variant}: warm after {taken:.1f} s", file=sys.stderr, flush=True)
+    return ready
 
 
 def measure(model: str, names: list[str], seconds: float, rounds: int) -> list[Cell]:
     cuda = model in CUDA_MODELS
     cells = [Cell(model, name, VARIANTS[name].title) for name in names]
-    ready: list[tuple[Cell, Variant, int]] = []
-    for cell in cells:
-        try:
-            variant = VARIANTS[cell.variant](build(model))
-            pace, processor = warm_up(variant, seconds, cuda)
-        except Exception as error:  # noqa: BLE001 - a variant that fails is a result, and the others go on
-            cell.problem = f"{type(error).__name__}: {error}"
-            print(f"  {model} {cell.variant}: {cell.problem}", file=sys.stderr, flush=True)
-            continue
-        steps = max(1, int(seconds / rounds / pace))
-        if cuda and cell.variant in ("bare", "default", "full"):
-            steps = max(CUDA_SEGMENT_STEPS, steps)
-        cell.steps = steps
+    ready = prepare(model, cells, seconds)
+    for cell, variant in ready:
+        pace, _ = segment(variant, 1, cuda)
+        cell.steps = steps_per_segment(variant, pace, seconds, rounds)
         print(
-            f"  {model} {cell.variant}: {pace * 1e3:.2f} ms per step, segments of {steps}",
+            f"  {model} {cell.variant}: about {pace * 1e3:.2f} ms per step, segments of {cell.steps}",
             file=sys.stderr,
             flush=True,
         )
-        if pace > seconds:  # one step takes longer than all rounds may: it is the measurement
-            cell.wall, cell.processor = [pace], [processor]
-            variant.close()
-            continue
-        ready.append((cell, variant, steps))
-    for _ in range(rounds):
-        for cell, variant, steps in ready:
-            if cell.problem:
-                continue
+    for number in range(rounds):
+        for cell, variant in ready:
+            if cell.problem or (number and cell.steps == 1 and cell.wall[0] > seconds):
+                continue  # so slow that one step is the measurement
             try:
-                wall, processor = segment(variant, steps, cuda)
+                wall, processor = segment(variant, cell.steps, cuda)
             except Exception as error:  # noqa: BLE001
                 cell.problem = f"{type(error).__name__}: {error}"
                 continue
             cell.wall.append(wall)
             cell.processor.append(processor)
-    for _, variant, _ in ready:
+    for cell, variant in ready:
+        cell.note = variant.note()
         with contextlib.suppress(Exception):
             variant.close()
     return cells
-
-
-def resident_megabytes(model: str, watched: bool) -> float:
-    """Peak memory of a child process that trains for a few seconds."""
-    command = [
-        sys.executable,
-        str(Path(__file__).resolve()),
-        "--child",
-        model,
-        "watched" if watched else "bare",
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "child failed")
-    return float(done.stdout.strip().splitlines()[-1])
-
-
-def child(model: str, how: str) -> None:
-    torch.set_num_threads(1)
-    variant = VARIANTS["default" if how == "watched" else "bare"](build(model))
-    variant.enter()
-    end = time.perf_counter() + MEMORY_SECONDS
-    while time.perf_counter() < end:
-        variant.training.step()
-    variant.leave()
-    unit = 1 if platform.system() == "Darwin" else 1024
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6)
-    variant.close()
-
-
-def memory(models: list[str]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for model in models:
-        try:
-            pairs = [
-                (resident_megabytes(model, False), resident_megabytes(model, True))
-                for _ in range(MEMORY_REPEATS)
-            ]
-        except RuntimeError as error:
-            found[model] = {"problem": str(error)}
-            continue
-        bare, watched = (statistics.median(column) for column in zip(*pairs, strict=True))
-        found[model] = {"bare_mb": bare, "watched_mb": watched, "extra_mb": watched - bare}
-    return found
-
-
-def trace_size() -> dict[str, Any]:
-    """Bytes on disk after 1,000 steps of the MLP at defaults."""
-    import netmend
-
-    training = build("mlp")
-    with tempfile.TemporaryDirectory(prefix="netmend-overhead-") as directory:
-        with netmend.watch(training.model, training.optimizer, directory=Path(directory), quiet=True):
-            for _ in range(TRACE_STEPS):
-                training.step()
-        size = sum(path.stat().st_size for path in Path(directory).rglob("*") if path.is_file())
-    return {"steps": TRACE_STEPS, "bytes": size}
 
 
 def about() -> dict[str, str]:
@@ -222,7 +180,7 @@ def main() -> int:
     options = parser.parse_args()
     warnings.filterwarnings("ignore", message="Anomaly Detection has been enabled")
     if options.child:
-        child(*options.child)
+        overhead_sizes.child(*options.child, build)
         return 0
     torch.set_num_threads(1)
     torch.backends.cudnn.benchmark = True
@@ -241,9 +199,10 @@ def main() -> int:
             torch.cuda.empty_cache()
         print(as_markdown(facts, [cell for cell in cells if cell.model == model], {}), flush=True)
     if options.memory:
-        sizes["memory"] = memory([model for model in models if model in CPU_MODELS])
+        small = [model for model in models if model in CPU_MODELS]
+        sizes["memory"] = overhead_sizes.memory(Path(__file__).resolve(), small)
     if options.trace_size:
-        sizes["trace"] = trace_size()
+        sizes["trace"] = overhead_sizes.trace_size(build("mlp"))
     text = as_markdown(facts, cells, sizes)
     print(text)
     if options.markdown:

@@ -18,6 +18,7 @@ class Cell:
     processor: list[float] = field(default_factory=list)
     steps: int = 0
     problem: str = ""
+    note: str = ""
 
     def ratios(self, bare: Cell) -> list[float]:
         return [mine / theirs for mine, theirs in zip(self.wall, bare.wall, strict=False)]
@@ -51,6 +52,9 @@ def as_markdown(facts: dict[str, str], cells: list[Cell], sizes: dict[str, Any])
             spread(cell.processor_ratios(bare)),
         )
         lines.append(f"| {' | '.join(row)} | {len(cell.wall)} x {cell.steps} |")
+    notes = [f"{cell.model}, {cell.title}: {cell.note}." for cell in cells if cell.note]
+    if notes:
+        lines += ["", " ".join(notes)]
     if "memory" in sizes:
         lines += ["", "| model | peak memory bare, MB | with netmend, MB | extra, MB |", "|---|---|---|---|"]
         for model, found in sizes["memory"].items():

@@ -15,6 +15,7 @@ from overhead_models import Training
 from torch import Tensor, nn
 
 BINS = 64
+PLANNED_WITHIN = 40  # steps; netmend works its sampling out anew every 32
 
 
 class Variant:
@@ -34,6 +35,18 @@ class Variant:
     def close(self) -> None:
         pass
 
+    def settled(self) -> bool:
+        """Whether what is special about the first steps is over."""
+        return True
+
+    def period(self) -> int:
+        """Number of steps after which its costs repeat."""
+        return 1
+
+    def note(self) -> str:
+        """What should be known beside the times."""
+        return ""
+
 
 class Watched(Variant):
     """netmend, one recording over all segments, so that its sampling can settle."""
@@ -45,6 +58,7 @@ class Watched(Variant):
         super().__init__(training)
         self._directory = Path(tempfile.mkdtemp(prefix="netmend-overhead-"))
         self._watch: Any = None
+        self._steady_from: int | None = None
 
     def enter(self) -> None:
         import netmend
@@ -59,6 +73,31 @@ class Watched(Variant):
 
     def leave(self) -> None:
         self._watch.pause()
+
+    def settled(self) -> bool:
+        """Every step is alike, or the allowance for the first steps is used up and the pace has been chosen since."""
+        recorder = self._recorder
+        if recorder.schedule.every is not None:
+            return True
+        if recorder.budget.starting:
+            return False
+        if self._steady_from is None:
+            self._steady_from = recorder.step
+        return bool(recorder.step - self._steady_from >= PLANNED_WITHIN)
+
+    def period(self) -> int:
+        schedule = self._recorder.schedule
+        return int(schedule.every or schedule.full_interval)
+
+    def note(self) -> str:
+        recorder = self._recorder
+        own = recorder.budget.steady_overhead
+        told = f", own estimate {own:.2%}" if own is not None and recorder.schedule.every is None else ""
+        return f"{recorder.full_steps} of {recorder.step} steps with all statistics{told}"
+
+    @property
+    def _recorder(self) -> Any:
+        return self._watch._recording.recorder
 
     def close(self) -> None:
         if self._watch is not None:

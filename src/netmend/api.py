@@ -99,7 +99,7 @@ class Watch:
         from netmend.store import read_trace
 
         self._recording.recorder.flush()
-        return read_trace(self.path)
+        return read_trace(self.path, self._recording.rank)
 
     def _show(self) -> None:
         from netmend import report

@@ -63,9 +63,7 @@ class Recorded:
 
     def calls_of(self, step: int) -> tuple[Call, ...]:
         """What the loop called up to the end of a step, in order."""
-        (pattern,) = [
-            p for p in self.trace.patterns if any(first <= step <= last for first, last in p.spans)
-        ]
+        (pattern,) = [p for p in self.trace.patterns if any(first <= step <= last for first, last in p.spans)]
         return pattern.calls
 
     def order_of(self, step: int) -> list[str]:

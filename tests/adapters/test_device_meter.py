@@ -124,6 +124,21 @@ def test_a_sparse_gradient_counts_what_it_does_not_store_as_zero() -> None:
     assert (low, high, zero_share, nonfinite) == (1.0, 1.0, 0.8, 0.0)
 
 
+def test_the_norm_of_all_gradients_comes_with_them() -> None:
+    meter = device_meter()
+    assert not meter.gradient_norm("too early")
+    meter.start(0)
+    meter.parameters("gradient", ["a", "b"], [torch.full((3,), 2.0), torch.full((4,), -1.0)])
+    meter.parameters("weight", ["a"], [torch.ones(3)])
+    assert meter.gradient_norm("norm")
+    meter.finish()
+    assert collect(meter)[1] == {"norm": pytest.approx(4.0)}
+    meter.start(1)
+    assert meter.gradient_norm("of nothing")
+    meter.finish()
+    assert collect(meter)[1] == {"of nothing": 0.0}
+
+
 def test_an_update_needs_remembered_values() -> None:
     meter = device_meter()
     weight = torch.randn(5)

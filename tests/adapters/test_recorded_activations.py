@@ -68,7 +68,9 @@ def values(done: Recorded, component: str, step: int) -> Tensor:
     return kept
 
 
-@pytest.mark.parametrize("component", ["net.conv", "net.relu", "net.first", "net.tanh", "net.gate", "net.head"])
+@pytest.mark.parametrize(
+    "component", ["net.conv", "net.relu", "net.first", "net.tanh", "net.gate", "net.head"]
+)
 @pytest.mark.parametrize("step", [0, 2])
 def test_moments(done: Recorded, component: str, step: int) -> None:
     found, kept = row(done, component, step), values(done, component, step).double()
@@ -97,7 +99,9 @@ def test_share_of_zeros_and_of_units_that_are_silent_on_every_sample(done: Recor
 
 def test_saturation_of_bounded_activations(done: Recorded) -> None:
     tanh, gate = values(done, "net.tanh", 0), values(done, "net.gate", 0)
-    assert row(done, "net.tanh", 0)["saturated_share"] == pytest.approx(float((tanh.abs() > 0.99).float().mean()))
+    assert row(done, "net.tanh", 0)["saturated_share"] == pytest.approx(
+        float((tanh.abs() > 0.99).float().mean())
+    )
     expected = float(((gate < 0.01) | (gate > 0.99)).float().mean())
     assert row(done, "net.gate", 0)["saturated_share"] == pytest.approx(expected) and expected > 0
     assert math.isnan(row(done, "net.first", 0)["saturated_share"])
@@ -128,7 +132,10 @@ def test_an_output_that_ignores_its_input_has_no_spread(tmp_path: Path) -> None:
 
 
 def test_std_is_exact_when_the_mean_is_far_larger(tmp_path: Path) -> None:
-    program = small("nn.Linear(4, 500), nn.Linear(500, 3)", "nn.init.constant_(net[0].bias, 300.0); nn.init.normal_(net[0].weight, 0, 0.01)")
+    program = small(
+        "nn.Linear(4, 500), nn.Linear(500, 3)",
+        "nn.init.constant_(net[0].bias, 300.0); nn.init.normal_(net[0].weight, 0, 0.01)",
+    )
     done = record(tmp_path, program)
     with torch.no_grad():
         spread = float(done.variables["net"][0](done.variables["x"]).double().std(correction=0))
@@ -137,7 +144,10 @@ def test_std_is_exact_when_the_mean_is_far_larger(tmp_path: Path) -> None:
 
 
 def test_dead_network_is_silent(tmp_path: Path) -> None:
-    done = record(tmp_path, small("nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3)", "nn.init.constant_(net[0].bias, -100.0)"))
+    done = record(
+        tmp_path,
+        small("nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3)", "nn.init.constant_(net[0].bias, -100.0)"),
+    )
     assert done.trace.series("activation", "net.1", "silent_share")[1].tolist() == [1.0, 1.0]
     assert done.trace.series("activation", "net.1", "zero_share")[1].tolist() == [1.0, 1.0]
     assert done.trace.series("gradient", "net.0.weight", "zero_share")[1].tolist() == [1.0, 1.0]
@@ -145,7 +155,9 @@ def test_dead_network_is_silent(tmp_path: Path) -> None:
 
 
 def test_activations_of_evaluation_passes_do_not_count(tmp_path: Path) -> None:
-    program = small("nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3)") + """
+    program = (
+        small("nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3)")
+        + """
 net.eval()
 with torch.no_grad():
     F.cross_entropy(net(x * 1000), y)
@@ -154,6 +166,7 @@ optimizer.zero_grad()
 F.cross_entropy(net(x), y).backward()
 optimizer.step()
 """
+    )
     done = record(tmp_path, program)
     assert done.trace.series("activation", "net.0", "maximum")[1].max() < 10
 

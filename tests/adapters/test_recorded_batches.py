@@ -175,7 +175,9 @@ for step in range(2):
     optimizer.step()
 """,
     )
-    assert done.trace.batches[0].target_std == pytest.approx(float(done.variables["y"].std(correction=0)), rel=1e-5)
+    assert done.trace.batches[0].target_std == pytest.approx(
+        float(done.variables["y"].std(correction=0)), rel=1e-5
+    )
 
 
 def test_shifted_samples_do_not_collide(tmp_path: Path) -> None:

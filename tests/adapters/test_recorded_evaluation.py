@@ -90,7 +90,12 @@ def test_evaluation_with_gradients_enabled_is_not_training(tmp_path: Path, mode:
 
 
 def test_gradients_that_nobody_uses_leave_the_statistics_of_training_alone(tmp_path: Path) -> None:
-    done = record(tmp_path, program(mode="net.eval()", guard="if True:").replace("net(inputs)\n            loss = rule", "net(inputs * 1000)\n            loss = rule"))
+    done = record(
+        tmp_path,
+        program(mode="net.eval()", guard="if True:").replace(
+            "net(inputs)\n            loss = rule", "net(inputs * 1000)\n            loss = rule"
+        ),
+    )
     # The evaluation feeds huge inputs: they must not appear among the activations of training steps.
     assert done.trace.series("activation", "net.0", "maximum")[1].max() < 50
 
@@ -136,5 +141,7 @@ for epoch in range(3):
 """,
     )
     assert only_table(done).column("loss") == pytest.approx(done.variables["checked"], rel=1e-6)
-    assert done.trace.series("progress", done.loss.name, "loss")[1] == pytest.approx(done.variables["training"])
+    assert done.trace.series("progress", done.loss.name, "loss")[1] == pytest.approx(
+        done.variables["training"]
+    )
     assert {batch.phase for batch in done.trace.batches} == {"training", "evaluation"}

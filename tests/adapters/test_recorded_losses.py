@@ -125,7 +125,9 @@ def test_broadcasting_is_visible_in_a_hand_written_loss(tmp_path: Path) -> None:
 
 def test_ranges_and_types_of_operands(tmp_path: Path) -> None:
     data = "x = torch.randn(12, 4); y = torch.tensor([[0.5], [-2.0], [7.25]]).repeat(4, 1)"
-    done = record(tmp_path, program(data, "nn.Linear(4, 1)", "first = out.detach(); loss = F.mse_loss(out, y)"))
+    done = record(
+        tmp_path, program(data, "nn.Linear(4, 1)", "first = out.detach(); loss = F.mse_loss(out, y)")
+    )
     target, given = operand(done, "target"), operand(done, "prediction")
     assert (target.minimum, target.maximum, target.dtype, target.distinct) == (-2.0, 7.25, "float32", 3)
     assert target.mean == pytest.approx(23.0 / 12) and target.std == pytest.approx(3.9069, abs=1e-3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,9 @@ weights.append([p.detach().clone() for p in net.parameters()])
 """
 
 
-def trained(folder: Path, data: str, layers: str, loss: str, before: str = "", every: int | None = 1) -> Recorded:
+def trained(
+    folder: Path, data: str, layers: str, loss: str, before: str = "", every: int | None = 1
+) -> Recorded:
     program = f"{data}\nnet = nn.Sequential({layers})\noptimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)\n"
     return record(folder, program + before + LOOP.format(loss=loss), every=every)
 
@@ -78,7 +81,9 @@ def test_gradient_norm_and_statistics(done: Recorded) -> None:
         for step in range(6):
             gradient = done.variables["gradients"][step][index]
             assert table.column("mean")[step] == pytest.approx(float(gradient.mean()), abs=1e-7)
-            assert table.column("rms")[step] == pytest.approx(float(gradient.square().mean().sqrt()), rel=1e-5)
+            assert table.column("rms")[step] == pytest.approx(
+                float(gradient.square().mean().sqrt()), rel=1e-5
+            )
             assert table.column("minimum")[step] == float(gradient.min())
             assert table.column("maximum")[step] == float(gradient.max())
         assert table.column("nonfinite").tolist() == [0] * 6
@@ -92,7 +97,9 @@ def test_updates_are_the_change_really_made(done: Recorded) -> None:
             before, after = weights[step][index].double(), weights[step + 1][index].double()
             change = after - before
             assert table.column("rms")[step] == pytest.approx(float(change.square().mean().sqrt()), rel=1e-3)
-            assert table.column("ratio")[step] == pytest.approx(float(change.norm() / before.norm()), rel=1e-3)
+            assert table.column("ratio")[step] == pytest.approx(
+                float(change.norm() / before.norm()), rel=1e-3
+            )
             assert table.column("maximum")[step] == pytest.approx(float(change.abs().max()), rel=1e-3)
             assert table.column("unchanged_share")[step] == float((change == 0).double().mean())
 
@@ -125,7 +132,9 @@ for step in range(5):
     optimizer.step()
 """,
     )
-    assert done.trace.series("progress", done.loss.name, "metric")[1] == pytest.approx(done.variables["right"])
+    assert done.trace.series("progress", done.loss.name, "metric")[1] == pytest.approx(
+        done.variables["right"]
+    )
 
 
 def test_ignored_labels_count_neither_for_accuracy_nor_for_the_constant(tmp_path: Path) -> None:
@@ -189,7 +198,11 @@ CONSTANTS = [
         1,
         "F.binary_cross_entropy_with_logits(out, goal, pos_weight=torch.tensor(4.0))",
     ),
-    ("x = torch.randn(20, 4); y = (x[:, :1] > 0.4).float()", 1, "F.binary_cross_entropy(out.sigmoid(), goal)"),
+    (
+        "x = torch.randn(20, 4); y = (x[:, :1] > 0.4).float()",
+        1,
+        "F.binary_cross_entropy(out.sigmoid(), goal)",
+    ),
 ]
 
 
@@ -211,14 +224,14 @@ def lowest_loss(done: Recorded, width: int, loss: str) -> float:
     def closure() -> float:
         optimizer.zero_grad()
         text = loss.replace("torch.tensor(", "torch.tensor(dtype=torch.float64, data=")
-        names.update(torch=torch, out=row.expand(len(goal), width), goal=goal)  # type: ignore[dict-item]
+        names.update(torch=torch, out=row.expand(len(goal), width), goal=goal)
         value = eval(text, names) / halves
         value.backward()
         return float(value.detach())
 
     best = closure()
     for _ in range(5):
-        optimizer.step(closure)
+        optimizer.step(closure)  # type: ignore[no-untyped-call]
         best = min(best, closure())
     if "l1" in loss or "huber" in loss:
         # Kinks stop gradient methods: search each column by itself, among many candidates.
@@ -236,7 +249,7 @@ def _by_search(goal: object, loss: str, names: dict[str, object]) -> float:
         losses = []
         for candidate in candidates:
             names.update(out=candidate.expand(len(column)), goal=column)
-            losses.append(float(eval(loss, names)))  # type: ignore[arg-type]
+            losses.append(float(eval(loss, names)))
         total += min(losses)
     return total / goal.shape[1]
 
@@ -262,5 +275,5 @@ def test_targets_are_counted(tmp_path: Path) -> None:
 
 def test_wall_time_runs_forward(done: Recorded) -> None:
     seconds = done.trace.series("step", "optimizer", "seconds")[1]
-    assert all(later > earlier for earlier, later in zip(seconds, seconds[1:], strict=False))
+    assert all(later > earlier for earlier, later in itertools.pairwise(seconds))
     assert seconds[0] >= 0

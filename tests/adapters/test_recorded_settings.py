@@ -31,7 +31,9 @@ START = "x, y = torch.randn(12, 4), torch.arange(12) % 3\nnet = nn.Linear(4, 3)\
         ("torch.optim.RMSprop(net.parameters(), alpha=0.5, centered=True)", "RMSprop", {"alpha": 0.5, "centered": True}),
     ],
 )  # fmt: skip
-def test_optimizers_keep_their_settings(tmp_path: Path, made: str, kind: str, settings: dict[str, object]) -> None:
+def test_optimizers_keep_their_settings(
+    tmp_path: Path, made: str, kind: str, settings: dict[str, object]
+) -> None:
     done = record(tmp_path, START + f"optimizer = {made}\ntrain(2)")
     (fact,) = done.trace.optimizers
     assert (fact.name, fact.kind) == ("optimizer", kind)
@@ -41,13 +43,16 @@ def test_optimizers_keep_their_settings(tmp_path: Path, made: str, kind: str, se
 
 
 def test_learning_rate_given_as_a_tensor_is_a_setting_too(tmp_path: Path) -> None:
-    done = record(tmp_path, START + "optimizer = torch.optim.Adam(net.parameters(), lr=torch.tensor(0.05))\ntrain(2)")
+    done = record(
+        tmp_path, START + "optimizer = torch.optim.Adam(net.parameters(), lr=torch.tensor(0.05))\ntrain(2)"
+    )
     assert done.trace.series("rate", "optimizer[0]", "rate")[1].tolist() == [pytest.approx(0.05)]
 
 
-@pytest.mark.xfail(strict=True, reason="tensors among the settings of a group are left out")
 def test_settings_given_as_tensors_are_kept(tmp_path: Path) -> None:
-    done = record(tmp_path, START + "optimizer = torch.optim.Adam(net.parameters(), lr=torch.tensor(0.05))\ntrain(2)")
+    done = record(
+        tmp_path, START + "optimizer = torch.optim.Adam(net.parameters(), lr=torch.tensor(0.05))\ntrain(2)"
+    )
     assert done.trace.optimizers[0].groups[0].settings["lr"] == pytest.approx(0.05)
 
 
@@ -258,3 +263,11 @@ def test_compiled_models_are_recorded_by_their_parameters(tmp_path: Path) -> Non
 def test_environment_says_that_something_was_compiled(tmp_path: Path) -> None:
     done = record(tmp_path, START + COMPILED)
     assert done.trace.environment.compiled
+
+
+def test_every_rank_records_a_trace_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RANK", "1")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    done = record(tmp_path, START + "optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\ntrain(2)")
+    assert (done.trace.environment.rank, done.trace.environment.world_size) == (1, 2)
+    assert done.trace.run.steps == 2

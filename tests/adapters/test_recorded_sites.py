@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from recording import Recorded, record
 
-from netmend.vocabulary import FunctionFact, LossFact, SchedulerFact, Site
+from netmend.vocabulary import Call, FunctionFact, LossFact, SchedulerFact, Site
 
 PROGRAM = """
 class Block(nn.Module):
@@ -145,8 +145,8 @@ def test_calls_of_the_loop_have_their_line(done: Recorded, what: str) -> None:
 def test_rarer_calls_of_the_loop_have_their_line(done: Recorded) -> None:
     first, after_epoch, last = done.calls_of(0), done.calls_of(2), done.calls_of(4)
 
-    def site(calls: tuple[object, ...], what: str, detail: str = "") -> Site | None:
-        return next(c.site for c in calls if c.what == what and detail in c.detail)  # type: ignore[attr-defined]
+    def site(calls: tuple[Call, ...], what: str, detail: str = "") -> Site | None:
+        return next(call.site for call in calls if call.what == what and detail in call.detail)
 
     assert done.at("train", site(first, "train")) and done.at("epoch", site(first, "epoch"))
     assert done.at("decay", site(after_epoch, "scheduler"))

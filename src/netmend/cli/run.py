@@ -109,7 +109,7 @@ def _report(watching: Any, quiet: bool, page: Path | None) -> None:
     if watching.problem is not None and not watching.path.exists():
         sys.stderr.write(f"netmend: {watching.problem}\n")
         return
-    trace = read_trace(watching.path)
+    trace = read_trace(watching.path, watching.rank)
     if page is not None:
         page.write_text(report.html(trace), encoding="utf-8")
     if not quiet:

@@ -31,11 +31,11 @@ def name_of(thing: object, frame: FrameType | None, sites: Sites) -> str | None:
 
 def _search(thing: object, variables: Mapping[str, Any]) -> str | None:
     for name, value in list(variables.items()):
-        if value is thing and not name.startswith("__"):
+        if value is thing and _is_name(name):
             return name
     for name, value in list(variables.items()):
         attributes = getattr(value, "__dict__", None) if not isinstance(value, type) else None
-        if name.startswith("__") or not isinstance(attributes, dict) or len(attributes) > 200:
+        if not _is_name(name) or not isinstance(attributes, dict) or len(attributes) > 200:
             continue
         for attribute, held in list(attributes.items()):
             if held is thing:
@@ -45,3 +45,8 @@ def _search(thing: object, variables: Mapping[str, Any]) -> str | None:
                     if module is thing:
                         return f"{name}.{child}"
     return None
+
+
+def _is_name(name: str) -> bool:
+    """Something the user wrote: interpreters and test tools keep variables of their own, such as ".0" or "@assert"."""
+    return name.isidentifier() and not name.startswith("__")

@@ -36,7 +36,7 @@ class Watching:
         progress: Progress | None = None,
         sites: Sites | None = None,
     ) -> None:
-        rank = int(os.environ.get("RANK", "0"))
+        self.rank = rank = int(os.environ.get("RANK", "0"))
         try:
             working_directory = str(Path.cwd())
             root = options.directory / "runs" if options.directory is not None else runs_root()

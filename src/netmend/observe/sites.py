@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import sys
 import sysconfig
 from pathlib import Path
@@ -11,9 +12,10 @@ from types import CodeType, FrameType
 from netmend.observe.variables import search_variables
 from netmend.vocabulary import Site
 
-_OWN = str(Path(__file__).resolve().parents[1])
-_STANDARD = tuple({sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")})
-_INSTALLED = ("site-packages", "dist-packages")
+# Both as imported and without symbolic links: code objects may carry either. All end in a separator.
+_OWN = tuple({f"{path.parents[1]}{os.sep}" for path in (Path(__file__), Path(__file__).resolve())})
+_STANDARD = tuple({f"{sysconfig.get_path(name)}{os.sep}" for name in ("stdlib", "platstdlib")})
+_INSTALLED = tuple(f"{os.sep}{folder}{os.sep}" for folder in ("site-packages", "dist-packages"))
 _NOTEBOOK = ("<ipython-input", "<stdin>", "ipykernel")
 
 
@@ -43,8 +45,8 @@ class Sites:
             return True
         return not (
             file.startswith(_OWN)
+            or file.startswith(_STANDARD)
             or any(folder in file for folder in _INSTALLED)
-            or any(file.startswith(folder) for folder in _STANDARD)
         )
 
     def user_frame(self, frame: FrameType | None) -> FrameType | None:

@@ -11,6 +11,7 @@ from rich.text import Text
 from netmend.report.content import Remark, clean
 from netmend.report.overview import advice_when_untrained, alarms, headline, remarks
 from netmend.report.terminal import STYLES, Remarks
+from netmend.store import runs_root
 from netmend.vocabulary import Trace
 
 _MOST_MISSING = 3  # the page of the run lists all
@@ -34,4 +35,5 @@ def _lines(trace: Trace, run_path: Path) -> Iterator[Remark]:
     if len(missing) > _MOST_MISSING:
         yield Remark("not seen", f"and {len(missing) - _MOST_MISSING} more", tone="muted")
     yield Remark("recorded", clean(str(run_path)))
-    yield Remark("more", f"netmend show {clean(trace.run.name or run_path.name)}")
+    at_home = run_path.parent.resolve() == runs_root().resolve()
+    yield Remark("more", f"netmend show {clean(trace.run.name or run_path.name) if at_home else run_path}")

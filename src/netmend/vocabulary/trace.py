@@ -100,11 +100,14 @@ class Trace:
 
     @property
     def loss(self) -> tuple[IntArray, FloatArray]:
-        """Training loss over all steps, of all optimisers together."""
+        """Training loss over all steps, of all optimisers together; steps without a backward pass have none."""
         tables = [table for table in self.tables_of("step") if len(table)]
         if not tables:
             return np.empty(0, dtype=np.int64), np.empty(0)
-        steps = np.concatenate([table.steps for table in tables])
-        values = np.concatenate([table.column("loss") for table in tables])
+        there = [table.column("backwards") != 0 for table in tables]
+        steps = np.concatenate([table.steps[rows] for table, rows in zip(tables, there, strict=True)])
+        values = np.concatenate(
+            [table.column("loss")[rows] for table, rows in zip(tables, there, strict=True)]
+        )
         order = np.argsort(steps, kind="stable")
         return steps[order], values[order]

@@ -55,6 +55,7 @@ class Batch:
     busy: bool = False
     sent: bool = False
     entries: list[Entry] = field(default_factory=list)
+    norm_keys: list[object] = field(default_factory=list)  # those who wait for the norm of all gradients
     results: Tensor | None = None  # on the device
     arrived: Tensor | None = None  # on the host
 
@@ -86,6 +87,7 @@ class Batch:
     def clear(self) -> None:
         self.busy = self.sent = False
         self.entries = []
+        self.norm_keys = []
 
 
 class ScalarRing:

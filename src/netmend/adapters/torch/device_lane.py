@@ -11,6 +11,8 @@ from contextlib import AbstractContextManager, nullcontext
 import torch
 from torch import Tensor
 
+_NOTHING: AbstractContextManager[object] = nullcontext()
+
 
 class Lane:
     """One device, seen from the thread that trains on it."""
@@ -24,6 +26,7 @@ class Lane:
         self.memory = 8_000_000_000  # bytes
         # What Triton itself calls; the public way builds a Stream object at every launch.
         self._raw_stream = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+        self._current_device = getattr(torch._C, "_cuda_getDevice", torch.cuda.current_device)
         self._capturing = getattr(
             torch._C, "_cuda_isCurrentStreamCapturing", torch.cuda.is_current_stream_capturing
         )
@@ -46,8 +49,8 @@ class Lane:
 
     def here(self) -> AbstractContextManager[object]:
         """Makes this device the current one for launches."""
-        if not self.cuda or torch.cuda.current_device() == self.device.index:
-            return nullcontext()
+        if not self.cuda or self._current_device() == self.device.index:
+            return _NOTHING
         return torch.cuda.device(self.device)
 
     def exactly(self) -> torch.autocast:

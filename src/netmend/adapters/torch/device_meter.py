@@ -18,7 +18,7 @@ from netmend.adapters.torch.device_buffers import Batch, ScalarRing
 from netmend.adapters.torch.device_lane import Lane, Milestone
 from netmend.adapters.torch.device_launch import Launcher, can_launch
 from netmend.adapters.torch.device_parameters import UPDATE_SAMPLES, Firsts, Group, Rosters
-from netmend.adapters.torch.device_rows import Entry, ParameterEntry, UpdateEntry
+from netmend.adapters.torch.device_rows import Entry, Joiner, ParameterEntry, UpdateEntry, norm_of_gradients
 from netmend.adapters.torch.device_scratch import Scratch
 from netmend.adapters.torch.meter import Arrived, Emit
 
@@ -44,6 +44,7 @@ class DeviceMeter:
         self._remembered: dict[str, Tensor] = {}
         self._remembered_names: set[tuple[str, ...]] = set()
         self._scalars = ScalarRing(lane)
+        self._joiner = Joiner()
         self.skipped_steps = 0  # because the results of earlier ones had not arrived yet
         self._elsewhere = 0
 
@@ -92,6 +93,16 @@ class DeviceMeter:
                 self._scan_group(kind, group, new)
             for index in roster.plain:
                 self._parameter_plainly(kind, names[index], tensors[index])
+
+    def gradient_norm(self, key: object) -> bool:
+        """The norm of all gradients measured in this step is wanted; it arrives under `key` as a scalar would.
+
+        False when nothing is recorded now: then it has to be asked for in another way.
+        """
+        if self._batch is None:
+            return False
+        self._batch.norm_keys.append(key)
+        return True
 
     def _scan_group(self, kind: str, group: Group, new: bool) -> None:
         assert self._launch is not None and group.scan is not None
@@ -201,7 +212,7 @@ class DeviceMeter:
         if batch is None:
             return
         batch.entries = self._scratch.entries
-        if not batch.entries or self._lane.capturing():
+        if not (batch.entries or batch.norm_keys) or self._lane.capturing():
             batch.clear()
             return
         with self._lane.here(), self._lane.exactly():
@@ -226,7 +237,9 @@ class DeviceMeter:
                 break
             self._flying.pop(0)
             numbers = batch.numbers()
-            for entry in batch.entries:
+            for key in batch.norm_keys:
+                arrived(key, norm_of_gradients(batch.entries, numbers))
+            for entry in self._joiner.join(batch.entries):
                 for kind, component, values in entry.rows(numbers):
                     emit(kind, component, batch.step, values)
             batch.clear()

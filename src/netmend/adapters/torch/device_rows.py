@@ -62,11 +62,22 @@ class ActivationFacts:
         functions: list[str | None],
     ) -> None:
         self.components = components
+        self.functions = functions
         self.counts = np.array(counts, dtype=np.float64)
+        self.all_units = units
         self.has_units = np.array(units) > 0
         self.units = np.maximum(np.array(units, dtype=np.float64), 1.0)
-        self.rectified = np.array([function in RELU_LIKE for function in functions])
-        self.bounded = np.array([function == "hardtanh" or function in FLAT_ENDS for function in functions])
+        self.rectified = np.array([function in RELU_LIKE for function in functions], dtype=bool)
+        self.bounded = np.array([f == "hardtanh" or f in FLAT_ENDS for f in functions], dtype=bool)
+
+    @classmethod
+    def joined(cls, parts: Sequence[ActivationFacts]) -> ActivationFacts:
+        return cls(
+            [name for part in parts for name in part.components],
+            [int(count) for part in parts for count in part.counts],
+            [units for part in parts for units in part.all_units],
+            [function for part in parts for function in part.functions],
+        )
 
 
 @dataclass(frozen=True)
@@ -91,6 +102,33 @@ class ActivationEntry:
         nonfinite = numbers[:, COLUMN_NONFINITE]
         columns = (mean, std, rms, low, high, zero_share, nonfinite, silent, saturated, spread)
         yield from _rows("activation", facts.components, columns)
+
+
+class Joiner:
+    """Puts all activations of a step into one entry: one calculation for a hundred of them instead of one for each few."""
+
+    def __init__(self) -> None:
+        self._parts: list[ActivationFacts] = []
+        self._whole = ActivationFacts([], [], [], [])
+
+    def join(self, entries: Sequence[Entry]) -> list[Entry]:
+        few: list[ActivationEntry] = []
+        others: list[Entry] = []
+        for entry in entries:
+            if isinstance(entry, ActivationEntry):
+                few.append(entry)
+            else:
+                others.append(entry)
+        if len(few) < 2:
+            return list(entries)
+        parts = [entry.facts for entry in few]
+        if parts != self._parts:  # as a rule every step is like the one before
+            self._parts, self._whole = parts, ActivationFacts.joined(parts)
+        slots: list[int] = []
+        for entry in few:
+            found = entry.slots
+            slots += range(found.start, found.stop) if isinstance(found, slice) else found
+        return [ActivationEntry(self._whole, slots), *others]
 
 
 @dataclass(frozen=True)
@@ -135,6 +173,17 @@ class UpdateEntry:
 
 
 Entry = ActivationEntry | ParameterEntry | UpdateEntry
+
+
+def norm_of_gradients(entries: Sequence[Entry], results: Numbers) -> float:
+    """The norm of all gradients of a step together, from the sums of squares that are there anyway."""
+    with np.errstate(all="ignore"):
+        total = sum(
+            float(results[entry.slots][:, COLUMN_SQUARES].sum())
+            for entry in entries
+            if isinstance(entry, ParameterEntry) and entry.kind == "gradient"
+        )
+        return float(np.sqrt(total))
 
 
 def moments(numbers: Numbers, counts: Numbers) -> tuple[Numbers, Numbers, Numbers, Numbers]:

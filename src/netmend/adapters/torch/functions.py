@@ -101,6 +101,17 @@ class Functions:
         self._derived = list(tensors_in(output))
         self._enter(Spy(self._saw_in_tail))
 
+    def leave_tail(self) -> bool:
+        """Stop watching the operations of the objective; says whether they were being watched."""
+        watched = self._mode is not None and not self._mode.over and self.model_output is not None
+        self._leave()
+        return watched
+
+    def resume_tail(self, made: Any) -> None:
+        """Go on, with what a loss function has made meanwhile."""
+        self._derived.extend(tensors_in(made))
+        self._enter(Spy(self._saw_in_tail))
+
     def leave_all(self) -> None:
         self._leave()
 

@@ -95,17 +95,21 @@ class Losses:
         )
 
     def _calling(self, args: Any, kwargs: Any) -> bool | None:
+        """Whether the operations around the loss are being watched; None when the call is of no interest."""
         # Losses call each other, and under a function mode themselves: the outermost call counts.
         if self._depth or not self.session.watching() or self.session.in_backward:
             return None
-        self.session.functions.leave_all()  # a mode around the loss would put frames between it and the user's line
+        # A mode around the loss would put frames between it and the user's line: it is left for a moment.
+        spied = self.session.functions.leave_tail()
         self._depth += 1
-        return True
+        return spied
 
     def _returned(
         self, criterion: str, original: Any, token: Any, args: Any, kwargs: Any, result: Any
     ) -> None:
         self._depth -= 1
+        if token:
+            self.session.functions.resume_tail(result)
         if result is not RAISED and not unusual_execution():
             self.called(criterion, original, result, args, kwargs)
 

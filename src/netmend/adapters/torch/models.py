@@ -132,7 +132,9 @@ class Models:
             or type(inside).__name__.lower()
         )
         model = Model(self.session, module, self.session.unique_name(name))
-        self.all = [known for known in self.all if known.reference() is not None]  # those of earlier folds are gone
+        self.all = [
+            known for known in self.all if known.reference() is not None
+        ]  # those of earlier folds are gone
         self.all.append(model)
         self._by_id[id(module)] = model
         kind = type(module)
@@ -188,7 +190,7 @@ class Models:
         model.called_from = model.called_from or site
         self.active = model
         if grad:
-            session.nonfinite.entering(module, args, kwargs)
+            session.nonfinite.entering(module, args, kwargs, site)
         if session.recorder.level == FULL and grad:
             if structure.identity(module) != model.parameter_ids:
                 self._changed(model, module)

@@ -35,7 +35,11 @@ class ForwardCall:
     args: Any
     kwargs: Any
     random: RandomState
+    site: Site | None = None  # the line that called the model
     output_gradients: list[Tensor | None] = field(default_factory=list)
+    output_nodes: list[int] = field(
+        default_factory=list
+    )  # sequence numbers of the graph's nodes that made them
 
 
 class Nonfinite:
@@ -45,11 +49,11 @@ class Nonfinite:
         self.found = False
         self._gradient_trouble = False
 
-    def entering(self, module: nn.Module, args: Any, kwargs: Any) -> None:
+    def entering(self, module: nn.Module, args: Any, kwargs: Any, site: Site | None = None) -> None:
         """A training forward pass begins."""
         if not self.found:
             del self.calls[: -_MOST_CALLS + 1]
-            self.calls.append(ForwardCall(weakref.ref(module), args, kwargs, RandomState.now()))
+            self.calls.append(ForwardCall(weakref.ref(module), args, kwargs, RandomState.now(), site))
 
     def leaving(self, output: Any) -> None:
         """It has ended: listen for the gradients of its outputs."""
@@ -60,6 +64,8 @@ class Nonfinite:
         for tensor in outputs:
             if tensor.requires_grad and tensor.is_floating_point():
                 kept.append(None)
+                if tensor.grad_fn is not None:
+                    self.calls[-1].output_nodes.append(tensor.grad_fn._sequence_nr())
                 if tensor.is_cpu and tensor.numel() * tensor.element_size() <= _LARGEST_GRADIENT:
                     tensor.register_hook(
                         shielded(self.session, "gradients of outputs", _keeper(kept, len(kept) - 1))
@@ -81,7 +87,11 @@ class Nonfinite:
         if bad:
             self._report(self._weights(bad), "loss", value)
             return
-        origin = self._origin_forward() or origin_in_tail(objective, self.calls, session.functions.tail_sites)
+        origin = (
+            self._origin_forward()
+            or self._bad_target()
+            or origin_in_tail(objective, self.calls, session.functions.tail_sites)
+        )
         self._report(origin or self._loss_itself(site), "loss", value)
 
     def clip_norm(self, value: float) -> None:
@@ -127,10 +137,17 @@ class Nonfinite:
             if module is None:
                 continue
             if any(not _finite(t) for t in tensors_in((call.args, call.kwargs)) if t.is_floating_point()):
-                return Origin("the input of the model", "data", "input", None)
+                return Origin("the input of the model", "data", "input", call.site)
             origin = replay_forward(self.session, module, call)
             if origin is not None:
                 return origin
+        return None
+
+    def _bad_target(self) -> Origin | None:
+        for call in self.session.losses.calls:
+            if call.target is not None and not _finite(call.target):
+                fact = self.session.losses.facts.get(call.name)
+                return Origin("the target of the loss", "data", "target", fact.called if fact else None)
         return None
 
     def _origin_forward(self) -> Origin | None:

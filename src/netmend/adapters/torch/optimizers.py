@@ -41,11 +41,14 @@ class Optimizers:
         self.initial: dict[str, tuple[Statistics, float | None]] = {}
         self._handles: list[RemovableHandle] = []
         self._rates: dict[str, list[float]] = {}
+        self._held: Known[tuple[str, int]] = Known()
+        self._unnamed: set[str] = set()  # optimisers with parameters whose model is not known yet
         self._groups: dict[str, int] = {}  # number of parameters when the fact was written
         self._sentinels: Known[list[Tensor]] = Known()
         self._leaves: list[tuple[str, Tensor]] = []
         self._by_hand_state: tuple[Any, ...] = ()
         self._measured_before = False
+        self._closure = False
 
     def install(self) -> None:
         self._handles = [
@@ -85,7 +88,8 @@ class Optimizers:
             for index, group in enumerate(optimizer.param_groups):
                 if any(held is parameter for held in group["params"]):
                     return self.name(optimizer), index
-        return None, None
+        # An optimiser that is gone still was the one that trained it.
+        return self._held.get(parameter) or (None, None)
 
     def named(self, optimizer: Optimizer) -> list[tuple[str, Tensor]]:
         """The optimiser's parameters with their names; those of no known model are named after the optimiser."""
@@ -108,7 +112,8 @@ class Optimizers:
         size = 0
         for group in optimizer.param_groups:
             size += len(group["params"])
-        if self._groups.get(name) == size:
+        unfinished = name in self._unnamed and self.session.recorder.level == FULL
+        if self._groups.get(name) == size and not unfinished:
             return
         self._groups[name] = size
         self.named(optimizer)
@@ -121,7 +126,26 @@ class Optimizers:
             )
             for group in optimizer.param_groups
         )
+        odd = {
+            type(p).__name__
+            for group in optimizer.param_groups
+            for p in group["params"]
+            if not _measurable(p)
+        }
+        if odd:
+            kinds = ", ".join(sorted(odd))
+            self.session.recorder.missing(
+                f"statistics of some parameters of {name} are not taken (they are {kinds})"
+            )
         created = self.session.created.get(optimizer)
+        for index, group in enumerate(optimizer.param_groups):
+            for parameter in group["params"]:
+                self._held.put(parameter, (name, index))
+        self._unnamed.discard(name)
+        if any(
+            "?" in group.parameters for group in groups
+        ):  # their model runs only within the step's closure
+            self._unnamed.add(name)
         self.facts[name] = OptimizerFact(name, type(optimizer).__name__, groups, created, site)
         self.session.recorder.fact(self.facts[name])
         for model in self.session.models.all:
@@ -141,7 +165,7 @@ class Optimizers:
         name = self.name(optimizer)
         site = session.sites.here()
         self._record(optimizer, name, site)
-        session.recorder.patterns.note("step", name, "closure" if closure else "", site)
+        self._closure = closure
         self._check_sentinels(optimizer)
         self._measured_before = session.recorder.level == FULL and self._measure_gradients(optimizer)
         if session.recorder.level == FULL:
@@ -218,6 +242,7 @@ class Optimizers:
         session = self.session
         name = self.name(optimizer)
         self.stepping.add(name)
+        session.recorder.patterns.note("step", name, "closure" if self._closure else "", session.sites.here())
         session.recorder.schedule.companions = len(self.stepping)
         if session.recorder.level == FULL:
             if not self._measured_before:  # a closure computed the gradients within the step

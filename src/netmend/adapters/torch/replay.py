@@ -56,22 +56,24 @@ class RandomState:
 
 def replay_forward(session: TorchSession, module: nn.Module, call: ForwardCall) -> Origin | None:
     """Which operation of the forward pass made the first non-finite value?"""
-    with _undisturbed(module), _module_stack() as stack:
+    with _undisturbed(module), _module_stack(module) as stack:
         call.random.restore()
-        watch = _FiniteWatch(session, stack)
-        with torch.no_grad(), watch, contextlib.suppress(_Found):
-            args, kwargs = _copied(call)
-            module.forward(*args, **kwargs)
-        return watch.origin
+        args, kwargs = _copied(call)
+        watch = _FiniteWatch(_Place(session, stack, call.site))
+        with torch.no_grad(), watch:
+            output = module.forward(*args, **kwargs)
+        # A value that is infinite for a while and does no harm is not what broke the loss.
+        return None if _all_finite(output) else watch.origin
 
 
 def replay_backward(session: TorchSession, module: nn.Module, call: ForwardCall) -> Origin | None:
     """Which node of the backward pass turned finite gradients into non-finite ones?"""
-    with _undisturbed(module), _module_stack() as stack:
+    with _undisturbed(module), _module_stack(module) as stack:
         call.random.restore()
-        places = _Places(session, stack)
+        places = _Places(_Place(session, stack, call.site))
         args, kwargs = _copied(call)
-        with torch.enable_grad(), places:
+        # The guard switches function modes off while we compute; this one has to see the operations.
+        with torch.enable_grad(), torch._C._EnableTorchFunction(), places:
             output = module.forward(*args, **kwargs)
         again = [t for t in tensors_in(output) if t.requires_grad and t.is_floating_point()]
         # A replay that takes another branch may return something else: only what fits is used.
@@ -132,55 +134,72 @@ def _first_bad_node(
     return found[0] if found else None
 
 
-class _Found(Exception):
-    """Ends a replay as soon as the origin is known."""
+class _Place:
+    """Where a replay is: the user's line and the module being executed."""
+
+    def __init__(self, session: TorchSession, stack: list[nn.Module], called: Site | None) -> None:
+        self._session, self._stack, self._called = session, stack, called
+        self._started = session.sites.here()
+
+    def __call__(self) -> tuple[Site | None, str]:
+        here = self._session.sites.here()
+        # Without a frame of the user's inside the model, the line found is the one that led to the replay.
+        site = self._called if here == self._started else here
+        return site, self._session.names.get(self._stack[-1]) or "" if self._stack else ""
+
+
+# Operations that hand infinities out on request: masks and constants.
+_ON_REQUEST = (
+    "constant_pad_nd",
+    "empty",
+    "empty_like",
+    "empty_strided",
+    "fill",
+    "full",
+    "full_like",
+    "lift_fresh",
+    "masked_fill",
+    "new_empty",
+    "new_full",
+    "scalar_tensor",
+    "where",
+)
 
 
 class _FiniteWatch(TorchDispatchMode):
     """Looks at what every operation is given and gives."""
 
-    def __init__(self, session: TorchSession, stack: list[nn.Module]) -> None:
+    def __init__(self, place: _Place) -> None:
         super().__init__()
-        self.session = session
-        self.stack = stack
+        self.place = place
         self.origin: Origin | None = None
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = str(func.overloadpacket.__name__).rstrip("_")
+        if self.origin is not None or name in _ON_REQUEST:
+            return func(*args, **(kwargs or {}))
+        # Looked at beforehand: operations in place change what they are given.
+        clean, numbers = _all_finite((args, kwargs)), not _any_nan((args, kwargs))
+        inputs = tuple(_described(t) for t in tensors_in((args, kwargs)))[:4] if numbers else ()
         result = func(*args, **(kwargs or {}))
-        if self.origin is None and not _all_finite(result) and _all_finite((args, kwargs)):
-            name = str(func.overloadpacket.__name__)
-            if name not in (
-                "empty",
-                "empty_like",
-                "empty_strided",
-                "new_empty",
-                "masked_fill",
-                "full",
-                "full_like",
-                "where",
-                "scalar_tensor",
-                "lift_fresh",
-            ):
-                component = self.session.names.get(self.stack[-1]) or "" if self.stack else ""
-                inputs = tuple(_described(t) for t in tensors_in((args, kwargs)))[:4]
-                self.origin = Origin(name, "forward", component, self.session.sites.here(), inputs)
-                raise _Found
+        # Infinite inputs can be meant (masks); NaN made of them is not.
+        if (clean and not _all_finite(result)) or (numbers and _any_nan(result)):
+            site, component = self.place()
+            self.origin = Origin(name, "forward", component, site, inputs)
         return result
 
 
 class _Places(TorchFunctionMode):
     """Remembers for every node of the graph being built which line and module built it."""
 
-    def __init__(self, session: TorchSession, stack: list[nn.Module]) -> None:
+    def __init__(self, place: _Place) -> None:
         super().__init__()
-        self.session = session
-        self.stack = stack
+        self.place = place
         self.found: dict[Any, tuple[Site | None, str]] = {}
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
-        component = self.session.names.get(self.stack[-1]) or "" if self.stack else ""
-        place = (self.session.sites.here(), component)
+        place = self.place()
         waiting = [t.grad_fn for t in tensors_in(result)]
         while waiting:  # one function may build several nodes; older ones are known already
             node = waiting.pop()
@@ -191,14 +210,14 @@ class _Places(TorchFunctionMode):
 
 
 @contextlib.contextmanager
-def _module_stack() -> Iterator[list[nn.Module]]:
-    stack: list[nn.Module] = []
+def _module_stack(root: nn.Module) -> Iterator[list[nn.Module]]:
+    stack = [root]
 
     def enter(module: nn.Module, args: Any) -> None:
         stack.append(module)
 
     def leave(module: nn.Module, args: Any, output: Any) -> None:
-        if stack:
+        if len(stack) > 1:
             stack.pop()
 
     handles = [
@@ -245,6 +264,14 @@ def _undisturbed(module: nn.Module) -> Iterator[None]:
 def _all_finite(value: Any) -> bool:
     return all(
         bool(torch.isfinite(t.detach()).all())
+        for t in tensors_in(value)
+        if t.is_floating_point() or t.is_complex()
+    )
+
+
+def _any_nan(value: Any) -> bool:
+    return any(
+        bool(torch.isnan(t.detach()).any())
         for t in tensors_in(value)
         if t.is_floating_point() or t.is_complex()
     )

@@ -72,7 +72,9 @@ def show_targets(targets: Targets, fact: LossFact, prediction: Tensor, target: T
     rows = values.reshape(len(values), -1) if values.dim() else values.reshape(1, 1)
     if rows.shape[1] > _MOST_COLUMNS:
         rows = rows[:, :_MOST_COLUMNS]
-    if rows.device.type != "mps":  # squares of targets far from zero need all digits; that device has no doubles
+    if (
+        rows.device.type != "mps"
+    ):  # squares of targets far from zero need all digits; that device has no doubles
         rows = rows.double()
     totals = torch.stack([rows.sum(dim=0), rows.square().sum(dim=0)]).cpu().double().numpy()
     few = rows[:, :: -(-rows.shape[1] // _SAMPLED_COLUMNS)]

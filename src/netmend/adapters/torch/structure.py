@@ -62,21 +62,30 @@ def settings_of(thing: Any) -> dict[str, Any]:
 
 
 def record_modules(session: TorchSession, model: Model, module: nn.Module) -> None:
-    registered = list(getattr(module, "_orig_mod", module).modules())
     names = []
-    for child in registered:
+    made: dict[str, Site | None] = {}  # by path
+    inside = set()
+    for path, child in getattr(module, "_orig_mod", module).named_modules():
         names.append(session.names.get(child) or model.name)
-        _record_module(session, model, child, registered=True)
-    inside = {id(child) for child in registered}
+        # Copies (the layers of nn.TransformerEncoder) were never created by a line: what holds them was.
+        made[path] = _created(session, model, child) or made.get(path.rpartition(".")[0])
+        _record_module(session, model, child, made[path], registered=True)
+        inside.add(id(child))
     for seen in list(model.calls.values()):
         stray = seen.reference()
         if stray is not None and id(stray) not in inside:
             names.append(model.name_of_module(stray))
-            _record_module(session, model, stray, registered=False)
+            _record_module(session, model, stray, _created(session, model, stray), registered=False)
     _record_model(session, model, module, tuple(names))
 
 
-def _record_module(session: TorchSession, model: Model, module: nn.Module, registered: bool) -> None:
+def _created(session: TorchSession, model: Model, module: nn.Module) -> Site | None:
+    return session.created.get(module) or attribute_site(session, model, module)
+
+
+def _record_module(
+    session: TorchSession, model: Model, module: nn.Module, created: Site | None, registered: bool
+) -> None:
     seen = model.calls.get(id(module))
     name = model.name_of_module(module)
     session.recorder.fact(
@@ -95,7 +104,7 @@ def _record_module(session: TorchSession, model: Model, module: nn.Module, regis
             input_shapes=seen.inputs if seen else (),
             output_shapes=seen.outputs if seen else (),
             output_dtype=seen.dtype if seen else "",
-            created=session.created.get(module) or attribute_site(session, model, module),
+            created=created,
             called=seen.called if seen else None,
         )
     )

@@ -31,6 +31,9 @@ _AGAIN: dict[str, Callable[[Any], Tensor]] = {
     "mul": lambda node: node._saved_self * node._saved_other,
     "acos": lambda node: torch.acos(node._saved_self),
     "asin": lambda node: torch.asin(node._saved_self),
+    "mean": lambda node: torch.tensor(
+        1.0 / node._saved_self_sym_numel if node._saved_self_sym_numel else torch.nan
+    ),
     "logsoftmax": lambda node: node._saved_result,
     "softmax": lambda node: node._saved_result,
     "binarycrossentropy": lambda node: torch.nn.functional.binary_cross_entropy(
@@ -42,7 +45,7 @@ _AGAIN: dict[str, Callable[[Any], Tensor]] = {
 @torch.no_grad()
 def origin_in_tail(objective: Tensor, calls: list[ForwardCall], sites: dict[str, Site]) -> Origin | None:
     """The deepest operation above the models' outputs whose result is not finite although its inputs are."""
-    nodes = _from_bottom(objective)
+    nodes = _from_bottom(objective, {number for call in calls for number in call.output_nodes})
     for node in nodes:
         name = _function_name(node.name()).replace("_", "")
         again = _AGAIN.get(name)
@@ -64,8 +67,8 @@ def origin_in_tail(objective: Tensor, calls: list[ForwardCall], sites: dict[str,
     return None
 
 
-def _from_bottom(objective: Tensor) -> list[Any]:
-    """Nodes of the graph, inputs before what is made of them."""
+def _from_bottom(objective: Tensor, outputs: set[int]) -> list[Any]:
+    """Nodes of the graph above the models' outputs, inputs before what is made of them."""
     ordered: list[Any] = []
     visited: set[Any] = set()
     waiting: list[tuple[Any, bool]] = [(objective.grad_fn, False)]
@@ -76,7 +79,7 @@ def _from_bottom(objective: Tensor) -> list[Any]:
         if expanded:
             ordered.append(node)
             continue
-        if node in visited:
+        if node in visited or node._sequence_nr() in outputs:
             continue
         visited.add(node)
         waiting.append((node, True))
