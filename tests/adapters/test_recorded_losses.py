@@ -198,7 +198,6 @@ def test_task_kinds_with_their_number_of_classes(
     assert task.evidence and task.name == done.loss.name
 
 
-@pytest.mark.xfail(strict=True, reason="positions that are folded into the batch are taken for samples")
 def test_a_flattened_sequence_is_still_a_sequence(tmp_path: Path) -> None:
     data = "x = torch.randint(7, (6, 5)); y = torch.randint(7, (6, 5))"
     loss = "loss = F.cross_entropy(out.reshape(-1, 7), y.reshape(-1))"

@@ -107,7 +107,6 @@ def test_an_optimizer_that_never_steps(tmp_path: Path) -> None:
     assert all(p.optimizer == "optimizer" for p in done.trace.parameters)
 
 
-@pytest.mark.xfail(strict=True, reason="facts of optimisers are written at their first step")
 def test_an_optimizer_that_never_steps_is_a_fact(tmp_path: Path) -> None:
     done = record(
         tmp_path, START + "for step in range(20):\n    optimizer.zero_grad()\n    loss_of().backward()\n"

@@ -137,6 +137,8 @@ class Losses:
         session.recorder.patterns.note("loss", name, "" if grad else "no_grad", site)
         if name not in self.facts:
             settings = loss_settings(original, args, kwargs)
+            if _flattened(session.models.last_output, prediction):
+                settings["sequence"] = True
             self._learn(name, criterion, settings, site, prediction, target)
         if not grad and session.evaluation.current is None:
             return
@@ -337,6 +339,13 @@ class Progress:
 
     def _write(self) -> None:
         self._recorder.row("progress", self._name, self._step, (self._loss, self._constant, self._metric))
+
+
+def _flattened(output: tuple[int, ...] | None, prediction: Any) -> bool:
+    """Whether the model gave classes for every position of a sequence, and the positions were then laid in a row."""
+    if output is None or len(output) < 3 or not isinstance(prediction, Tensor) or prediction.dim() != 2:
+        return False
+    return output[-1] == prediction.shape[1] and math.prod(output[:-1]) == prediction.shape[0]
 
 
 def _detached(value: Any) -> Tensor | None:

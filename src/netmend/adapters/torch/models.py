@@ -7,7 +7,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from netmend.adapters.torch import structure
 from netmend.adapters.torch.eligible import tensors_in, unusual_execution
@@ -82,6 +82,7 @@ class Models:
         self.session = session
         self.all: list[Model] = []
         self.active: Model | None = None
+        self.last_output: tuple[int, ...] | None = None  # shape of what the latest forward pass returned
         self._by_id: dict[int, Model] = {}
         self._patched: set[type[nn.Module]] = set()
 
@@ -225,6 +226,7 @@ class Models:
             return
         grad = torch.is_grad_enabled()
         session.evaluation.forward_done()
+        self.last_output = output.shape if isinstance(output, Tensor) else None
         if grad:
             session.nonfinite.leaving(output)
         if session.recorder.level == FULL and grad:

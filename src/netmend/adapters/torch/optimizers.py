@@ -151,6 +151,13 @@ class Optimizers:
         for model in self.session.models.all:
             model.structure_known = False  # parameter facts name their optimiser
 
+    def finish(self) -> None:
+        """An optimiser that never stepped is a fact too, and a telling one."""
+        for optimizer, _ in self.known.items():
+            name = self.name(optimizer)
+            if name not in self.facts:
+                self._record(optimizer, name, None)
+
     # -- steps --------------------------------------------------------------------------------------------------
 
     def _before(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:

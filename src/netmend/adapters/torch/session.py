@@ -88,6 +88,7 @@ class TorchSession:
         parts = (
             self.evaluation.close,
             self.steps.finish,
+            self.optimizers.finish,
             self.models.finish,
             self.losses.finish,
             self.data.finish,
