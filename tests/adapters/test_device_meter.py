@@ -204,6 +204,15 @@ def test_no_tensor_of_the_user_is_kept() -> None:
     assert [reference() for reference in references] == [None, None, None]
 
 
+def test_device_time_is_estimated_from_what_was_read_and_told_once() -> None:
+    meter = device_meter()
+    meter.start(0)
+    meter.parameters("weight", ["w"], [torch.ones(1000)])
+    meter.finish()
+    assert meter.take_device_seconds() > 0
+    assert meter.take_device_seconds() == 0
+
+
 def test_nothing_is_recorded_outside_a_step() -> None:
     meter = device_meter()
     meter.activation("a", torch.ones(2, 2), -1, None)

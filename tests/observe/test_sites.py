@@ -18,7 +18,7 @@ OWN = Path(netmend.__file__).resolve().parent
 @pytest.mark.parametrize(
     "file",
     [
-        "/home/ada/train.py",
+        "/srv/project/train.py",
         "/tmp/work/train.py",
         "train.py",
         "<ipython-input-3-0a>",
@@ -58,7 +58,7 @@ def test_a_neighbour_whose_name_begins_alike_is_not_part_of_netmend() -> None:
 
 
 def test_a_users_folder_that_only_sounds_installed_is_the_users() -> None:
-    assert Sites().is_user_file("/home/ada/my-site-packages-study/train.py")
+    assert Sites().is_user_file("/srv/project/my-site-packages-study/train.py")
 
 
 def test_here_is_the_callers_line() -> None:

@@ -35,7 +35,7 @@ from netmend.vocabulary import (
 )
 from netmend.vocabulary.facts import KIND_OF_FACT
 
-HOME = "/home/user/project"
+HOME = "/srv/project"
 LOSS = "cross_entropy@train.py:52"
 ENVIRONMENT = EnvironmentFact(
     python="3.11.7",

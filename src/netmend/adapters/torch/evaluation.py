@@ -9,7 +9,7 @@ from netmend.adapters.torch.arrivals import Gathering
 from netmend.adapters.torch.host_meter import NAN
 
 if TYPE_CHECKING:
-    from netmend.adapters.torch.losses import LossCall
+    from netmend.adapters.torch.loss_calls import LossCall
     from netmend.adapters.torch.models import Model
     from netmend.adapters.torch.session import TorchSession
 
@@ -45,7 +45,7 @@ class Pass:
         unlimited = self.session.recorder.schedule.every is not None
         if call.prediction is None or call.target is None or (self.own > allowed and not unlimited):
             return
-        metric, self.constant = self.session.losses.score(call)
+        metric, self.constant = self.session.progress.score(call)
         if metric is not None:
             self.gathering.add(metric, lambda value: self._take_metric(value, size))
         self.own += perf_counter() - started

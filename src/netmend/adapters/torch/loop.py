@@ -95,7 +95,7 @@ class Loop:
 
     def _backward_done(self, token: Any, args: Any, kwargs: Any, result: Any) -> None:
         self.session.in_backward = False
-        self.session.optimizers.after_backward()
+        self.session.by_hand.after_backward()
 
     def _grad(self, args: Any, kwargs: Any) -> bool | None:
         session = self.session

@@ -16,10 +16,9 @@ from torch.optim.optimizer import (
 from netmend.adapters.torch.eligible import plain
 from netmend.adapters.torch.guard import guarded, shielded
 from netmend.adapters.torch.known import Known
-from netmend.adapters.torch.leaves import leaves_of
 from netmend.observe.naming import name_of
 from netmend.observe.schedule import FULL, LIGHT
-from netmend.vocabulary import GroupFact, ModelFact, OptimizerFact, ParameterFact, Site, Statistics
+from netmend.vocabulary import GroupFact, OptimizerFact, Site, Statistics
 
 if TYPE_CHECKING:
     from torch.utils.hooks import RemovableHandle
@@ -45,8 +44,6 @@ class Optimizers:
         self._unnamed: set[str] = set()  # optimisers with parameters whose model is not known yet
         self._groups: dict[str, int] = {}  # number of parameters when the fact was written
         self._sentinels: Known[list[Tensor]] = Known()
-        self._leaves: list[tuple[str, Tensor]] = []
-        self._by_hand_state: tuple[Any, ...] = ()
         self._measured_before = False
         self._closure = False
 
@@ -176,8 +173,8 @@ class Optimizers:
         self._check_sentinels(optimizer)
         self._measured_before = session.recorder.level == FULL and self._measure_gradients(optimizer)
         if session.recorder.level == FULL:
-            self._measure_gradients_of(self._held_by_none())
-            self._remember(self.named(optimizer))
+            self.measure_gradients(self._held_by_none())
+            self.remember(self.named(optimizer))
 
     def _check_sentinels(self, optimizer: Optimizer) -> None:
         """A non-finite gradient flows upstream: a few small gradients tell at once, at every step."""
@@ -198,9 +195,9 @@ class Optimizers:
                     return
 
     def _measure_gradients(self, optimizer: Optimizer) -> bool:
-        return self._measure_gradients_of(self.named(optimizer))
+        return self.measure_gradients(self.named(optimizer))
 
-    def _measure_gradients_of(self, named: list[tuple[str, Tensor]]) -> bool:
+    def measure_gradients(self, named: list[tuple[str, Tensor]]) -> bool:
         pairs = [(name, p.grad) for name, p in named if p.grad is not None and _measurable(p.grad)]
         for device, names, tensors in _by_device(pairs):
             self.session.meter(device).parameters("gradient", names, tensors)
@@ -224,11 +221,11 @@ class Optimizers:
             (n, p) for n, p in self.session.models.parameters() if p.grad is not None and id(p) not in held
         ]
 
-    def _remember(self, named: list[tuple[str, Tensor]]) -> None:
+    def remember(self, named: list[tuple[str, Tensor]]) -> None:
         for device, names, tensors in _by_device([(n, p) for n, p in named if _measurable(p)]):
             self.session.meter(device).remember(names, tensors)
 
-    def _measure_weights(self, named: list[tuple[str, Tensor]]) -> None:
+    def measure_weights(self, named: list[tuple[str, Tensor]]) -> None:
         for device, names, tensors in _by_device([(n, p) for n, p in named if _measurable(p)]):
             self.session.meter(device).updates(names, tensors)
             self.session.meter(device).parameters("weight", names, tensors)
@@ -254,7 +251,7 @@ class Optimizers:
         if session.recorder.level == FULL:
             if not self._measured_before:  # a closure computed the gradients within the step
                 self._measure_gradients(optimizer)
-            self._measure_weights(self.named(optimizer))
+            self.measure_weights(self.named(optimizer))
         self._note_rates(optimizer, name)
         session.steps.end(name)
 
@@ -268,59 +265,6 @@ class Optimizers:
                 value = float(rate)
                 last[index:] = [value, *last[index + 1 :]]
                 self.session.recorder.row("rate", f"{name}[{index}]", self.session.recorder.step, (value,))
-
-    # -- programs that update by hand ---------------------------------------------------------------------------
-
-    def after_backward(self) -> None:
-        if self.session.steps.by_hand and self.session.alive:
-            self._gradients_by_hand()
-
-    @guarded("hand-written updates")
-    def _gradients_by_hand(self) -> None:
-        named = self.parameters_by_hand()
-        self._by_hand_state = _state(named)
-        if self.session.recorder.level == FULL:
-            with_grad = [(name, p) for name, p in named if p.grad is not None]
-            self._measure_gradients_of(with_grad)
-            self._remember(named)
-
-    def parameters_by_hand(self) -> list[tuple[str, Tensor]]:
-        named: list[tuple[str, Tensor]] = list(self.session.models.parameters())
-        return named or self._leaves
-
-    def find_leaves(self, objective: Tensor) -> None:
-        """A program without modules: the leaves of the objective's graph are what it trains."""
-        session = self.session
-        self._leaves = []
-        for position, leaf in enumerate(leaves_of(objective)):
-            name = session.names.get(leaf)
-            if name is None:
-                name = name_of(leaf, sys._getframe(1), session.sites) or f"tensor[{position}]"
-                session.names.put(leaf, name)
-                fact = ParameterFact(
-                    name, "", tuple(leaf.shape), str(leaf.dtype).removeprefix("torch."), str(leaf.device)
-                )
-                session.recorder.fact(fact)
-            self._leaves.append((name, leaf))
-        size = sum(leaf.numel() for _, leaf in self._leaves)
-        session.recorder.fact(ModelFact("tensors", "plain tensors", parameters=size, trainable=size))
-
-    def changed_by_hand(self) -> bool:
-        named = self.parameters_by_hand()
-        changed = _state(named) != self._by_hand_state
-        if self.session.recorder.level == FULL:
-            self._measure_weights(named)
-        return changed
-
-    def forget_leaves(self) -> None:
-        self._leaves = []
-
-
-def _state(named: list[tuple[str, Tensor]]) -> tuple[Any, ...]:
-    """Differs when a parameter was changed, in place, through .data, or by replacing it."""
-    few = named[:8]
-    sums = [float(p.detach().sum()) for _, p in few if p.device.type == "cpu" and p.numel() <= 65_536]
-    return (tuple(p._version for _, p in few), tuple(id(p) for _, p in few), tuple(sums))
 
 
 def _measurable(tensor: Tensor) -> bool:

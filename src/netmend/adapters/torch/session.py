@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from netmend.adapters.torch.arrivals import Expected
+from netmend.adapters.torch.by_hand import ByHand
 from netmend.adapters.torch.creation import Creation
 from netmend.adapters.torch.data import Data
 from netmend.adapters.torch.environment import environment
@@ -28,6 +29,7 @@ from netmend.adapters.torch.models import Models
 from netmend.adapters.torch.nonfinite import Nonfinite
 from netmend.adapters.torch.optimizers import Optimizers
 from netmend.adapters.torch.patches import Patches
+from netmend.adapters.torch.progress import Progress
 from netmend.adapters.torch.steps import Steps
 from netmend.observe.recorder import Recorder
 from netmend.observe.schedule import FULL, LIGHT, LINE
@@ -60,8 +62,10 @@ class TorchSession:
         self.layers = Layers(self)
         self.models = Models(self)
         self.losses = Losses(self)
+        self.progress = Progress(self)
         self.loop = Loop(self)
         self.optimizers = Optimizers(self)
+        self.by_hand = ByHand(self)
         self.data = Data(self)
         self.evaluation = Evaluation(self)
         self.nonfinite = Nonfinite(self)
@@ -90,7 +94,7 @@ class TorchSession:
             self.steps.finish,
             self.optimizers.finish,
             self.models.finish,
-            self.losses.finish,
+            self.progress.finish,
             self.data.finish,
         )
         for part in (*parts, self._collect_all):

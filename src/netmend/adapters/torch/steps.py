@@ -56,6 +56,7 @@ class Steps:
         self.row = StepRow(session)
         session.losses.forget()
         session.nonfinite.forget()
+        session.by_hand.forget_leaves()
         session.layers.step_over()
         session.functions.leave_all()
         self._begin(recorder.end_step(step))
@@ -103,7 +104,7 @@ class Steps:
             self._end_by_hand()
 
     def _end_by_hand(self) -> None:
-        changed = self.session.optimizers.changed_by_hand()
+        changed = self.session.by_hand.changed()
         self.session.recorder.patterns.note("step", "", "by hand" if changed else "none", self.backward_site)
         self.end("")
 

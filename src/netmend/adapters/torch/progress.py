@@ -1,0 +1,99 @@
+"""Progress: how well the targets are met, and how well the best constant predictor would meet them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torch import Tensor
+
+from netmend.adapters.torch.arrivals import Gathering
+from netmend.adapters.torch.evaluation import Pass
+from netmend.adapters.torch.guard import guarded
+from netmend.adapters.torch.loss_calls import LossCall
+from netmend.adapters.torch.scores import metric_of, show_targets
+from netmend.observe.targets import Targets
+from netmend.vocabulary import TargetFact
+
+if TYPE_CHECKING:
+    from netmend.adapters.torch.session import TorchSession
+
+
+class Progress:
+    def __init__(self, session: TorchSession) -> None:
+        self.session = session
+        self.targets: dict[str, Targets] = {}  # by loss
+        self._looked: dict[str, int] = {}
+
+    @guarded("accuracy and the best constant predictor")
+    def step_over(self, step: int) -> None:
+        minimised = {name for name, fact in self.session.losses.facts.items() if fact.backward is not None}
+        terms = {
+            term for fact in self.session.losses.facts.values() for term in fact.settings.get("terms", ())
+        }
+        aside = None
+        for call in self.session.losses.calls:
+            if call.prediction is None or call.target is None:
+                continue
+            if not minimised or call.name in minimised or call.name in terms:
+                ProgressRow(self.session, call, step)
+            else:  # computed with gradients but never minimised: an evaluation in training mode
+                aside = aside or Pass(self.session, call.name, training=True, grad=True)
+                aside.loss = aside.loss or call.name
+                aside.add(call)
+        if aside is not None:
+            aside.gathering.close()
+
+    def score(self, call: LossCall) -> tuple[Tensor | None, float]:
+        """Metric of one batch, and the loss of the best constant predictor for all targets seen so far."""
+        fact = self.session.losses.facts[call.name]
+        targets = self.targets.setdefault(call.name, Targets())
+        assert call.prediction is not None and call.target is not None
+        looked = self._looked[call.name] = self._looked.get(call.name, 0) + 1
+        # Reading targets makes the host wait for a device: there, only at the 1st, 2nd, 4th, 8th … look.
+        if call.target.device.type == "cpu" or looked & (looked - 1) == 0:
+            show_targets(targets, fact, call.prediction, call.target)
+        constant = targets.constant_loss(fact.criterion, fact.settings)
+        metric = metric_of(fact, call.prediction, call.target, targets)
+        return metric, constant if constant is not None else float("nan")
+
+    def finish(self) -> None:
+        for name, targets in self.targets.items():
+            fact = self.session.losses.facts[name]
+            counts = targets.counts.tolist() if targets.counts is not None else []
+            means, variances = targets.means, targets.variances
+            self.session.recorder.fact(
+                TargetFact(
+                    name=name,
+                    samples=targets.samples,
+                    class_counts={str(k): int(n) for k, n in enumerate(counts) if n}
+                    if len(counts) <= 1000
+                    else {},
+                    mean=float(means.mean()) if means is not None else None,
+                    std=float(variances.mean() ** 0.5) if variances is not None else None,
+                    constant_loss=targets.constant_loss(fact.criterion, fact.settings),
+                )
+            )
+
+
+class ProgressRow:
+    """A row of the table of progress, written when its numbers are known."""
+
+    def __init__(self, session: TorchSession, call: LossCall, step: int) -> None:
+        self._recorder = session.recorder
+        self._name, self._step = call.name, step
+        self._loss = self._metric = float("nan")
+        metric, self._constant = session.progress.score(call)
+        gathering = Gathering(session, self._write)
+        gathering.add(call.scalar, self._take_loss)
+        if metric is not None:
+            gathering.add(metric, self._take_metric)
+        gathering.close()
+
+    def _take_loss(self, value: float) -> None:
+        self._loss = value
+
+    def _take_metric(self, value: float) -> None:
+        self._metric = value
+
+    def _write(self) -> None:
+        self._recorder.row("progress", self._name, self._step, (self._loss, self._constant, self._metric))
