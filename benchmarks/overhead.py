@@ -129,6 +129,7 @@ def measure(model: str, names: list[str], seconds: float, rounds: int) -> list[C
         for cell, variant in ready:
             if cell.problem or (number and cell.steps == 1 and cell.wall[0] > seconds):
                 continue  # so slow that one step is the measurement
+            looks = variant.looks()
             try:
                 wall, processor = segment(variant, cell.steps, cuda)
             except Exception as error:  # noqa: BLE001
@@ -136,6 +137,7 @@ def measure(model: str, names: list[str], seconds: float, rounds: int) -> list[C
                 continue
             cell.wall.append(wall)
             cell.processor.append(processor)
+            cell.looks += variant.looks() - looks
     for cell, variant in ready:
         cell.note = variant.note()
         with contextlib.suppress(Exception):

@@ -19,6 +19,7 @@ class Cell:
     steps: int = 0
     problem: str = ""
     note: str = ""
+    looks: int = 0  # timed steps (and the untimed one before each segment) with all statistics
 
     def ratios(self, bare: Cell) -> list[float]:
         return [mine / theirs for mine, theirs in zip(self.wall, bare.wall, strict=False)]
@@ -52,7 +53,11 @@ def as_markdown(facts: dict[str, str], cells: list[Cell], sizes: dict[str, Any])
             spread(cell.processor_ratios(bare)),
         )
         lines.append(f"| {' | '.join(row)} | {len(cell.wall)} x {cell.steps} |")
-    notes = [f"{cell.model}, {cell.title}: {cell.note}." for cell in cells if cell.note]
+    notes = [
+        f"{cell.model}, {cell.title}: all statistics at {cell.looks} of {len(cell.wall) * cell.steps} steps; {cell.note}."
+        for cell in cells
+        if cell.note
+    ]
     if notes:
         lines += ["", " ".join(notes)]
     if "memory" in sizes:

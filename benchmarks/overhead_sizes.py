@@ -37,6 +37,19 @@ def resident_megabytes(script: Path, model: str, watched: bool) -> float:
     return float(done.stdout.strip().splitlines()[-1])
 
 
+def peak_megabytes() -> float:
+    """Peak of this process's resident memory.
+
+    On Linux not from getrusage: its number survives exec, so a child would report the size of the parent it was forked from.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        line = next(x for x in status.read_text(encoding="ascii").splitlines() if x.startswith("VmHWM"))
+        return int(line.split()[1]) * 1024 / 1e6
+    unit = 1 if platform.system() == "Darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+
+
 def child(model: str, how: str, build: Callable[[str], Training]) -> None:
     """Train for a few seconds and print the peak of resident memory in MB."""
     torch.set_num_threads(1)
@@ -46,8 +59,7 @@ def child(model: str, how: str, build: Callable[[str], Training]) -> None:
     while time.perf_counter() < end:
         variant.training.step()
     variant.leave()
-    unit = 1 if platform.system() == "Darwin" else 1024
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6)
+    print(peak_megabytes())
     variant.close()
 
 

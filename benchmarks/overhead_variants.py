@@ -43,6 +43,10 @@ class Variant:
         """Number of steps after which its costs repeat."""
         return 1
 
+    def looks(self) -> int:
+        """Steps looked at with all statistics so far."""
+        return 0
+
     def note(self) -> str:
         """What should be known beside the times."""
         return ""
@@ -89,11 +93,14 @@ class Watched(Variant):
         schedule = self._recorder.schedule
         return int(schedule.every or schedule.full_interval)
 
+    def looks(self) -> int:
+        return int(self._recorder.full_steps)
+
     def note(self) -> str:
-        recorder = self._recorder
-        own = recorder.budget.steady_overhead
-        told = f", own estimate {own:.2%}" if own is not None and recorder.schedule.every is None else ""
-        return f"{recorder.full_steps} of {recorder.step} steps with all statistics{told}"
+        own = self._recorder.budget.steady_overhead
+        if own is None or self._recorder.schedule.every is not None:
+            return ""
+        return f"its own estimate of its cost is {own:.2%}"
 
     @property
     def _recorder(self) -> Any:

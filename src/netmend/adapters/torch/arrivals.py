@@ -43,6 +43,12 @@ class Gathering:
             take(value)
         return value
 
+    def expect(self, ask: Callable[[object], bool], take: Callable[[float], None]) -> bool:
+        """`take` gets a value that comes later, if `ask` agrees to bring it."""
+        agreed = ask(Expected(self, take))
+        self.pending += agreed
+        return agreed
+
     def close(self) -> None:
         self._closed = True
         self.check()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -45,6 +46,8 @@ class Optimizers:
         self._groups: dict[str, int] = {}  # number of parameters when the fact was written
         self._sentinels: Known[list[Tensor]] = Known()
         self._measured_before = False
+        self._held_state: tuple[Any, ...] = ()
+        self._unheld: list[tuple[str, weakref.ref[Tensor]]] = []
         self._closure = False
 
     def install(self) -> None:
@@ -171,10 +174,11 @@ class Optimizers:
         self._record(optimizer, name, site)
         self._closure = closure
         self._check_sentinels(optimizer)
-        self._measured_before = session.recorder.level == FULL and self._measure_gradients(optimizer)
+        self._measured_before = False
         if session.recorder.level == FULL:
-            self.measure_gradients(self._held_by_none())
-            self.remember(self.named(optimizer))
+            named = self.named(optimizer)
+            self._measured_before = self.measure_gradients(named + self._held_by_none())
+            self.remember(named)
 
     def _check_sentinels(self, optimizer: Optimizer) -> None:
         """A non-finite gradient flows upstream: a few small gradients tell at once, at every step."""
@@ -194,13 +198,13 @@ class Optimizers:
                     )
                     return
 
-    def _measure_gradients(self, optimizer: Optimizer) -> bool:
-        return self.measure_gradients(self.named(optimizer))
-
     def measure_gradients(self, named: list[tuple[str, Tensor]]) -> bool:
         pairs = [(name, p.grad) for name, p in named if p.grad is not None and _measurable(p.grad)]
         for device, names, tensors in _by_device(pairs):
-            self.session.meter(device).parameters("gradient", names, tensors)
+            meter = self.session.meter(device)
+            meter.parameters("gradient", names, tensors)
+            if self.session.steps.row.expect_norm(meter):
+                continue
             dense = [t for t in tensors if not t.is_sparse]
             if dense:
                 norms = torch._foreach_norm([t.detach() for t in dense])
@@ -211,15 +215,21 @@ class Optimizers:
 
     def _held_by_none(self) -> list[tuple[str, Tensor]]:
         """Parameters that get gradients although no optimiser will ever use them."""
-        held = {
-            id(p)
-            for optimizer, _ in self.known.items()
-            for group in optimizer.param_groups
-            for p in group["params"]
-        }
-        return [
-            (n, p) for n, p in self.session.models.parameters() if p.grad is not None and id(p) not in held
-        ]
+        models = self.session.models.all
+        state = (tuple(id(model.parameter_ids) for model in models), tuple(self._groups.items()))
+        if state != self._held_state:  # who holds what changes rarely, and looking takes time
+            held = {
+                id(p)
+                for optimizer, _ in self.known.items()
+                for group in optimizer.param_groups
+                for p in group["params"]
+            }
+            self._held_state = state
+            self._unheld = [
+                (n, weakref.ref(p)) for n, p in self.session.models.parameters() if id(p) not in held
+            ]
+        found = ((name, reference()) for name, reference in self._unheld)
+        return [(name, p) for name, p in found if p is not None and p.grad is not None]
 
     def remember(self, named: list[tuple[str, Tensor]]) -> None:
         for device, names, tensors in _by_device([(n, p) for n, p in named if _measurable(p)]):
@@ -250,7 +260,7 @@ class Optimizers:
         session.recorder.schedule.companions = len(self.stepping)
         if session.recorder.level == FULL:
             if not self._measured_before:  # a closure computed the gradients within the step
-                self._measure_gradients(optimizer)
+                self.measure_gradients(self.named(optimizer))
             self.measure_weights(self.named(optimizer))
         self._note_rates(optimizer, name)
         session.steps.end(name)

@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -34,6 +34,13 @@ from netmend.adapters.torch.steps import Steps
 from netmend.observe.recorder import Recorder
 from netmend.observe.schedule import FULL, LIGHT, LINE
 from netmend.vocabulary import EnvironmentFact, OptimizerFact, Site
+
+
+@runtime_checkable
+class OnDevice(Protocol):
+    """A meter whose work takes time on a device of its own."""
+
+    def take_device_seconds(self) -> float: ...
 
 
 class TorchSession:
@@ -141,6 +148,10 @@ class TorchSession:
     def finish_meters(self) -> None:
         for meter in self._meters.values():
             meter.finish()
+
+    def device_seconds(self) -> float:
+        """Time that statistics took on devices since the last time this was asked."""
+        return sum(m.take_device_seconds() for m in self._meters.values() if isinstance(m, OnDevice))
 
     def collect(self, wait: bool = False) -> None:
         for meter in self._meters.values():

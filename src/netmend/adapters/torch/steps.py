@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -17,6 +17,7 @@ from netmend.observe.schedule import FULL, LIGHT
 from netmend.vocabulary import Site
 
 if TYPE_CHECKING:
+    from netmend.adapters.torch.meter import Meter
     from netmend.adapters.torch.session import TorchSession
 
 _STALLED = 8  # backward passes without any optimiser step, after which iterations are counted without one
@@ -85,6 +86,7 @@ class Steps:
         session.models.step_over()
         session.losses.step_over(step)
         session.finish_meters()
+        session.recorder.device_seconds = session.device_seconds()
         if session.recorder.full_steps % _MEMORY_EVERY == 0:
             session.recorder.row("memory", "", step, _memory())
 
@@ -113,6 +115,13 @@ class Steps:
             self._end_by_hand()
 
 
+@runtime_checkable
+class ToldNorm(Protocol):
+    """A meter that works out the norm of all gradients by itself."""
+
+    def gradient_norm(self, key: object) -> bool: ...
+
+
 class StepRow:
     """The row of one step, written when all its numbers are known."""
 
@@ -132,6 +141,10 @@ class StepRow:
 
     def add_norm(self, norm: Tensor) -> None:
         self._gathering.add(norm, self._take_norm)
+
+    def expect_norm(self, meter: Meter) -> bool:
+        """A device's meter tells the norm together with the gradients; False where it has to be computed."""
+        return isinstance(meter, ToldNorm) and self._gathering.expect(meter.gradient_norm, self._take_norm)
 
     def _take_norm(self, value: float) -> None:
         self._norm = value
