@@ -7,6 +7,7 @@ from statistics import median
 
 # The first seconds of our own time are free: less than importing the framework takes, and short programs are seen whole.
 ALLOWANCE = 0.3
+_FIRST_LOOKS = 4
 
 
 class Budget:
@@ -25,7 +26,8 @@ class Budget:
             None  # spent and wall seconds when the allowance was used up
         )
         self._plain: deque[float] = deque(maxlen=65)  # durations of steps without full statistics
-        self._full_costs: deque[float] = deque(maxlen=7)
+        self._full_costs: deque[float] = deque(maxlen=5)
+        self._full_steps = 0
         self._line_costs: deque[float] = deque(maxlen=65)
         self.base_seconds = 0.0  # median duration of a step without netmend
         self.full_cost = 0.0  # what a step with all statistics costs more
@@ -37,8 +39,13 @@ class Budget:
         if level == 2:
             hidden = max(0.0, wall - own - self.base_seconds) if self.base_seconds else 0.0
             # A pause of the machine is not our cost: no more hidden cost than three times what we did ourselves.
-            hidden = max(min(hidden, 3 * own + self.base_seconds), device)
+            hidden = min(hidden, 3 * own + self.base_seconds)
+            if device:  # a device works on its own clock: the host's says nothing about it
+                hidden = device
             self.hidden_seconds += hidden
+            self._full_steps += 1
+            if self._full_steps <= _FIRST_LOOKS:  # they also get to know the program, and compile kernels
+                self._full_costs.clear()
             self._full_costs.append(own + hidden)
         else:
             self._plain.append(wall - own)

@@ -10,6 +10,8 @@ LIGHT = 0  # nothing but counting
 LINE = 1  # loss, loop protocol, rates, non-finite values
 FULL = 2  # all statistics
 
+_ALWAYS = frozenset({0, 1, 2, 4, 8, 16, 32, 64})  # needed to know the program, and what looking at it costs
+_TOO_DEAR = 1.0  # seconds
 _PER_DOUBLING = 8  # full steps each time the number of steps doubles, within the allowance
 _LINE_SHARE = 0.5  # part of the budget that line-level watching may use before steps go light
 _MARGIN = 0.7  # aim below the promise: estimates are noisy
@@ -71,6 +73,8 @@ class Schedule:
         if self.every is not None:
             full = step % self.every == 0
             return (FULL if full else LINE), full
+        if step in _ALWAYS and self.budget.full_cost < _TOO_DEAR:
+            return FULL, True
         if self.budget.starting:
             full = step % max(1, (1 << step.bit_length()) // (2 * _PER_DOUBLING)) == 0
             return (FULL if full else LINE), full

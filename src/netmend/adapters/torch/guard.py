@@ -75,11 +75,13 @@ def failed(session: TorchSession, part: str, problem: BaseException) -> None:
         session.alive = False
 
 
-def shielded(session: TorchSession, part: str, hook: Callable[..., Any]) -> Callable[..., None]:
-    """A hook that the framework calls: returns nothing and never raises."""
+def shielded(
+    session: TorchSession, part: str, hook: Callable[..., Any], *, always: bool = False
+) -> Callable[..., None]:
+    """A hook that the framework calls: returns nothing and never raises; on light steps it rests, unless `always`."""
 
     def call(*args: Any) -> None:
-        if is_compiling() or not session.alive:
+        if is_compiling() or (session.quiet and not always) or not session.alive:
             return
         try:
             hook(*args)

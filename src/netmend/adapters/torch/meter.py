@@ -16,8 +16,9 @@ Arrived = Callable[[object, float], None]
 class Meter(Protocol):
     """Reduces tensors during one sampled step and hands out rows, at once or when a device has finished them.
 
-    A meter keeps no reference to a tensor of the user's after the call that received it (copies of small samples
-    are its own), draws no random numbers, and on a device never makes the host wait, except in `collect(wait=True)`.
+    A meter keeps no reference to a tensor of the user's beyond the step (copies of small samples are its own; on a device
+    activations may wait in a queue until the forward pass is over), draws no random numbers, and on a device never makes the
+    host wait, except in `collect(wait=True)`.
     """
 
     def start(self, step: int) -> None:

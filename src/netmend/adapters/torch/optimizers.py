@@ -53,7 +53,9 @@ class Optimizers:
     def install(self) -> None:
         self._handles = [
             register_optimizer_step_pre_hook(shielded(self.session, "optimiser steps", self._before)),
-            register_optimizer_step_post_hook(shielded(self.session, "optimiser steps", self._after)),
+            register_optimizer_step_post_hook(
+                shielded(self.session, "optimiser steps", self._after, always=True)
+            ),
         ]
 
     def remove(self) -> None:
