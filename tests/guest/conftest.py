@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -12,6 +13,11 @@ import pytest
 from launching import Outcome, environment, readable
 
 Reference = Callable[[tuple[str, ...], Path], Outcome]
+
+# A shell that starts the tests in the background lets them ignore these, and programs under test would inherit that.
+for ignored in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+    if signal.getsignal(ignored) == signal.SIG_IGN:
+        signal.signal(ignored, signal.default_int_handler if ignored == signal.SIGINT else signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session")
