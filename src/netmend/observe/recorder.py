@@ -198,10 +198,6 @@ class Recorder:
         """Wall time since recording began."""
         return time.perf_counter() - self._started
 
-    @property
-    def storing(self) -> bool:
-        return self._writer is not None
-
 
 def open_writer(directory: Path, run: RunFact, rank: int) -> tuple[RunWriter | None, str | None]:
     """A writer in the directory, or None with the reason why nothing can be stored there."""

@@ -7,7 +7,7 @@ from netmend.vocabulary import LossFact, OperandFact, TaskFact
 _FEW = 20  # whole-numbered real targets with at most this many values look like class ids
 
 
-def task_of(loss: LossFact, classes_seen: int | None = None) -> TaskFact:
+def task_of(loss: LossFact) -> TaskFact:
     """The task behind a loss, with the evidence, in sentences."""
     prediction = next((o for o in loss.operands if o.role == "prediction"), None)
     target = next((o for o in loss.operands if o.role == "target"), None)

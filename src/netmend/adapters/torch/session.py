@@ -109,7 +109,12 @@ class TorchSession:
 
     def _collect_all(self) -> None:
         self.collect(wait=True)
-        for meter in self._meters.values():
+        for device, meter in self._meters.items():
+            skipped = getattr(meter, "skipped_steps", 0)
+            if skipped:
+                self.recorder.missing(
+                    f"statistics of {skipped} steps were left out: {device} had not finished earlier ones"
+                )
             meter.release()
 
     def _abandon(self) -> None:
