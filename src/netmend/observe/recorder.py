@@ -198,6 +198,11 @@ class Recorder:
         """Wall time since recording began."""
         return time.perf_counter() - self._started
 
+    @property
+    def storing(self) -> bool:
+        """Whether what is reported still reaches the disk."""
+        return self._writer is not None
+
 
 def open_writer(directory: Path, run: RunFact, rank: int) -> tuple[RunWriter | None, str | None]:
     """A writer in the directory, or None with the reason why nothing can be stored there."""
