@@ -253,6 +253,18 @@ class TargetFact:
     constant_loss: float | None = None  # loss of the best constant predictor
 
 
+@dataclass(frozen=True)
+class ProbeFact:
+    """The outcome of a small experiment on a copy or a replay: what was tried, and the numbers that came out."""
+
+    name: str  # "batch independence@model"
+    what: str  # "batch independence", "affine", "eval determinism", …; see adapters/torch/probes
+    component: str = ""  # model, module or function it was made on
+    step: int = 0
+    values: Settings = field(default_factory=dict)
+    site: Site | None = None
+
+
 Fact = (
     RunFact
     | EnvironmentFact
@@ -266,6 +278,7 @@ Fact = (
     | LoaderFact
     | TaskFact
     | TargetFact
+    | ProbeFact
 )
 
 FACT_KINDS: dict[str, type[Any]] = {
@@ -281,5 +294,6 @@ FACT_KINDS: dict[str, type[Any]] = {
     "loader": LoaderFact,
     "task": TaskFact,
     "target": TargetFact,
+    "probe": ProbeFact,
 }
 KIND_OF_FACT: dict[type[Any], str] = {cls: kind for kind, cls in FACT_KINDS.items()}

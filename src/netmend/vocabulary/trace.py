@@ -20,6 +20,7 @@ from netmend.vocabulary.facts import (
     ModuleFact,
     OptimizerFact,
     ParameterFact,
+    ProbeFact,
     RunFact,
     TaskFact,
 )
@@ -77,6 +78,10 @@ class Trace:
     @property
     def parameters(self) -> tuple[ParameterFact, ...]:
         return self.all(ParameterFact)
+
+    def probes(self, what: str) -> tuple[ProbeFact, ...]:
+        """The outcomes of one kind of experiment."""
+        return tuple(probe for probe in self.all(ProbeFact) if probe.what == what)
 
     def layers(self) -> tuple[ModuleFact, ...]:
         """Leaf modules in execution order; those never called come last."""

@@ -1,0 +1,1 @@
+"""One detector per file; importing the family imports them all. Adding one touches nothing else."""

@@ -1,0 +1,91 @@
+"""D201 GradientsNotCleared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detector import register
+from netmend.diagnose.measures.loop import stepping
+from netmend.unit import Run, threshold
+from netmend.vocabulary import Call, Pattern, Site, Symptom, Trace
+
+
+def _run(*patterns: tuple[str, int]) -> Trace:
+    """Patterns written as "zero_grad forward backward step", with the number of steps each was seen."""
+    made, start = [], 0
+    for text, steps in patterns:
+        calls = tuple(
+            Call(what, site=Site("train.py", 10 + index)) for index, what in enumerate(text.split())
+        )
+        made.append(Pattern(calls, ((start, start + steps - 1),)))
+        start += steps
+    return Trace(patterns=tuple(made))
+
+
+@register
+@dataclass(frozen=True)
+class GradientsNotCleared:
+    """Optimiser steps follow one another although the gradients in between were not cleared.
+
+    backward() adds to what is stored in `.grad`. Without zero_grad() every step uses the sum of all gradients so far,
+    as if momentum were 1: training overshoots, oscillates or diverges.
+    Usual causes: zero_grad() forgotten, called once before the loop, once per epoch, or on one branch only.
+    """
+
+    code: ClassVar[str] = "D201"
+
+    least_steps: int = threshold(
+        4, "convention", "the loop is known exactly; fewer steps may be a warm-up of some kind"
+    )
+    share_limit: float = threshold(
+        0.5, "convention", "most steps: sparing single ones is somebody's own schedule"
+    )
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        patterns = stepping(trace)
+        total = sum(pattern.steps for pattern in patterns)
+        uncleared = [pattern for pattern in patterns if _steps_on_old_gradients(pattern)]
+        affected = sum(pattern.steps for pattern in uncleared)
+        if affected < self.least_steps or affected < self.share_limit * total:
+            return
+        call = next(call for call in uncleared[0].calls if call.what == "backward")
+        first = min(pattern.spans[0][0] for pattern in uncleared if pattern.spans)
+        cleared = sum(pattern.steps for pattern in patterns if _clears(pattern))
+        often = "never" if not cleared else f"on only {cleared} of {total} steps"
+        yield Symptom(
+            self.code,
+            f"Gradients were cleared {often}: {affected} of {total} optimiser steps used gradients of earlier batches too.",
+            component=call.component,
+            first_step=first,
+            observed=affected / total,
+            limit=self.share_limit,
+            site=call.site,
+            detail={"cleared_steps": cleared, "steps": total},
+        )
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("cleared first", _run(("zero_grad forward backward step", 20))),
+        Run(
+            "cleared after the step",
+            _run(("forward backward step", 1), ("zero_grad forward backward step", 20)),
+        ),
+        Run("accumulation over four batches", _run(("zero_grad forward backward forward backward step", 9))),
+        Run("too short to judge", _run(("forward backward step", 3))),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("never cleared", _run(("forward backward step", 20))),
+        Run(
+            "cleared once per epoch",
+            _run(("zero_grad forward backward step", 2), ("forward backward step", 18)),
+        ),
+    )
+
+
+def _clears(pattern: Pattern) -> bool:
+    return any(call.what == "zero_grad" for call in pattern.calls)
+
+
+def _steps_on_old_gradients(pattern: Pattern) -> bool:
+    return not _clears(pattern) and any(call.what == "backward" for call in pattern.calls)

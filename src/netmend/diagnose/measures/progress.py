@@ -1,0 +1,129 @@
+"""Progress: how far the loss came, on a scale on which 1 is the best constant predictor.
+
+s = loss / loss of the best constant predictor for the same criterion. s ≈ 1 means that nothing was learned from the inputs; s well
+below 1 means that something was. Where no constant predictor is known (a hand-written objective), s is None and
+only the shape of the curve can be judged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from netmend.vocabulary import Table, Trace
+from netmend.vocabulary.table import FloatArray, IntArray
+
+BLOCKS = 20  # a curve is judged on at most this many block means
+
+
+@dataclass(frozen=True, eq=False)
+class Progress:
+    """The course of one objective. Arrays are block means over equal shares of the steps that were looked at."""
+
+    loss: str  # name of the loss; "" for the loss of the steps themselves
+    steps: IntArray  # middle of each block
+    losses: FloatArray
+    errors: FloatArray  # standard error of each block's mean
+    relative: FloatArray | None  # s per block, where the constant predictor's loss is known
+    first: float  # mean of the first looks (up to three)
+    last: float  # last block mean
+    best: float  # lowest block mean
+    first_relative: float | None
+    last_relative: float | None
+    best_relative: float | None
+    metric_first: float | None  # accuracy or R²; see TaskFact
+    metric_last: float | None
+    metric_best: float | None
+    looks: int  # how many measured values are behind it
+    last_step: int
+
+    @property
+    def fell(self) -> float:
+        """Share of the first loss that is gone at the end; negative when it grew. For losses that are never negative."""
+        return (self.first - self.last) / self.first if self.first > 0 else 0.0
+
+    @property
+    def learned(self) -> bool:
+        """Whether the objective clearly got better than a constant answer, or clearly fell where none is known."""
+        if self.last_relative is not None:
+            return self.last_relative < 0.9
+        spread = float(np.hypot(self.errors[0], self.errors[-1])) if len(self.errors) else 0.0
+        return self.last < self.first - 4 * spread and self.fell > 0.1
+
+
+@lru_cache(maxsize=16)
+def progress(trace: Trace) -> tuple[Progress, ...]:
+    """The course of every training objective; of the plain step losses where no objective was recognised."""
+    tables = [table for table in trace.tables_of("progress") if len(table.known("loss")[0]) >= 2]
+    training = {loss.name for loss in trace.losses if loss.backward is not None}
+    named = [table for table in tables if not training or table.component in training] or tables
+    found = [course for table in named if (course := _of_table(table)) is not None]
+    if found:
+        return tuple(found)
+    steps, values = trace.loss
+    course = _course("", steps, values, np.full(len(values), np.nan), np.full(len(values), np.nan))
+    return () if course is None else (course,)
+
+
+def main_progress(trace: Trace) -> Progress | None:
+    """The objective with the most looks; None when no loss was seen twice."""
+    return max(progress(trace), key=lambda course: course.looks, default=None)
+
+
+def blocks(values: FloatArray, most: int = BLOCKS, least_in_block: int = 4) -> list[FloatArray]:
+    """Equal shares of a series: as many as there are enough values for, at least one."""
+    number = max(1, min(most, len(values) // least_in_block))
+    return list(np.array_split(values, number))
+
+
+def _of_table(table: Table) -> Progress | None:
+    return _course(
+        table.component,
+        table.steps,
+        table.column("loss"),
+        table.column("constant_loss"),
+        table.column("metric"),
+    )
+
+
+def _course(
+    name: str, steps: IntArray, losses: FloatArray, constants: FloatArray, metrics: FloatArray
+) -> Progress | None:
+    there = np.isfinite(losses)
+    steps, losses, constants, metrics = steps[there], losses[there], constants[there], metrics[there]
+    if len(losses) < 2:
+        return None
+    means = np.array([part.mean() for part in blocks(losses)])
+    errors = np.array([part.std() / np.sqrt(len(part)) for part in blocks(losses)])
+    middles = np.array([part[len(part) // 2] for part in blocks(steps.astype(np.float64))]).astype(np.int64)
+    known = np.isfinite(constants) & (constants > 0)
+    relative: FloatArray | None = None
+    first_relative: float | None = None
+    if known.any():
+        # One constant for the whole run: the loss of the best constant on a single batch is too low for small batches.
+        constant = float(np.median(constants[known]))
+        relative = means / constant
+        first_relative = float(losses[:3].mean() / constant)
+    there = np.isfinite(metrics)
+    metric_means = np.array([part.mean() for part in blocks(metrics[there])]) if there.any() else np.empty(0)
+    has_metric = len(metric_means) > 0
+    return Progress(
+        name,
+        middles,
+        means,
+        errors,
+        relative,
+        float(losses[:3].mean()),
+        float(means[-1]),
+        float(means.min()),
+        first_relative,
+        None if relative is None else float(relative[-1]),
+        None if relative is None else float(relative.min()),
+        float(metrics[there][:3].mean()) if has_metric else None,
+        float(metric_means[-1]) if has_metric else None,
+        float(metric_means.max()) if has_metric else None,
+        len(losses),
+        int(steps[-1]),
+    )

@@ -1,0 +1,25 @@
+"""Case: everything that is known when causes are weighed: the trace, its symptoms, the user's source."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from netmend.localise.source import Sources
+from netmend.vocabulary import Symptom, Trace
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    trace: Trace
+    symptoms: tuple[Symptom, ...] = ()
+    sources: Sources = field(default_factory=Sources)
+
+    def of(self, *codes: str) -> tuple[Symptom, ...]:
+        """The symptoms with one of the codes, earliest first."""
+        return tuple(symptom for symptom in self.symptoms if symptom.code in codes)
+
+    def first(self, *codes: str) -> Symptom | None:
+        return next(iter(self.of(*codes)), None)
+
+    def has(self, *codes: str) -> bool:
+        return self.first(*codes) is not None

@@ -1,0 +1,76 @@
+"""Symptoms → causes, best first; what a stronger cause explains is not held against a weaker one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from netmend.diagnose import examine
+from netmend.localise.case import Case
+from netmend.localise.cause import CAUSES, Cause
+from netmend.localise.source import Sources
+from netmend.vocabulary import FAULTY, HEALTHY, UNDECIDED, Diagnosis, Fault, Trace
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """How sure a fault must be before a person is told."""
+
+    least_confidence: float = 0.5  # more likely than not, on the calibration programs
+    least_steps: int = 5  # fewer optimiser steps than this say nothing about learning
+
+
+def diagnose(
+    trace: Trace, causes: Iterable[Cause] | None = None, ranking: Ranking | None = None
+) -> Diagnosis:
+    """What is wrong with a run; pure over the trace, but for the user's source files, which are read for lines."""
+    ranking = ranking or Ranking()
+    symptoms, failures = examine(trace)
+    case = Case(trace, symptoms, Sources(trace.run.working_directory, trace.run.script))
+    accused: list[Fault] = []
+    problems = list(failures)
+    for cause in CAUSES.all() if causes is None else causes:
+        try:
+            accused.extend(cause.accuse(case))
+        except Exception as problem:  # noqa: BLE001 - one cause's mistake must not cost the whole diagnosis
+            problems.append(f"{cause.code} ({type(problem).__name__}: {problem})")
+    faults, suspects = rank(accused, ranking)
+    verdict, reason = _verdict(trace, faults, suspects, ranking)
+    return Diagnosis(verdict, faults, suspects, (), symptoms, reason, tuple(problems))
+
+
+def rank(accused: Iterable[Fault], ranking: Ranking) -> tuple[tuple[Fault, ...], tuple[Fault, ...]]:
+    """Faults to tell and suspects to keep back. Of one cause at one place, only the surest accusation counts."""
+    ordered = sorted(accused, key=lambda fault: (-fault.confidence, _when(fault)))
+    told: list[Fault] = []
+    kept: list[Fault] = []
+    explained: set[str] = set()
+    seen: set[tuple[str, str]] = set()
+    for fault in ordered:
+        key = (fault.cause, str(fault.site or fault.component))
+        if key in seen:
+            continue
+        seen.add(key)
+        own = set(fault.symptoms)
+        if fault.confidence < ranking.least_confidence or (own and own <= explained):
+            kept.append(fault)
+            continue
+        told.append(fault)
+        explained |= fault.explains
+    return tuple(told), tuple(kept)
+
+
+def _when(fault: Fault) -> int:
+    return -1 if fault.first_step is None else fault.first_step
+
+
+def _verdict(
+    trace: Trace, faults: tuple[Fault, ...], suspects: tuple[Fault, ...], ranking: Ranking
+) -> tuple[str, str]:
+    if faults:
+        return FAULTY, faults[0].summary
+    if trace.run.steps < ranking.least_steps:
+        return UNDECIDED, f"only {trace.run.steps} optimiser steps were seen: too few to judge"
+    if not len(trace.loss[0]):
+        return UNDECIDED, "no training loss was seen, so learning cannot be judged"
+    return HEALTHY, "nothing was found that would keep this program from learning"

@@ -1,0 +1,136 @@
+"""The user's source files: read once, parsed once, asked for calls, arguments and lines. Never executed."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from netmend.vocabulary import Site
+
+_MOST_FILES = 200  # of a project, when a value is followed into other files
+_MOST_BYTES = 1_000_000  # a larger file is generated code or data
+_SKIPPED = {".venv", "venv", "site-packages", "node_modules", ".git", ".netmend", "__pycache__"}
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Sources:
+    """Source files by name; a file that cannot be read or parsed has no tree and answers nothing."""
+
+    def __init__(self, directory: str = "", script: str = "") -> None:
+        self._directory = Path(directory) if directory else Path()
+        self._script = script
+        self._trees: dict[str, ast.Module | None] = {}
+        self._texts: dict[str, str] = {}
+
+    def path(self, file: str) -> Path:
+        return Path(file) if Path(file).is_absolute() else self._directory / file
+
+    def text(self, file: str) -> str:
+        if file not in self._texts:
+            self._texts[file] = _read(self.path(file))
+        return self._texts[file]
+
+    def lines(self, file: str) -> list[str]:
+        return self.text(file).splitlines()
+
+    def line(self, site: Site) -> str:
+        """The text of a site's line, stripped."""
+        lines = self.lines(site.file)
+        return lines[site.line - 1].strip() if 0 < site.line <= len(lines) else ""
+
+    def tree(self, file: str) -> ast.Module | None:
+        if file not in self._trees:
+            try:
+                self._trees[file] = ast.parse(self.text(file)) if self.text(file) else None
+            except (SyntaxError, ValueError, RecursionError):
+                self._trees[file] = None
+        return self._trees[file]
+
+    def nodes(self, file: str) -> Iterator[ast.AST]:
+        tree = self.tree(file)
+        return iter(()) if tree is None else ast.walk(tree)
+
+    def files(self, near: str = "") -> list[str]:
+        """Python files of the project: those beside and below the script, the given one first."""
+        start = self.path(near or self._script).parent if (near or self._script) else self._directory
+        found = [near] if near else []
+        for path in sorted(start.rglob("*.py"))[: 10 * _MOST_FILES] if start.is_dir() else []:
+            name = str(path)
+            if not _SKIPPED.intersection(path.parts) and name not in found:
+                found.append(name)
+        return found[:_MOST_FILES]
+
+    def call_at(self, site: Site) -> ast.Call | None:
+        """The call that a site stands for: by its columns where known, else the first call on the line."""
+        calls = [
+            node
+            for node in self.nodes(site.file)
+            if isinstance(node, ast.Call) and node.lineno <= site.line <= (node.end_lineno or node.lineno)
+        ]
+        if site.column is not None:
+            exact = [
+                call
+                for call in calls
+                if (call.lineno, call.col_offset, call.end_lineno, call.end_col_offset)
+                == (site.line, site.column, site.end_line, site.end_column)
+            ]
+            if exact:
+                return exact[0]
+        starting = [call for call in calls if call.lineno == site.line] or calls
+        return min(starting, key=lambda call: (call.col_offset, -(call.end_col_offset or 0)), default=None)
+
+    def argument(self, call: ast.Call, name: str, position: int | None = None) -> ast.expr | None:
+        """The expression given for an argument, by keyword or by position; None when its default holds."""
+        for keyword in call.keywords:
+            if keyword.arg == name:
+                return keyword.value
+        if position is not None and position < len(call.args):
+            given = call.args[position]
+            return None if isinstance(given, ast.Starred) else given
+        return None
+
+    def calls_named(self, file: str, *names: str) -> Iterator[ast.Call]:
+        """Calls whose function's last name is one of the given: `optimizer.zero_grad(...)` for "zero_grad"."""
+        for node in self.nodes(file):
+            if isinstance(node, ast.Call) and last_name(node.func) in names:
+                yield node
+
+    def function_around(self, site: Site) -> Function | None:
+        """The innermost function that a line stands in."""
+        around = [
+            node
+            for node in self.nodes(site.file)
+            if isinstance(node, Function) and node.lineno <= site.line <= (node.end_lineno or node.lineno)
+        ]
+        return max(around, key=lambda node: node.lineno, default=None)
+
+    def loop_around(self, site: Site) -> ast.For | ast.While | None:
+        """The innermost loop that a line stands in."""
+        around = [
+            node
+            for node in self.nodes(site.file)
+            if isinstance(node, ast.For | ast.While) and node.lineno <= site.line <= (node.end_lineno or 0)
+        ]
+        return max(around, key=lambda node: node.lineno, default=None)
+
+
+def site_of(file: str, node: ast.expr | ast.stmt | ast.keyword | ast.arg) -> Site:
+    return Site(file, node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+
+
+def last_name(node: ast.AST) -> str:
+    """`lr_scheduler.StepLR` → "StepLR"; "" for anything that is no name."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _read(path: Path) -> str:
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            return ""
+        return path.read_text(encoding="utf-8", errors="replace")
+    except (OSError, ValueError):
+        return ""

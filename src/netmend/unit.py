@@ -1,0 +1,88 @@
+"""What every unit (detector, cause, …) shares: registration by family, and examples that are its tests."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import re
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any, Generic, TypeVar
+
+from netmend.vocabulary import Trace
+
+Unit = TypeVar("Unit")
+
+
+BASES = (
+    "calibrated",  # set from what healthy and faulty programs of the calibration corpus show; benchmarks/calibrate.py prints it
+    "exact",  # follows from a definition or from arithmetic: a count, a sign, machine precision
+    "published",  # taken from a study or a tool, which the origin names
+    "convention",  # how long to look, how many to show: changes when something is told, not what
+)
+
+
+def threshold(value: Any, basis: str, origin: str) -> Any:
+    """A field of a unit that decides something: its value, on what basis it was chosen, and from where."""
+    if basis not in BASES:
+        raise ValueError(f"basis must be one of {', '.join(BASES)}, got {basis!r}")
+    return field(default=value, metadata={"basis": basis, "origin": origin})
+
+
+@dataclass(frozen=True)
+class Run:
+    """An example: a run that a unit must be silent about, or must speak about."""
+
+    title: str
+    trace: Trace
+    code: str = ""  # faulty examples of causes: the leaf expected first, where the unit names several
+
+
+class Family(Generic[Unit]):
+    """All units of one kind, by code. A unit is one class in one file of the family's package."""
+
+    def __init__(self, package: str) -> None:
+        self._package = package
+        self._units: dict[str, type[Unit]] = {}
+        self._loaded = False
+
+    def register(self, unit: type[Any]) -> type[Any]:
+        code = unit.code
+        known = self._units.get(code)
+        if known is not None and known.__qualname__ != unit.__qualname__:
+            raise ValueError(
+                f"{unit.__name__} and {known.__name__} share the code {code}; codes are never reused"
+            )
+        self._units[code] = unit
+        return unit
+
+    def classes(self) -> dict[str, type[Unit]]:
+        """Every unit of the package, in the order of their codes."""
+        if not self._loaded:
+            package = importlib.import_module(self._package)
+            for module in pkgutil.iter_modules(package.__path__):
+                importlib.import_module(f"{self._package}.{module.name}")
+            self._loaded = True
+        return dict(sorted(self._units.items()))
+
+    def all(self) -> tuple[Unit, ...]:
+        return tuple(unit() for unit in self.classes().values())
+
+
+def snake_case(name: str) -> str:
+    """`DeadReLU` → `dead_relu`: the name of the file that holds the unit."""
+    spaced = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name)
+    return re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1_\2", spaced).lower()
+
+
+def page(unit: type[Any]) -> tuple[str, str]:
+    """First line and the rest of a unit's explanation."""
+    text = inspect.cleandoc(unit.__doc__ or "")
+    first, _, rest = text.partition("\n")
+    return first.strip(), rest.strip()
+
+
+def file_name(unit: type[Any]) -> str:
+    module: ModuleType | None = inspect.getmodule(unit)
+    return "" if module is None else module.__name__.rpartition(".")[2]

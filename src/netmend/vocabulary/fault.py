@@ -1,0 +1,70 @@
+"""Fault and Diagnosis: a cause at a place, with the evidence for it, and the ranked list of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from netmend.vocabulary.site import Site
+from netmend.vocabulary.symptom import Symptom
+
+HEALTHY, FAULTY, UNDECIDED = "healthy", "faulty", "undecided"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One reason for (weight above 0) or against (below 0) a cause; the weight is in natural log-odds."""
+
+    message: str
+    weight: float
+    symptom: str = ""  # code of the detector that saw it; "" when it is a fact of the program
+    step: int | None = None
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A cause of the taxonomy at a place in the user's program."""
+
+    cause: str  # leaf of the taxonomy: "HYP-LR-HIGH"
+    confidence: float  # 0..1
+    component: str  # "optimizer", "model.fc2", "cross_entropy@train.py:31"
+    site: Site | None  # the line to change
+    summary: str  # what was seen, with numbers: one or two sentences
+    reason: str  # why that hurts: one sentence
+    remedy: str  # what to change, concretely
+    refutation: str  # what would show that this is not the cause
+    evidence: tuple[Evidence, ...] = ()
+    related: tuple[
+        Site, ...
+    ] = ()  # other lines that take part: where a layer is called, where a value is used
+    first_step: int | None = None  # earliest step at which it showed
+    explains: frozenset[str] = frozenset()  # codes of the symptoms that are accounted for once this is true
+    title: str = ""  # the cause in a few words
+    aliases: tuple[str, ...] = ()  # published codes of the same fault: "HLR"
+
+    @property
+    def symptoms(self) -> tuple[str, ...]:
+        """Codes of the symptoms that speak for it, strongest first, each once."""
+        ordered = sorted(self.evidence, key=lambda item: -item.weight)
+        return tuple(dict.fromkeys(item.symptom for item in ordered if item.symptom and item.weight > 0))
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Something worth knowing that is no reason to wake a person: style, waste, an unlikely suspect."""
+
+    code: str
+    message: str
+    site: Site | None = None
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What is wrong with a run, most likely first. An empty list of faults is the most frequent answer."""
+
+    verdict: str  # healthy | faulty | undecided
+    faults: tuple[Fault, ...] = ()
+    suspects: tuple[Fault, ...] = ()  # too weak to be told, or explained by a stronger fault
+    advice: tuple[Advice, ...] = ()
+    symptoms: tuple[Symptom, ...] = ()
+    reason: str = ""  # why the verdict is what it is, in one sentence
+    failures: tuple[str, ...] = ()  # detectors or causes that failed on this trace, and how
