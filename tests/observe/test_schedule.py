@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netmend.observe.budget import Budget
+from netmend.observe.budget import GRANT, Budget
 from netmend.observe.schedule import FULL, LIGHT, LINE, Schedule
 
 ALLOWANCE = 0.3  # seconds of our own time that are free
@@ -26,8 +26,8 @@ class Simulation:
         self.levels: list[int] = []
 
     def run(self, steps: int) -> float:
-        """Train; returns what watching took of these steps, as a share of the program's own time."""
-        spent = 0.0
+        """Train; returns what watching took of these steps beyond the grant, as a share of the program's own time."""
+        spent, granted = 0.0, self.budget.granted_seconds
         for _ in range(steps):
             level = self.schedule.level(len(self.levels))
             self.levels.append(level)
@@ -36,7 +36,7 @@ class Simulation:
             self.budget.step_done(level, self.base + extra, own)
             self.budget.own_seconds += own
             spent += extra
-        return spent / (steps * self.base)
+        return (spent - (self.budget.granted_seconds - granted)) / (steps * self.base)
 
 
 @pytest.mark.parametrize(
@@ -96,6 +96,20 @@ def test_the_first_steps_are_seen_whole_and_later_ones_ever_more_rarely() -> Non
         assert levels[start : 2 * start].count(FULL) == 8
 
 
+def test_the_end_of_a_short_program_is_seen_as_well_as_its_beginning() -> None:
+    simulation = Simulation(1e-3, 100e-6, 6e-3)
+    simulation.run(1024)
+    assert simulation.levels[512:].count(FULL) >= 4
+    assert sum(level != LIGHT for level in simulation.levels[512:]) >= 32
+
+
+def test_the_grant_is_a_fixed_number_of_seconds() -> None:
+    simulation = Simulation(100e-6, 100e-6, 20e-3)
+    simulation.run(200_000)
+    assert simulation.budget.granted_seconds <= GRANT + 20e-3
+    assert not simulation.budget.generous
+
+
 def test_short_steps_are_mostly_not_looked_at_at_all() -> None:
     simulation = Simulation(50e-6, 30e-6, 5e-3)
     while simulation.budget.spent < ALLOWANCE:
@@ -115,7 +129,7 @@ def test_full_steps_fall_on_multiples_of_a_power_of_two() -> None:
     interval = simulation.schedule.full_interval
     assert interval & (interval - 1) == 0
     places = [start + index for index, level in enumerate(simulation.levels[start:]) if level == FULL]
-    assert places and all(place % interval == 0 for place in places)
+    assert places and all(place % min(interval, 512) == 0 for place in places)
 
 
 @pytest.mark.parametrize("every", [1, 3, 10])

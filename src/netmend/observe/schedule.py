@@ -13,6 +13,10 @@ FULL = 2  # all statistics
 _ALWAYS = frozenset({0, 1, 2, 4, 8, 16, 32, 64})  # needed to know the program, and what looking at it costs
 _TOO_DEAR = 1.0  # seconds
 _PER_DOUBLING = 8  # full steps each time the number of steps doubles, within the allowance
+_GRANTED_FULL, _GRANTED_LINES = (
+    4,
+    32,
+)  # looks per doubling that the grant pays for once the allowance is used up
 _LINE_SHARE = 0.5  # part of the budget that line-level watching may use before steps go light
 _MARGIN = 0.7  # aim below the promise: estimates are noisy
 _ANOMALY_STEPS = 4
@@ -63,7 +67,10 @@ class Schedule:
 
     def next_look(self, step: int) -> int:
         """The first step after this one that may be more than light."""
-        return step + self.line_interval - step % self.line_interval
+        interval = self.line_interval
+        if self.budget.generous:
+            interval = min(interval, _distance(step + 1, _GRANTED_LINES))
+        return step + interval - step % interval
 
     def _choose(self, step: int) -> tuple[int, bool]:
         """The level, and whether it is a full step by plan (rather than on request)."""
@@ -76,8 +83,23 @@ class Schedule:
         if step in _ALWAYS and self.budget.full_cost < _TOO_DEAR:
             return FULL, True
         if self.budget.starting:
-            full = step % max(1, (1 << step.bit_length()) // (2 * _PER_DOUBLING)) == 0
+            full = step % _distance(step, _PER_DOUBLING) == 0
             return (FULL if full else LINE), full
+        planned, scheduled = self._within_budget(step)
+        granted = self._from_grant(step)
+        if granted > planned:
+            self.budget.grant()
+            return granted, granted == FULL
+        return planned, scheduled
+
+    def _from_grant(self, step: int) -> int:
+        if not self.budget.generous:
+            return LIGHT
+        if step % _distance(step, _GRANTED_FULL) == 0 and self.budget.full_cost < _TOO_DEAR / 10:
+            return FULL
+        return LIGHT if step % _distance(step, _GRANTED_LINES) else LINE
+
+    def _within_budget(self, step: int) -> tuple[int, bool]:
         if step % self.line_interval:
             return LIGHT, False
         # The distance is checked too: multiples of a shrinking interval may come close after one another.
@@ -96,6 +118,11 @@ class Schedule:
         left = max(budget.share * _MARGIN - line / (base * self.line_interval), budget.share * 0.2)
         if full > 0:
             self.full_interval = max(_power_of_two(full / (base * left)), self.line_interval)
+
+
+def _distance(step: int, looks: int) -> int:
+    """The distance between looks that gives this many of them each time the number of steps doubles."""
+    return max(1, (1 << step.bit_length()) // (2 * looks))
 
 
 def _power_of_two(value: float) -> int:

@@ -11,7 +11,7 @@ from netmend.vocabulary.site import Site
 
 @dataclass(frozen=True)
 class Event:
-    """`kind` is one of: nonfinite, model changed, exception, part switched off, phase, note."""
+    """`kind` is one of: nonfinite, model changed, exception, part switched off, state loaded, phase, note."""
 
     step: int
     kind: str

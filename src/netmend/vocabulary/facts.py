@@ -195,6 +195,9 @@ class OperandFact:
     integral: bool | None = None  # every value is a whole number
     rows_sum_to_one: bool | None = None  # along the class axis
     distinct: int | None = None  # number of distinct values, counted up to a limit
+    normalised_axes: tuple[int, ...] = ()  # along which the values are not negative and sum to one
+    log_normalised_axes: tuple[int, ...] = ()  # along which their exponentials sum to one
+    path: tuple[str, ...] = ()  # autograd nodes that made it, the last one first, along the first branch
 
 
 @dataclass(frozen=True)

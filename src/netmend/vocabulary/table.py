@@ -16,9 +16,22 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     # whenever the rate of a parameter group changes; component: "optimizer[0]"
     "rate": ("rate",),
     # component: the loss
-    "progress": ("loss", "constant_loss", "metric"),  # metric: accuracy or R², see TaskFact
+    # metric: accuracy or R², see TaskFact; entropies (in nats) of the predicted and of the true classes, and the lowest
+    # share of a class (of at least 10 samples) that was predicted right: for classes and yes/no targets
+    "progress": ("loss", "constant_loss", "metric", "predicted_entropy", "label_entropy", "worst_recall"),
     # one row per evaluation pass; component: the loss, or the model when no loss was computed
-    "evaluation": ("loss", "constant_loss", "metric", "samples", "batches", "training_mode", "grad_enabled"),
+    "evaluation": (
+        "loss",
+        "constant_loss",
+        "metric",
+        "samples",
+        "batches",
+        "training_mode",
+        "grad_enabled",
+        "predicted_entropy",
+        "label_entropy",
+        "worst_recall",
+    ),
     # component: module or functional activation
     "activation": (
         "mean",
@@ -40,6 +53,9 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "clip": ("norm", "limit"),
     "scale": ("scale",),  # of a GradScaler
     "memory": ("resident_mb", "device_mb"),
+    # component: the loss; graphs of more than 3 steps ago that were marked, how many of their objectives are still alive, and
+    # of how many an operation deep inside is (kept by state that is carried on, or by the objective)
+    "graphs": ("marked", "alive", "alive_inside"),
     # component: the model; statistics of its input
     "input": ("mean", "std", "minimum", "maximum", "nonfinite"),
 }

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from torch import Tensor
+
 from netmend.adapters.torch.arrivals import Gathering
 from netmend.adapters.torch.host_meter import NAN
+from netmend.adapters.torch.scores import class_figures
 
 if TYPE_CHECKING:
     from netmend.adapters.torch.loss_calls import LossCall
@@ -30,6 +34,8 @@ class Pass:
         self.batches = self.forwards = self.samples = self.scored = 0
         self.total = self.metric = 0.0
         self.constant = NAN
+        self.classes: Tensor | None = None
+        self.figures = [NAN] * 3
         self.step = session.recorder.step
 
     def add(self, call: LossCall) -> None:
@@ -45,9 +51,15 @@ class Pass:
         unlimited = self.session.recorder.schedule.every is not None
         if call.prediction is None or call.target is None or (self.own > allowed and not unlimited):
             return
-        metric, self.constant = self.session.progress.score(call)
-        if metric is not None:
-            self.gathering.add(metric, lambda value: self._take_metric(value, size))
+        score, self.constant = self.session.progress.score(call)
+        if score.metric is not None:
+            self.gathering.add(score.metric, lambda value: self._take_metric(value, size))
+        if score.classes is not None:
+            known = self.classes
+            if known is not None and known.shape == score.classes.shape:
+                self.classes = known + score.classes
+            else:
+                self.classes = score.classes
         self.own += perf_counter() - started
 
     def _take_loss(self, weighted: float) -> None:
@@ -56,6 +68,13 @@ class Pass:
     def _take_metric(self, value: float, size: int) -> None:
         self.metric += value * size
         self.scored += size
+
+    def close(self) -> None:
+        """No more batches will come."""
+        if self.classes is not None:
+            for index, figure in enumerate(class_figures(self.classes)):
+                self.gathering.add(figure, partial(self.figures.__setitem__, index))
+        self.gathering.close()
 
     def _write(self) -> None:
         row = (
@@ -66,6 +85,7 @@ class Pass:
             float(max(self.batches, self.forwards)),
             float(self.training),
             float(self.grad),
+            *self.figures,
         )
         self.session.recorder.row("evaluation", self.loss or self.model, self.step, row)
 
@@ -104,5 +124,5 @@ class Evaluation:
         if current is not None:
             if current.grad:  # its losses were kept in case backward() would follow
                 self.session.losses.calls.clear()
-            current.gathering.close()
+            current.close()
             self.session.recorder.break_clock()

@@ -15,25 +15,17 @@ from netmend.adapters.torch.eligible import plain
 if TYPE_CHECKING:
     from netmend.adapters.torch.functions import TailCall
 
-_LONGEST_PATH = 40
 _TOLERANCE = 1e-5
 _LARGEST = 4_000_000
 Found = tuple[str, Tensor, Tensor, dict[str, Any]]
 
 
-def autograd_path(objective: Tensor) -> tuple[str, ...]:
-    """Names of the autograd nodes from the objective downwards, along the first branch that needs gradients."""
-    names: list[str] = []
-    node = objective.grad_fn
-    while node is not None and len(names) < _LONGEST_PATH:
-        names.append(node.name())
-        node = next((parent for parent, _ in node.next_functions if parent is not None), None)
-    return tuple(names)
-
-
 @torch.no_grad()
 def recognise(tail: list[TailCall], output: Tensor, value: float) -> Found | None:
-    """The criterion that gives exactly this value for the model's output (or what was made of it) and some target."""
+    """The criterion that gives exactly this value for the model's output (or what was made of it) and some target.
+
+    A criterion that gives exactly the negative of the value is found too: {"negated": True} tells of it.
+    """
     predictions = [output] + [t for call in tail for t in call.tensors if t.requires_grad and plain(t)]
     targets = [t for call in tail for t in call.tensors if not t.requires_grad and plain(t)]
     for prediction in _distinct(predictions)[:6]:
@@ -42,19 +34,22 @@ def recognise(tail: list[TailCall], output: Tensor, value: float) -> Found | Non
                 continue
             for criterion, compute in _CANDIDATES.items():
                 for reduction in ("mean", "sum"):
-                    if _gives(compute, prediction.detach(), target.detach(), reduction, value):
+                    given = _given(compute, prediction.detach(), target.detach(), reduction)
+                    if given is not None and math.isclose(given, value, rel_tol=_TOLERANCE, abs_tol=1e-12):
                         return criterion, prediction, target, {"reduction": reduction}
+                    if given and math.isclose(given, -value, rel_tol=_TOLERANCE):
+                        return criterion, prediction, target, {"reduction": reduction, "negated": True}
     return None
 
 
-def _gives(
-    compute: Callable[..., Tensor | None], prediction: Tensor, target: Tensor, reduction: str, value: float
-) -> bool:
+def _given(
+    compute: Callable[..., Tensor | None], prediction: Tensor, target: Tensor, reduction: str
+) -> float | None:
     try:
         result = compute(prediction, target, reduction)
     except (RuntimeError, ValueError, IndexError, TypeError):
-        return False  # shapes or types that this criterion does not take
-    return result is not None and math.isclose(float(result), value, rel_tol=_TOLERANCE, abs_tol=1e-12)
+        return None  # shapes or types that this criterion does not take
+    return None if result is None else float(result)
 
 
 def _distinct(tensors: list[Tensor]) -> list[Tensor]:

@@ -14,11 +14,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from netmend.adapters.torch.eligible import first_tensor, plain, unusual_execution
-from netmend.adapters.torch.expressions import autograd_path, recognise
+from netmend.adapters.torch.expressions import recognise
 from netmend.adapters.torch.guard import RAISED, around, guarded
 from netmend.adapters.torch.known import Known
 from netmend.adapters.torch.loss_calls import CRITERIA, LossCall, detached, flattened
-from netmend.adapters.torch.operands import loss_settings, operands_of, split_arguments
+from netmend.adapters.torch.loss_path import path_facts
+from netmend.adapters.torch.operands import autograd_path, loss_settings, operands_of, split_arguments
 from netmend.observe.schedule import FULL
 from netmend.observe.task import task_of
 from netmend.vocabulary import LossFact, Site, TaskFact
@@ -41,6 +42,7 @@ class Losses:
         self._depth = 0
         self._closely_seen = 0
         self._names: dict[tuple[str, int], str] = {}
+        self._on_path: set[str] = set()  # operations between output and objective that were written down
 
     def install(self) -> None:
         session, wrap = self.session, self.session.patches.wrap
@@ -95,7 +97,7 @@ class Losses:
         prediction, target = split_arguments(args, kwargs)
         grad = torch.is_grad_enabled() and result.requires_grad
         session.recorder.patterns.note("loss", name, "" if grad else "no_grad", site)
-        if name not in self.facts:
+        if name not in self.facts or (grad and self._learned_without_gradients(name)):
             settings = loss_settings(original, args, kwargs)
             if flattened(session.models.last_output, prediction):
                 settings["sequence"] = True
@@ -116,6 +118,11 @@ class Losses:
         if name is None:
             name = self._names[key] = f"{criterion}@{site.short}" if site is not None else criterion
         return name
+
+    def _learned_without_gradients(self, name: str) -> bool:
+        """Whether the line was first reached by an evaluation, which shows less of what the loss is given."""
+        fact = self.facts[name]
+        return fact.backward is None and not any(operand.requires_grad for operand in fact.operands)
 
     def _learn(
         self,
@@ -170,23 +177,32 @@ class Losses:
         if session.thread is None:
             session.thread = threading.get_ident()
         if session.recorder.level == FULL:
-            self._identify(objective, shown, value, site)
+            name = self._identify(objective, shown, value, site)
+            session.busy = False  # a part of its own
+            session.graphs.look(name, objective)
+            session.busy = True
         if value is not None and not math.isfinite(value):
             session.nonfinite.check_loss(objective, value, site)
 
-    def _identify(self, objective: Tensor, shown: Tensor, value: float | None, site: Site | None) -> None:
-        """Which loss is this? A function that was called, or an expression, recognised by what it computes."""
+    def _identify(self, objective: Tensor, shown: Tensor, value: float | None, site: Site | None) -> str:
+        """Which loss is this? A function that was called, or an expression, recognised by what it computes. Its name."""
         matching = next(
             (call for call in self.calls if call.result() is shown or call.result() is objective), None
         )
         path = autograd_path(objective)
+        for step in path_facts(self.session.functions.tail):
+            if step.name not in self._on_path:
+                self._on_path.add(step.name)
+                self.session.recorder.fact(step)
         if matching is not None:
             fact = self.facts.get(matching.name)
             if fact is not None and (fact.backward != site or not fact.operations):
                 self._store(replace(fact, backward=site, operations=path))
-            return
+            return matching.name
         name = self._name("objective", site)
         settings: dict[str, Any] = {"terms": [call.name for call in self.calls]} if self.calls else {}
+        if settings and value and name not in self.facts and self._negated(value):
+            settings["negated"] = True
         functions = self.session.functions
         if not self.calls and functions.model_output is not None and value is not None:
             found = recognise(functions.tail, functions.model_output, value)
@@ -205,7 +221,7 @@ class Losses:
                     )
                 )
                 self.session.data.saw_target(target)
-                return
+                return name
         if name not in self.facts:
             called = functions.tail[0].site if functions.tail else None
             self._store(
@@ -213,6 +229,12 @@ class Losses:
                     name, "expression", "expression", settings, called=called, backward=site, operations=path
                 )
             )
+        return name
+
+    def _negated(self, value: float) -> bool:
+        """Whether the objective is exactly the negative of the loss functions that were called."""
+        total = sum(float(call.scalar) for call in self.calls)
+        return math.isclose(value, -total, rel_tol=1e-5)
 
     # -- the end of a step ---------------------------------------------------------------------------------------
 

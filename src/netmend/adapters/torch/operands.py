@@ -13,6 +13,8 @@ from netmend.vocabulary import OperandFact
 
 _EXAMINED = 1_000_000  # elements; of larger operands the first rows are examined
 _DISTINCT_LIMIT = 1000
+_LONGEST_PATH = 40
+_TOLERANCE = 1e-3  # of sums that are one
 _PREDICTION = ("input", "log_probs", "anchor", "input1")
 _TARGET = ("target", "targets", "positive", "input2")
 
@@ -66,6 +68,7 @@ def _describe(role: str, tensor: Tensor, criterion: str) -> OperandFact:
     low, high = torch.aminmax(real)
     std = real.std(correction=0)
     integral = bool((real == real.round()).all())
+    cut = values.shape != tensor.shape
     distinct = None
     if integral or role == "target":
         distinct = int(torch.unique(real.flatten()[:100_000]).numel())
@@ -81,11 +84,33 @@ def _describe(role: str, tensor: Tensor, criterion: str) -> OperandFact:
         integral=integral,
         rows_sum_to_one=_rows_sum_to_one(real) if role == "prediction" else None,
         distinct=distinct if distinct is not None and distinct <= _DISTINCT_LIMIT else None,
+        normalised_axes=_normalised_axes(real, cut),
+        log_normalised_axes=_normalised_axes(real.exp(), cut)
+        if role == "prediction" and float(high) <= _TOLERANCE
+        else (),
+        path=autograd_path(tensor),
     )
 
 
 def _rows_sum_to_one(values: Tensor) -> bool | None:
     if values.dim() < 2 or values.shape[1] < 2:
         return None
-    sums = values.sum(dim=1)
-    return bool((values >= 0).all()) and bool(((sums - 1).abs() < 1e-3).all())
+    return 1 in _normalised_axes(values, cut=False)
+
+
+def _normalised_axes(values: Tensor, cut: bool) -> tuple[int, ...]:
+    """Axes along which no value is negative and all sums are one; the first axis only if none of its rows were cut off."""
+    if not bool((values >= 0).all()):
+        return ()
+    axes = [axis for axis, size in enumerate(values.shape) if size > 1 and not (cut and axis == 0)]
+    return tuple(axis for axis in axes if bool(((values.sum(dim=axis) - 1).abs() < _TOLERANCE).all()))
+
+
+def autograd_path(tensor: Tensor) -> tuple[str, ...]:
+    """Names of the autograd nodes from a tensor downwards, along the first branch that needs gradients."""
+    names: list[str] = []
+    node = tensor.grad_fn
+    while node is not None and len(names) < _LONGEST_PATH:
+        names.append(node.name())
+        node = next((parent for parent, _ in node.next_functions if parent is not None), None)
+    return tuple(names)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
-
-from torch import Tensor
 
 from netmend.adapters.torch.arrivals import Gathering
 from netmend.adapters.torch.evaluation import Pass
 from netmend.adapters.torch.guard import guarded
 from netmend.adapters.torch.loss_calls import LossCall
-from netmend.adapters.torch.scores import metric_of, show_targets
+from netmend.adapters.torch.scores import Score, class_figures, score_of, show_targets
 from netmend.observe.targets import Targets
 from netmend.vocabulary import TargetFact
 
@@ -41,10 +40,10 @@ class Progress:
                 aside.loss = aside.loss or call.name
                 aside.add(call)
         if aside is not None:
-            aside.gathering.close()
+            aside.close()
 
-    def score(self, call: LossCall) -> tuple[Tensor | None, float]:
-        """Metric of one batch, and the loss of the best constant predictor for all targets seen so far."""
+    def score(self, call: LossCall) -> tuple[Score, float]:
+        """How one batch was met, and the loss of the best constant predictor for all targets seen so far."""
         fact = self.session.losses.facts[call.name]
         targets = self.targets.setdefault(call.name, Targets())
         assert call.prediction is not None and call.target is not None
@@ -53,8 +52,8 @@ class Progress:
         if call.target.device.type == "cpu" or looked & (looked - 1) == 0:
             show_targets(targets, fact, call.prediction, call.target)
         constant = targets.constant_loss(fact.criterion, fact.settings)
-        metric = metric_of(fact, call.prediction, call.target, targets)
-        return metric, constant if constant is not None else float("nan")
+        score = score_of(fact, call.prediction, call.target, targets)
+        return score, constant if constant is not None else float("nan")
 
     def finish(self) -> None:
         for name, targets in self.targets.items():
@@ -82,11 +81,15 @@ class ProgressRow:
         self._recorder = session.recorder
         self._name, self._step = call.name, step
         self._loss = self._metric = float("nan")
-        metric, self._constant = session.progress.score(call)
+        self._figures = [float("nan")] * 3
+        score, self._constant = session.progress.score(call)
         gathering = Gathering(session, self._write)
         gathering.add(call.scalar, self._take_loss)
-        if metric is not None:
-            gathering.add(metric, self._take_metric)
+        if score.metric is not None:
+            gathering.add(score.metric, self._take_metric)
+        if score.classes is not None:
+            for index, figure in enumerate(class_figures(score.classes)):
+                gathering.add(figure, partial(self._figures.__setitem__, index))
         gathering.close()
 
     def _take_loss(self, value: float) -> None:
@@ -96,4 +99,6 @@ class ProgressRow:
         self._metric = value
 
     def _write(self) -> None:
-        self._recorder.row("progress", self._name, self._step, (self._loss, self._constant, self._metric))
+        self._recorder.row(
+            "progress", self._name, self._step, (self._loss, self._constant, self._metric, *self._figures)
+        )

@@ -13,11 +13,13 @@ from torch import Tensor
 
 from netmend.adapters.torch.arrivals import Expected
 from netmend.adapters.torch.by_hand import ByHand
+from netmend.adapters.torch.checkpoints import Checkpoints
 from netmend.adapters.torch.creation import Creation
 from netmend.adapters.torch.data import Data
 from netmend.adapters.torch.environment import environment
 from netmend.adapters.torch.evaluation import Evaluation
 from netmend.adapters.torch.functions import Functions, Spy
+from netmend.adapters.torch.graphs import Graphs
 from netmend.adapters.torch.guard import attempt, leave_modes
 from netmend.adapters.torch.host_meter import HostMeter
 from netmend.adapters.torch.known import Known
@@ -69,6 +71,8 @@ class TorchSession:
         self.layers = Layers(self)
         self.models = Models(self)
         self.losses = Losses(self)
+        self.graphs = Graphs(self)
+        self.checkpoints = Checkpoints(self)
         self.progress = Progress(self)
         self.loop = Loop(self)
         self.optimizers = Optimizers(self)
@@ -81,7 +85,15 @@ class TorchSession:
     def install(self) -> None:
         self.alive = True
         self.environment_changed(**environment())
-        for part in (self.creation, self.loop, self.losses, self.optimizers, self.data, self.models):
+        for part in (
+            self.creation,
+            self.loop,
+            self.losses,
+            self.checkpoints,
+            self.optimizers,
+            self.data,
+            self.models,
+        ):
             part.install()
         if self.recorder.level == FULL:
             self.layers.arm()

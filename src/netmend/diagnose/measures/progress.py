@@ -59,12 +59,35 @@ def progress(trace: Trace) -> tuple[Progress, ...]:
     tables = [table for table in trace.tables_of("progress") if len(table.known("loss")[0]) >= 2]
     training = {loss.name for loss in trace.losses if loss.backward is not None}
     named = [table for table in tables if not training or table.component in training] or tables
+    steps, values = trace.loss
+    if len(named) == 1:
+        denser = _denser(named[0], steps, values)
+        if denser is not None:
+            return (denser,)
     found = [course for table in named if (course := _of_table(table)) is not None]
     if found:
         return tuple(found)
-    steps, values = trace.loss
     course = _course("", steps, values, np.full(len(values), np.nan), np.full(len(values), np.nan))
     return () if course is None else (course,)
+
+
+def _denser(table: Table, steps: IntArray, values: FloatArray) -> Progress | None:
+    """The course of the only objective from the losses of all steps seen, of which close looks are a small part.
+
+    None when the two are not the same quantity: a loss with a penalty added, or scaled anew at every step.
+    """
+    common, here, there = np.intersect1d(steps, table.steps, return_indices=True)
+    close, plain = table.column("loss")[there], values[here]
+    both = np.isfinite(close) & np.isfinite(plain) & (close != 0)
+    if len(steps) <= len(table) or both.sum() < 3:
+        return None
+    ratios = plain[both] / close[both]
+    scale = float(np.median(ratios))
+    if scale <= 0 or np.abs(ratios / scale - 1).max() > 0.05:
+        return None
+    metrics, constants = np.full(len(values), np.nan), np.full(len(values), np.nan)
+    metrics[here], constants[here] = table.column("metric")[there], table.column("constant_loss")[there]
+    return _course(table.component, steps, values / scale, constants, metrics)
 
 
 def main_progress(trace: Trace) -> Progress | None:
