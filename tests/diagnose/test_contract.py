@@ -78,7 +78,7 @@ def test_causes_are_leaves_and_explain_themselves(unit):
     for run in unit.FAULTY:
         for fault in diagnose(run.trace).faults:
             for text in (fault.summary, fault.reason, fault.remedy, fault.refutation):
-                assert (text and text[0].isupper()) or (text[:1] in "`'\"" and text), text
+                assert text and (text[0].isupper() or text[0].isdigit() or text[0] in "`'\"."), text
                 assert text.endswith((".", "`")), text
 
 

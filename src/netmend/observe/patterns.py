@@ -44,6 +44,11 @@ class PatternBook:
                 self._patterns[identity] = pattern
         self._close(step, pattern)
 
+    @property
+    def pending(self) -> bool:
+        """Whether anything was called since the last step."""
+        return bool(self._calls)
+
     def forget(self) -> None:
         """Drop what was noted since the last step (the step is not recorded)."""
         self._calls.clear()

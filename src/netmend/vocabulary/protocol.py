@@ -20,6 +20,8 @@ CALLS = (
     "eval",
     "epoch",  # a DataLoader was iterated anew
     "batch",  # a DataLoader handed out a batch
+    "gap",  # watching began within a step that was to be passed over: what came before it is not known
+    "end",  # the program ended; the calls before it followed the last step
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -90,7 +91,7 @@ class Table:
         return self.steps[there], values[there]
 
     @staticmethod
-    def of(kind: str, component: str, rows: dict[int, tuple[float, ...]]) -> Table:
+    def of(kind: str, component: str, rows: Mapping[int, tuple[float, ...]]) -> Table:
         """A table from literal rows; for examples and tests."""
         columns = COLUMNS[kind]
         values = np.full((len(rows), len(columns)), np.nan)

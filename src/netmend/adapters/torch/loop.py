@@ -56,6 +56,13 @@ class Loop:
         wrap(scaler, "step", around(session, "loss scaling", self._scaler_step, self._scaler_step_done))
         wrap(scaler, "update", around(session, "loss scaling", self._interested, self._scaler_update_done))
 
+    def finish(self) -> None:
+        """What was called after the last step (a final evaluation) is a pattern of its own, without a step."""
+        patterns = self.session.recorder.patterns
+        if patterns.pending:
+            patterns.note("end")
+            patterns.close(self.session.recorder.step)
+
     def _interested(self, args: Any, kwargs: Any) -> bool | None:
         return True if self.session.watching() else None
 

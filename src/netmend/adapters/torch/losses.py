@@ -97,7 +97,7 @@ class Losses:
         prediction, target = split_arguments(args, kwargs)
         grad = torch.is_grad_enabled() and result.requires_grad
         session.recorder.patterns.note("loss", name, "" if grad else "no_grad", site)
-        if name not in self.facts or (grad and self._learned_without_gradients(name)):
+        if name not in self.facts or (grad and self._shows_more(name, prediction, target)):
             settings = loss_settings(original, args, kwargs)
             if flattened(session.models.last_output, prediction):
                 settings["sequence"] = True
@@ -119,10 +119,11 @@ class Losses:
             name = self._names[key] = f"{criterion}@{site.short}" if site is not None else criterion
         return name
 
-    def _learned_without_gradients(self, name: str) -> bool:
-        """Whether the line was first reached by an evaluation, which shows less of what the loss is given."""
-        fact = self.facts[name]
-        return fact.backward is None and not any(operand.requires_grad for operand in fact.operands)
+    def _shows_more(self, name: str, prediction: Any, target: Any) -> bool:
+        """Whether the line was first reached by an evaluation, and now gradients are seen too."""
+        if self.facts[name].backward is not None or any(o.requires_grad for o in self.facts[name].operands):
+            return False
+        return any(isinstance(value, Tensor) and value.requires_grad for value in (prediction, target))
 
     def _learn(
         self,

@@ -111,6 +111,7 @@ class TorchSession:
         parts = (
             self.evaluation.close,
             self.steps.finish,
+            self.loop.finish,
             self.optimizers.finish,
             self.models.finish,
             self.progress.finish,
@@ -149,6 +150,7 @@ class TorchSession:
         if self.recorder.level == LIGHT:
             self.recorder.level = LINE
             self.quiet = False
+            self.recorder.patterns.note("gap")  # what the step in progress has called before was not seen
 
     def meter(self, device: torch.device) -> Meter:
         key = str(device)

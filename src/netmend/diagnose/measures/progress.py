@@ -76,7 +76,7 @@ def _denser(table: Table, steps: IntArray, values: FloatArray) -> Progress | Non
 
     None when the two are not the same quantity: a loss with a penalty added, or scaled anew at every step.
     """
-    common, here, there = np.intersect1d(steps, table.steps, return_indices=True)
+    _, here, there = np.intersect1d(steps, table.steps, return_indices=True)
     close, plain = table.column("loss")[there], values[here]
     both = np.isfinite(close) & np.isfinite(plain) & (close != 0)
     if len(steps) <= len(table) or both.sum() < 3:

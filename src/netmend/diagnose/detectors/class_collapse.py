@@ -1,0 +1,90 @@
+"""D511 ClassCollapse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from netmend.diagnose.detector import register
+from netmend.unit import Run, threshold
+from netmend.vocabulary import COLUMNS, Symptom, Table, Trace
+
+
+def _trace(predicted: list[float], labels: float) -> Trace:
+    columns = COLUMNS["progress"]
+    if "predicted_entropy" not in columns:  # pragma: no cover - traces of older versions
+        columns = (*columns, "predicted_entropy", "label_entropy")
+    values = np.full((len(predicted), len(columns)), np.nan)
+    values[:, columns.index("loss")] = 0.6
+    values[:, columns.index("predicted_entropy")] = predicted
+    values[:, columns.index("label_entropy")] = labels
+    name = "cross_entropy@train.py:20"
+    return Trace(
+        tables={("progress", name): Table("progress", name, columns, np.arange(len(predicted)), values)}
+    )
+
+
+@register
+@dataclass(frozen=True)
+class ClassCollapse:
+    """The network gives the same class for every sample, although the labels differ.
+
+    It has found the most frequent answer and stays there. Usual causes: strong imbalance without weights, a learning rate that is too
+    high, dead units before the output, an output activation that cannot tell the classes apart.
+    """
+
+    code: ClassVar[str] = "D511"
+
+    share_limit: float = threshold(
+        0.1,
+        "calibrated",
+        "entropy of the predicted classes over that of the labels; healthy programs end above 0.5",
+    )
+    least_label_entropy: float = threshold(
+        0.05, "convention", "in nats: 99:1 has 0.056; below that there is one class"
+    )
+    least_looks: int = threshold(6, "convention", "the first batches of any network may all get one class")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        for table in (*trace.tables_of("progress"), *trace.tables_of("evaluation")):
+            share = self._share(table)
+            if share is None or share > self.share_limit:
+                continue
+            where = "evaluation" if table.kind == "evaluation" else "training"
+            yield Symptom(
+                self.code,
+                f"At the end nearly every sample in {where} was given the same class, although the labels differ "
+                f"(entropy of the answers {share:.0%} of that of the labels).",
+                component=table.component,
+                first_step=int(table.steps[len(table) // 2]),
+                observed=share,
+                limit=self.share_limit,
+                detail={"phase": where},
+            )
+            return
+
+    def _share(self, table: Table) -> float | None:
+        predicted, labels = table.column("predicted_entropy"), table.column("label_entropy")
+        known = np.isfinite(predicted) & np.isfinite(labels)
+        least = self.least_looks if table.kind == "progress" else 2
+        if known.sum() < least:
+            return None
+        late = slice(-max(2, int(known.sum()) // 4), None)
+        labelled = float(labels[known][late].mean())
+        return (
+            float(predicted[known][late].mean()) / labelled if labelled > self.least_label_entropy else None
+        )
+
+    def extremes(self, trace: Trace) -> Mapping[str, float]:
+        tables = (*trace.tables_of("progress"), *trace.tables_of("evaluation"))
+        shares = [share for table in tables if (share := self._share(table)) is not None]
+        return {"share_limit": min(shares)} if shares else {}
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("all classes are given", _trace([0.0, 0.3, 0.9, 1.0, 1.0, 1.0, 1.0, 1.0], 1.05)),
+        Run("only one class exists", _trace([0.0] * 8, 0.0)),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (Run("one class for all", _trace([0.4] + [0.0] * 9, 0.9)),)

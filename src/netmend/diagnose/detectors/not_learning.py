@@ -1,0 +1,76 @@
+"""D501 NotLearning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detector import register
+from netmend.diagnose.measures.examples import falling, flat, run_with
+from netmend.diagnose.measures.objective import objective
+from netmend.unit import Run, threshold
+from netmend.vocabulary import Symptom, Trace
+
+
+@register
+@dataclass(frozen=True)
+class NotLearning:
+    """The loss never got clearly below that of the best constant answer.
+
+    A network that answers the same for every input (the class frequencies, the mean) reaches that loss without
+    looking at the data. Usual causes: a learning rate far off, a cut gradient, a loss or output that does not
+    fit, dead or saturated units, labels that have nothing to do with the inputs.
+    """
+
+    code: ClassVar[str] = "D501"
+
+    relative_limit: float = threshold(
+        0.95, "calibrated", "healthy programs end below 0.9 of the constant predictor's loss, most below 0.5"
+    )
+    least_looks: int = threshold(16, "convention", "fewer measured losses say nothing about a trend")
+    least_steps: int = threshold(40, "convention", "learning may not have begun before")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        course = objective(trace)
+        lowest = self.extremes(trace).get("relative_limit")
+        if course is None or course.relative is None or lowest is None or lowest < self.relative_limit:
+            return
+        last = float(course.relative[-1])
+        yield Symptom(
+            self.code,
+            f"After {course.last_step + 1} steps the loss was {last:.2f} times that of the best constant answer; "
+            f"it never got below {lowest:.2f}.",
+            component=course.loss,
+            first_step=int(course.steps[len(course.steps) // 2]),
+            observed=lowest,
+            limit=self.relative_limit,
+            detail={"last": last, "lowest": lowest},
+        )
+
+    def extremes(self, trace: Trace) -> Mapping[str, float]:
+        course = objective(trace)
+        if (
+            course is None
+            or course.relative is None
+            or course.looks < self.least_looks
+            or trace.run.steps < self.least_steps
+        ):
+            return {}
+        evaluated = [
+            float(value)
+            for table in trace.tables_of("evaluation")
+            for value in (table.column("loss") / table.column("constant_loss"))
+            if value == value and table.component.partition("@")[0] == course.loss.partition("@")[0]
+        ]
+        # The mean of the last blocks is steadier than one; an evaluation that is better counts for the program.
+        late = float(course.relative[-max(1, len(course.relative) // 5) :].mean())
+        return {"relative_limit": min([late, float(course.relative.min()) + 0.02, *evaluated])}
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("learns", run_with(falling(200))),
+        Run("learns a little, from very noisy data", run_with(flat(100, 1.0) + flat(200, 0.92))),
+        Run("too short to judge", run_with(flat(12))),
+        Run("no constant answer is known for this loss", run_with(flat(200), constant=None)),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (Run("stays at the constant answer", run_with(flat(200))),)

@@ -1,0 +1,111 @@
+"""D403 ScoresWhereProbabilitiesExpected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detector import register
+from netmend.diagnose.measures.heads import Head, heads
+from netmend.diagnose.measures.loss_examples import given, run_of, wanted
+from netmend.unit import Run, threshold
+from netmend.vocabulary import Symptom, Trace
+
+_NEEDS_LOGS = ("nll_loss", "kl_div")
+_REFUSED = "all elements of input should be between 0 and 1"
+
+
+@register
+@dataclass(frozen=True)
+class ScoresWhereProbabilitiesExpected:
+    """A loss that expects probabilities or their logarithms is given something else.
+
+    NLLLoss and KLDivLoss take logarithms of probabilities and trust the caller: raw scores make them fall without
+    bound, plain probabilities make them nearly flat. BCELoss takes probabilities; scores clamped into range have
+    no gradient outside. Usual causes: softmax, log-softmax or sigmoid forgotten, or the loss for scores was meant.
+    """
+
+    code: ClassVar[str] = "D403"
+
+    log_limit: float = threshold(
+        1e-3, "exact", "the logarithm of a probability is never above 0; a thousandth allows for rounding"
+    )
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        for head in heads(trace):
+            found = self._given(head)
+            if found is None:
+                continue
+            what, message, value, limit = found
+            yield Symptom(
+                self.code,
+                message,
+                component=head.loss.name,
+                observed=value,
+                limit=limit,
+                site=head.loss.called,
+                detail={"given": what, "criterion": head.loss.criterion},
+            )
+        exception = trace.run.exception or ""
+        if _REFUSED in exception:
+            yield Symptom(
+                self.code,
+                "The loss for probabilities stopped the program: it was given values outside 0..1.",
+                component="binary_cross_entropy",
+                site=trace.run.exception_site,
+                detail={"given": "scores", "criterion": "binary_cross_entropy"},
+            )
+
+    def _given(self, head: Head) -> tuple[str, str, float | None, float | None] | None:
+        criterion, seen = head.loss.criterion, head.given
+        if criterion in _NEEDS_LOGS and seen.maximum is not None and seen.minimum is not None:
+            if seen.normalised_axes and head.last not in ("log", "log_softmax"):
+                message = f"{criterion} expects logarithms of probabilities, but was given probabilities: all between {seen.minimum:.3g} and {seen.maximum:.3g}, summing to one."
+                return "probabilities", message, seen.maximum, self.log_limit
+            if seen.maximum > self.log_limit and not seen.log_normalised_axes:
+                message = f"{criterion} expects logarithms of probabilities, which are never above 0, but was given values up to {seen.maximum:.3g}."
+                return "scores", message, seen.maximum, self.log_limit
+        if criterion == "binary_cross_entropy" and head.made_by == ("clamp", "raw"):
+            message = f"{criterion} expects probabilities, but was given raw scores cut to {seen.minimum:.3g}..{seen.maximum:.3g}."
+            return "clamped scores", message, None, None
+        return None
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "log-softmax into the likelihood loss",
+            run_of("nll_loss", given(16, 4, through=["LogSoftmax"], low=-3, high=-1e-6, log_axes=[1]), wanted(16)),
+        ),
+        Run(
+            "logarithms that round to just above 0",
+            run_of("nll_loss", given(16, 4, through=["Log"], low=-9, high=2e-4), wanted(16)),
+        ),
+        Run("scores into cross entropy", run_of("cross_entropy", given(16, 4), wanted(16))),
+        Run(
+            "a sigmoid, clamped against infinite logarithms",
+            run_of(
+                "binary_cross_entropy",
+                given(16, 1, through=["Clamp", "Sigmoid"], low=0.01, high=0.99),
+                wanted(16, 1, high=1),
+            ),
+        ),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("raw scores into the likelihood loss", run_of("nll_loss", given(16, 4), wanted(16))),
+        Run(
+            "probabilities into the likelihood loss",
+            run_of("nll_loss", given(16, 4, through=["Softmax"], low=0, high=1, axes=[1]), wanted(16)),
+        ),
+        Run(
+            "scores clamped to 0..1",
+            run_of(
+                "binary_cross_entropy",
+                given(16, 1, through=["Clamp"], low=0, high=1),
+                wanted(16, 1, high=1),
+            ),
+        ),
+        Run(
+            "scores into the loss for probabilities",
+            run_of("binary_cross_entropy", exception=f"RuntimeError: {_REFUSED}"),
+        ),
+    )

@@ -1,0 +1,77 @@
+"""D505 StillFalling."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from netmend.diagnose.detector import register
+from netmend.diagnose.measures.examples import falling, flat, run_with
+from netmend.diagnose.measures.objective import objective
+from netmend.unit import Run, threshold
+from netmend.vocabulary import Symptom, Trace
+
+
+@register
+@dataclass(frozen=True)
+class StillFalling:
+    """The loss was still falling steeply, and far from low, when training ended.
+
+    The program stopped in the middle of learning: what it reports is not what it can reach. Usual causes: too few
+    epochs, a batch so large that there are hardly any updates, a learning rate that is too low.
+    """
+
+    code: ClassVar[str] = "D505"
+
+    fall_limit: float = threshold(
+        0.15,
+        "calibrated",
+        "share of the remaining loss lost over the last third of the run; see docs/calibration.md",
+    )
+    least_relative: float = threshold(0.35, "calibrated", "below that much has been learned already")
+    least_looks: int = threshold(8, "convention", "a trend needs some points")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        course = objective(trace)
+        found = self.extremes(trace)
+        if course is None or not found:
+            return
+        if found["fall_limit"] < self.fall_limit or found["least_relative"] < self.least_relative:
+            return
+        yield Symptom(
+            self.code,
+            f"The loss fell by {found['fall_limit']:.0%} over the last third of the run and was still "
+            f"{found['least_relative']:.2f} times that of the best constant answer when training ended.",
+            component=course.loss,
+            first_step=course.last_step,
+            observed=found["fall_limit"],
+            limit=self.fall_limit,
+            detail={"relative": found["least_relative"]},
+        )
+
+    def extremes(self, trace: Trace) -> Mapping[str, float]:
+        course = objective(trace)
+        if (
+            course is None
+            or course.relative is None
+            or course.looks < self.least_looks
+            or len(course.losses) < 3
+        ):
+            return {}
+        start = 2 * len(course.losses) // 3 - 1
+        first, last = float(course.losses[start]), float(course.losses[-1])
+        noise = float(np.hypot(course.errors[start], course.errors[-1]))
+        fall = (first - last) / first if first - last > 3 * noise and first > 0 else 0.0
+        return {"fall_limit": fall, "least_relative": float(course.relative[-1])}
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("converged", run_with(falling(200))),
+        Run("falls, but is low already", run_with([1.0 * 0.99**step for step in range(300)])),
+        Run("never moved", run_with(flat(100))),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("stopped half way", run_with([1.1 * 0.988**step for step in range(80)])),
+    )

@@ -1,0 +1,61 @@
+"""HYP-EPOCH-FEW."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detectors.still_falling import StillFalling
+from netmend.diagnose.measures.data import epochs
+from netmend.diagnose.measures.loop import usual_site
+from netmend.localise.case import Case
+from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
+from netmend.localise.loops import epoch_loop
+from netmend.unit import Run, threshold
+from netmend.vocabulary import Evidence, Fault
+
+
+@register
+@dataclass(frozen=True)
+class TooFewEpochs:
+    """Training stops before it has converged.
+
+    The loss is still falling steeply in the last epoch, so the result says little about what the program can reach.
+    Train longer: double the number of epochs until the curve bends.
+    """
+
+    code: ClassVar[str] = "HYP-EPOCH-FEW"
+
+    few_epochs: float = threshold(
+        5, "convention", "passes over the data that are few for any training from scratch"
+    )
+    few_steps: int = threshold(150, "convention", "updates that are few for any training from scratch")
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D505"):
+            evidence = [for_symptom(symptom, STRONG)]
+            passes, steps = epochs(case.trace), case.trace.run.steps
+            if passes is not None and passes <= self.few_epochs:
+                evidence.append(Evidence(f"Every training sample was seen about {passes:.1f} times.", FAIR))
+            if steps <= self.few_steps:
+                evidence.append(Evidence(f"There were only {steps} updates.", WEAK))
+            elif passes is None or passes > 4 * self.few_epochs:
+                evidence.append(Evidence(f"There were {steps} updates, which is not few.", -FAIR))
+            if slow := case.first("D102", "D508"):
+                evidence.append(Evidence("The steps themselves are very small.", -STRONG, slow.code))
+            loop = epoch_loop(case.sources, case.trace)
+            site = usual_site(case.trace, "step") if loop is None else loop.count
+            yield fault(
+                self.code,
+                evidence,
+                component="training loop",
+                site=site,
+                summary=symptom.message,
+                reason="Training ends in the middle of learning, so weights and figures are those of an unfinished run.",
+                remedy="Train at least twice as long, and go on doubling until the loss no longer falls.",
+                refutation="The loss stays where it is when the number of epochs is doubled.",
+                related=() if loop is None else (loop.loop,),
+            )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = StillFalling.FAULTY
