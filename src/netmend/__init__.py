@@ -7,13 +7,28 @@ from typing import TYPE_CHECKING, Any
 from netmend.version import VERSION as __version__
 
 if TYPE_CHECKING:
-    from netmend.api import Watch, load, watch
+    from netmend.api import Report, Watch, diagnose, load, watch
     from netmend.errors import NetmendError
-    from netmend.vocabulary import Trace
+    from netmend.vocabulary import Diagnosis, Fault, Trace
 
-__all__ = ["NetmendError", "Trace", "Watch", "__version__", "load", "watch"]
+__all__ = [
+    "Diagnosis",
+    "Fault",
+    "NetmendError",
+    "Report",
+    "Trace",
+    "Watch",
+    "__version__",
+    "diagnose",
+    "load",
+    "watch",
+]
 
 _PLACES = {
+    "Diagnosis": "netmend.vocabulary",
+    "Fault": "netmend.vocabulary",
+    "Report": "netmend.api",
+    "diagnose": "netmend.api",
     "NetmendError": "netmend.errors",
     "Trace": "netmend.vocabulary",
     "Watch": "netmend.api",

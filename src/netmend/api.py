@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from netmend.observe.options import Options, parse_share
 
 if TYPE_CHECKING:
     from netmend.observe.session import Watching
-    from netmend.vocabulary import Trace
+    from netmend.vocabulary import Diagnosis, Fault, Trace
 
 
 class Watch:
@@ -104,7 +105,10 @@ class Watch:
     def _show(self) -> None:
         from netmend import report
 
-        report.console(sys.stderr).print(report.summary(self.trace, self.path))
+        trace = self.trace
+        console = report.console(sys.stderr)
+        console.print(report.diagnosis_text(trace, _judge(self.path, trace)))
+        console.print(report.summary(trace, self.path))
 
     def __enter__(self) -> Watch:
         return self.start()
@@ -115,9 +119,74 @@ class Watch:
         self.stop(problem)
 
     def _repr_html_(self) -> str:
+        if self._watching is None:
+            return "<p>netmend: not started</p>"
+        return self.diagnosis._repr_html_()
+
+    @property
+    def diagnosis(self) -> Report:
+        """What is wrong, judged from what has been recorded so far."""
+        trace = self.trace
+        return Report(trace, _judge(self.path, trace))
+
+
+@dataclass(frozen=True)
+class Report:
+    """A run and what is wrong with it. Shows itself in notebooks; made by `diagnose`."""
+
+    trace: Trace
+    diagnosis: Diagnosis
+
+    @property
+    def verdict(self) -> str:
+        """healthy, faulty or undecided."""
+        return self.diagnosis.verdict
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """What is wrong, most likely first."""
+        return self.diagnosis.faults
+
+    def json(self) -> str:
         from netmend import report
 
-        return report.html(self.trace) if self._watching is not None else "<p>netmend: not started</p>"
+        return report.as_json(self.trace, self.diagnosis)
+
+    def html(self) -> str:
+        from netmend import report
+
+        return report.html(self.trace, diagnosis=self.diagnosis)
+
+    def __str__(self) -> str:
+        from io import StringIO
+
+        from netmend import report
+
+        stream = StringIO()
+        report.console(stream).print(report.diagnosis_text(self.trace, self.diagnosis))
+        return stream.getvalue().rstrip()
+
+    def _repr_html_(self) -> str:
+        return self.html()
+
+
+def diagnose(run: str | Path | Trace = "last", *, directory: Path | str | None = None) -> Report:
+    """Judge a recorded run: its id (or the beginning of it), its directory, "last", or a trace."""
+    from netmend.store import find_run, read_trace, runs_root
+    from netmend.vocabulary import Trace
+
+    if isinstance(run, Trace):
+        return Report(run, _judge(None, run))
+    root = Path(directory) / "runs" if directory is not None else runs_root()
+    path = find_run(root, str(run))
+    trace = read_trace(path)
+    return Report(trace, _judge(path, trace))
+
+
+def _judge(path: Path | None, trace: Trace) -> Diagnosis:
+    from netmend.localise import diagnose as judge
+
+    return judge(trace)
 
 
 _active: Watch | None = None

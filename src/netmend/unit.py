@@ -46,6 +46,7 @@ class Family(Generic[Unit]):
         self._package = package
         self._units: dict[str, type[Unit]] = {}
         self._loaded = False
+        self.problems: list[str] = []  # units that could not be loaded; a report goes on without them
 
     def register(self, unit: type[Any]) -> type[Any]:
         code = unit.code
@@ -62,7 +63,10 @@ class Family(Generic[Unit]):
         if not self._loaded:
             package = importlib.import_module(self._package)
             for module in pkgutil.iter_modules(package.__path__):
-                importlib.import_module(f"{self._package}.{module.name}")
+                try:
+                    importlib.import_module(f"{self._package}.{module.name}")
+                except Exception as problem:  # noqa: BLE001 - one broken unit must not cost the others
+                    self.problems.append(f"{module.name} ({type(problem).__name__}: {problem})")
             self._loaded = True
         return dict(sorted(self._units.items()))
 

@@ -82,6 +82,10 @@ def test_causes_are_leaves_and_explain_themselves(unit):
                 assert text.endswith((".", "`")), text
 
 
+def test_every_unit_loads():
+    assert DETECTORS.problems + CAUSES.problems == []
+
+
 def test_detectors_import_no_framework():
     for unit in DETECTOR_CLASSES + CAUSE_CLASSES:
         source = inspect.getsource(inspect.getmodule(unit))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-_OPTIONS_WITH_VALUE = ("--overhead", "--every", "--directory", "--html")
+_OPTIONS_WITH_VALUE = ("--overhead", "--every", "--directory", "--html", "--json", "--stop-on")
 
 
 def main(arguments: list[str] | None = None) -> None:

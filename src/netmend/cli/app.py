@@ -65,9 +65,22 @@ def run(
         bool, typer.Option("-q", "--quiet", help="Show nothing but the program's own output.")
     ] = False,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report as a page.")] = None,
+    json: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the diagnosis as JSON.")
+    ] = None,
+    exit_on_fault: Annotated[
+        bool,
+        typer.Option("--exit-on-fault", help="End with exit code 1 if a fault was found (for CI)."),
+    ] = False,
+    stop_on: Annotated[
+        str | None,
+        typer.Option(
+            "--stop-on", metavar="fault", help="Interrupt training, as Ctrl-C would, once a fault is certain."
+        ),
+    ] = None,
     directory: Directory = None,
 ) -> Callable[[], None]:
-    """Run a training script, unchanged, and record what happens."""
+    """Run a training script, unchanged, and say what is wrong with it."""
     from netmend.cli.run import prepare_run
 
     return prepare_run(
@@ -79,8 +92,55 @@ def run(
         trap=trap,
         quiet=quiet,
         html=html,
+        json=json,
+        exit_on_fault=exit_on_fault,
+        stop_on=stop_on,
         directory=directory,
     )
+
+
+@app.command()
+def diagnose(
+    run: Annotated[str, typer.Argument(help="Id, beginning of an id, path, or 'last'.")] = "last",
+    form: Annotated[
+        str, typer.Option("--format", metavar="FORMAT", help="text, json, sarif or github.")
+    ] = "text",
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report as a page.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Write to a file instead of the terminal."),
+    ] = None,
+    directory: Directory = None,
+) -> int:
+    """Judge a recorded run again. Exit code 0: healthy or undecided, 1: faults found."""
+    from netmend.cli.diagnose import diagnose_run
+
+    return diagnose_run(run, form, html, output, directory)
+
+
+@app.command()
+def explain(
+    code: Annotated[
+        str | None, typer.Argument(help="A code such as HYP-LR-HIGH or D104, or a published one such as HLR.")
+    ] = None,
+) -> None:
+    """Print the page of a cause or a symptom; without a code, list them all."""
+    from netmend.cli.explain import explain_code
+
+    explain_code(code)
+
+
+@app.command()
+def demo(
+    keep: Annotated[
+        Path | None,
+        typer.Option("--keep", metavar="DIR", help="Keep the scripts and runs in this directory."),
+    ] = None,
+) -> int:
+    """Three classic faults, found one after the other in under a minute."""
+    from netmend.cli.demo import show_demo
+
+    return show_demo(keep)
 
 
 @app.command()

@@ -1,13 +1,15 @@
-"""`netmend run`: the program first, then what was seen."""
+"""`netmend run`: the program first, then what is wrong with it and what was seen."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from netmend.cli.companion import Companion
 from netmend.errors import UsageError
 from netmend.launch.run import Ended, Observed, user_frame
 from netmend.launch.script import Program, load_module, load_script
@@ -26,19 +28,47 @@ def prepare_run(
     trap: bool,
     quiet: bool,
     html: Path | None,
+    json: Path | None,
+    exit_on_fault: bool,
+    stop_on: str | None,
     directory: Path | None,
 ) -> Callable[[], None]:
     """Everything that can be refused is refused here, before the program starts."""
     options = Options(
         parse_share(overhead), parse_interval(every), full, trap, directory.resolve() if directory else None
     )
-    page = html.resolve() if html else None
-    if page is not None and not page.parent.is_dir():
-        raise UsageError(f"--html {html}: the directory {page.parent} does not exist; create it first")
+    page, data = _writable("--html", html), _writable("--json", json)
+    if stop_on not in (None, "fault"):
+        raise UsageError(f"--stop-on can only be fault, got {stop_on!r}")
     if module is None and not program:
         raise UsageError("name the script to run: netmend run train.py [ARGS]")
     quiet = quiet or int(os.environ.get("RANK", "0")) > 0  # one voice in a distributed run
-    return lambda: _run(_load(module, program), options, quiet, page)
+    wishes = Wishes(quiet, page, data, exit_on_fault, stop_on == "fault")
+    return lambda: _run(_load(module, program), options, wishes)
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What to do with the outcome."""
+
+    quiet: bool = False
+    page: Path | None = None
+    data: Path | None = None
+    exit_on_fault: bool = False
+    stop_on_fault: bool = False
+
+    @property
+    def nothing(self) -> bool:
+        return self.quiet and self.page is None and self.data is None and not self.exit_on_fault
+
+
+def _writable(option: str, file: Path | None) -> Path | None:
+    path = file.resolve() if file else None
+    if path is not None and not path.parent.is_dir():
+        raise UsageError(f"{option} {file}: the directory {path.parent} does not exist; create it first")
+    if path is not None and path.is_dir():
+        raise UsageError(f"{option} {file}: that is a directory; name a file")
+    return path
 
 
 def _load(module: str | None, program: tuple[str, ...]) -> Program:
@@ -54,40 +84,46 @@ def _load(module: str | None, program: tuple[str, ...]) -> Program:
         sys.exit(1)
 
 
-def _run(program: Program, options: Options, quiet: bool, page: Path | None) -> None:
-    status = LiveStatus(sys.stderr, quiet=quiet)
+def _run(program: Program, options: Options, wishes: Wishes) -> None:
+    status = LiveStatus(sys.stderr, quiet=wishes.quiet)
     observed = Observed(program, options, status.update)
+    companion = Companion(observed, wishes.quiet, wishes.stop_on_fault)
+    companion.start()
     try:
         ended = observed.run()
     finally:
+        companion.stop()
         status.close()
-    _finish(observed, ended, quiet, page)
+    faulty = _finish(observed, ended, wishes)
     if ended.exception is not None:
         install_hook()
         raise ended.exception.with_traceback(without_own_frames(ended.exception.__traceback__))
+    if faulty and wishes.exit_on_fault:
+        sys.exit(1)
 
 
-def _finish(observed: Observed, ended: Ended, quiet: bool, page: Path | None) -> None:
-    """Close the trace and tell what was seen; nothing in here may change how the program ends."""
+def _finish(observed: Observed, ended: Ended, wishes: Wishes) -> bool:
+    """Close the trace and tell what was seen; nothing in here may change how the program ends. True: faults were found."""
     watching: Any = observed.watching
     try:
         if watching is None:
             reason = observed.problem or f"{observed.program.target} never imported torch"
-            if not quiet:
+            if not wishes.quiet:
                 sys.stderr.write(f"netmend: nothing was recorded: {reason}\n")
-            return
+            return False
         details: dict[str, Any] = {"exit_code": ended.exit_code}
         if ended.exception is not None and not isinstance(ended.exception, SystemExit):
             details |= _exception(ended.exception)
         watching.stop(ended.status, **details)
-        _report(watching, quiet, page)
+        return _report(watching, wishes)
     except KeyboardInterrupt:
         raise
     except Exception as problem:  # noqa: BLE001 - the program has run; its end must not be changed by our report
-        if not quiet:
+        if not wishes.quiet:
             sys.stderr.write(
                 f"netmend: the report failed ({type(problem).__name__}: {problem}); the program was not affected\n"
             )
+        return False
 
 
 def _exception(problem: BaseException) -> dict[str, Any]:
@@ -100,21 +136,28 @@ def _exception(problem: BaseException) -> dict[str, Any]:
     }
 
 
-def _report(watching: Any, quiet: bool, page: Path | None) -> None:
-    if quiet and page is None:
-        return
+def _report(watching: Any, wishes: Wishes) -> bool:
+    if wishes.nothing:
+        return False
     from netmend import report
+    from netmend.localise import diagnose
     from netmend.store import read_trace
 
     if watching.problem is not None and not watching.path.exists():
         sys.stderr.write(f"netmend: {watching.problem}\n")
-        return
+        return False
     trace = read_trace(watching.path, watching.rank)
-    if page is not None:
-        page.write_text(report.html(trace), encoding="utf-8")
-    if not quiet:
+    diagnosis = diagnose(trace)
+    if wishes.page is not None:
+        wishes.page.write_text(report.html(trace, diagnosis=diagnosis), encoding="utf-8")
+    if wishes.data is not None:
+        wishes.data.write_text(report.as_json(trace, diagnosis), encoding="utf-8")
+    if not wishes.quiet:
         sys.stdout.flush()
         console = report.console(sys.stderr)
+        console.print(report.diagnosis_text(trace, diagnosis))
+        console.print()
         console.print(report.summary(trace, watching.path))
-        if page is not None:
-            console.print(f"page   {page}", soft_wrap=True, highlight=False)
+        if wishes.page is not None:
+            console.print(f"page   {wishes.page}", soft_wrap=True, highlight=False)
+    return bool(diagnosis.faults)

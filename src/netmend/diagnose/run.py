@@ -14,7 +14,9 @@ def examine(
     """All symptoms, earliest first, and which detectors failed on this trace."""
     found: list[Symptom] = []
     failures: list[str] = []
-    for detector in DETECTORS.all() if detectors is None else detectors:
+    chosen = DETECTORS.all() if detectors is None else tuple(detectors)
+    failures.extend(DETECTORS.problems)
+    for detector in chosen:
         try:
             found.extend(detector.examine(trace))
         except Exception as problem:  # noqa: BLE001 - one detector's mistake must not cost the whole diagnosis

@@ -28,8 +28,9 @@ def diagnose(
     symptoms, failures = examine(trace)
     case = Case(trace, symptoms, Sources(trace.run.working_directory, trace.run.script))
     accused: list[Fault] = []
-    problems = list(failures)
-    for cause in CAUSES.all() if causes is None else causes:
+    chosen = CAUSES.all() if causes is None else tuple(causes)
+    problems = [*failures, *CAUSES.problems]
+    for cause in chosen:
         try:
             accused.extend(cause.accuse(case))
         except Exception as problem:  # noqa: BLE001 - one cause's mistake must not cost the whole diagnosis

@@ -10,16 +10,33 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from netmend.report.as_diagnosis import diagnosis_text
     from netmend.report.as_html import html
+    from netmend.report.as_machine import FORMATS, as_json, render
     from netmend.report.as_page import page
     from netmend.report.as_runs_table import runs_table
     from netmend.report.as_summary import summary
     from netmend.report.live import LiveStatus
     from netmend.report.terminal import console
 
-__all__ = ["LiveStatus", "console", "html", "page", "runs_table", "summary"]
+__all__ = [
+    "FORMATS",
+    "LiveStatus",
+    "as_json",
+    "console",
+    "diagnosis_text",
+    "html",
+    "page",
+    "render",
+    "runs_table",
+    "summary",
+]
 
 _HOMES = {
+    "FORMATS": "netmend.report.as_machine",
+    "as_json": "netmend.report.as_machine",
+    "diagnosis_text": "netmend.report.as_diagnosis",
+    "render": "netmend.report.as_machine",
     "LiveStatus": "netmend.report.live",
     "console": "netmend.report.terminal",
     "html": "netmend.report.as_html",

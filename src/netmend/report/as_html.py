@@ -17,7 +17,7 @@ from netmend.report.run_sections import LOOP_TITLE
 from netmend.report.sections import origin_remarks, sections
 from netmend.report.svg import line_chart, line_classes
 from netmend.report.timeline import timelines
-from netmend.vocabulary import Trace
+from netmend.vocabulary import Diagnosis, Trace
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class _Plot:
     legend: tuple[tuple[str, str], ...]
 
 
-def html(trace: Trace, title: str | None = None) -> str:
+def html(trace: Trace, title: str | None = None, diagnosis: Diagnosis | None = None) -> str:
     """The page as a string. Everything that comes from the user's program is escaped."""
     environment = Environment(
         loader=PackageLoader("netmend", "report"),

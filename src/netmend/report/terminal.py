@@ -17,7 +17,7 @@ from netmend.report.textplot import sparkline
 
 LOG_WIDTH = 100  # columns where there is no terminal: log viewers rarely show more
 
-STYLES = {"plain": "", "bad": "bold red", "warn": "yellow", "muted": "dim"}
+STYLES = {"plain": "", "good": "bold green", "bad": "bold red", "warn": "yellow", "muted": "dim"}
 LABEL_STYLE = "bold"
 PLACE_STYLE = "cyan"
 
@@ -36,6 +36,7 @@ _IN_ASCII = str.maketrans(
         "‖": "|",
         "│": "|",
         "─": "-",
+        "▸": ">",
     }
 )
 

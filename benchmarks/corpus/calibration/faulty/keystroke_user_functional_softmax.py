@@ -5,7 +5,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-cfg = SimpleNamespace(users=8, keys=15, hidden=40, lr=2e-3, epochs=15, batch=30)
+cfg = SimpleNamespace(users=12, keys=10, hidden=32, lr=0.1, epochs=12, batch=30)
 
 
 class KeystrokeGRU(nn.Module):
@@ -22,7 +22,7 @@ class KeystrokeGRU(nn.Module):
 
 def typing(n, habit):
     user = torch.randint(0, cfg.users, (n,))
-    return habit[user] + 0.9 * torch.randn(n, cfg.keys, 2), user
+    return habit[user] + 0.6 * torch.randn(n, cfg.keys, 2), user
 
 
 def run():
@@ -31,7 +31,7 @@ def run():
     x, u = typing(900, habit)
     xt, ut = typing(300, habit)
     net = KeystrokeGRU()
-    opt = torch.optim.Adam(net.parameters(), lr=cfg.lr)
+    opt = torch.optim.SGD(net.parameters(), lr=cfg.lr, momentum=0.9)
     for ep in range(cfg.epochs):
         net.train()
         for idx in torch.randperm(len(x)).split(cfg.batch):

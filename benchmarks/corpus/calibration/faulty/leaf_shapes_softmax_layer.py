@@ -4,7 +4,7 @@ import torch
 import torch.nn as nn
 from torch.utils.data import DataLoader, TensorDataset
 
-N_CLASSES = 12
+N_CLASSES = 24
 
 
 def build_model():
@@ -19,7 +19,7 @@ def build_model():
 def leaves(n, contours):
     y = torch.randint(0, N_CLASSES, (n,))
     scale = 0.7 + 0.6 * torch.rand(n, 1)
-    return contours[y] * scale + 1.1 * torch.randn(n, 24), y
+    return contours[y] * scale + 0.7 * torch.randn(n, 24), y
 
 
 def main():
@@ -32,7 +32,7 @@ def main():
 
     model = build_model()
     criterion = nn.CrossEntropyLoss()
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.02, momentum=0.9)
 
     for epoch in range(10):
         model.train()

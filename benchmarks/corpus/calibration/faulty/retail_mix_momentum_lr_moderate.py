@@ -35,8 +35,8 @@ class Segmenter(nn.Module):
 def main():
     args = parse()
     torch.manual_seed(int(os.environ.get("SEED", "0")))
-    w1, w2 = torch.randn(12, 10), torch.randn(10, 6)
-    dl = DataLoader(TensorDataset(*baskets(2000, w1, w2)), batch_size=64, shuffle=True)
+    w1, w2 = torch.randn(12, 5) * 0.7, torch.randn(5, 6)
+    dl = DataLoader(TensorDataset(*baskets(3000, w1, w2)), batch_size=64, shuffle=True)
     xv, yv = baskets(600, w1, w2)
     net = Segmenter(args.width)
     opt = torch.optim.SGD(net.parameters(), lr=args.lr, momentum=args.momentum)

@@ -15,8 +15,10 @@ def real_batch(n):
 
 G = nn.Sequential(nn.Linear(Z, 48), nn.ReLU(), nn.Linear(48, 48), nn.ReLU(), nn.Linear(48, 2))
 D = nn.Sequential(nn.Linear(2, 48), nn.LeakyReLU(0.2), nn.Linear(48, 48), nn.LeakyReLU(0.2), nn.Linear(48, 1))
-opt_g = torch.optim.Adam(G.parameters(), lr=1e-3, betas=(0.5, 0.99))
-opt_d = torch.optim.Adam(D.parameters(), lr=3e-3, betas=(0.5, 0.99))
+opt_g = torch.optim.Adam(G.parameters(), lr=1e-3, betas=(0.0, 0.9))
+opt_d = torch.optim.Adam(D.parameters(), lr=3e-3, betas=(0.0, 0.9))
+sched_g = torch.optim.lr_scheduler.CosineAnnealingLR(opt_g, T_max=600)
+sched_d = torch.optim.lr_scheduler.CosineAnnealingLR(opt_d, T_max=600)
 bce = nn.BCEWithLogitsLoss()
 ones, zeros = torch.ones(BATCH, 1), torch.zeros(BATCH, 1)
 
@@ -40,6 +42,8 @@ for step in range(1, 601):
     opt_g.zero_grad()
     g_loss.backward()
     opt_g.step()
+    sched_d.step()
+    sched_g.step()
 
     if step % 100 == 0:
         with torch.no_grad():

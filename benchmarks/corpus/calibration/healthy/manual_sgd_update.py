@@ -23,8 +23,8 @@ def forward(x):
     return torch.relu(x @ W1 + b1) @ W2 + b2
 
 
-lr, mu = 0.1, 0.8
-for epoch in range(20):
+lr, mu = 0.05, 0.8
+for epoch in range(30):
     for idx in torch.randperm(len(train_x)).split(30):
         logp = torch.log_softmax(forward(train_x[idx]), dim=1)
         loss = -logp[torch.arange(len(idx)), train_y[idx]].mean()
@@ -34,7 +34,7 @@ for epoch in range(20):
                 v.mul_(mu).add_(p.grad)
                 p -= lr * v
                 p.grad = None
-    if epoch % 4 == 3:
+    if epoch % 5 == 4:
         with torch.no_grad():
             acc = (forward(test_x).argmax(1) == test_y).float().mean().item()
         print(f"epoch {epoch + 1} loss {loss.item():.4f} test acc {acc:.3f}")

@@ -14,7 +14,7 @@ class PlainRNN(nn.Module):
         self.rec = nn.Linear(hidden, hidden, bias=False)
         self.out = nn.Linear(hidden, 1)
         with torch.no_grad():
-            self.rec.weight.copy_(1.02 * torch.eye(hidden) + 0.005 * torch.randn(hidden, hidden))
+            self.rec.weight.copy_(1.0 * torch.eye(hidden) + 0.01 * torch.randn(hidden, hidden))
 
     def forward(self, s):
         h = torch.zeros(s.shape[0], self.rec.in_features)
@@ -23,7 +23,7 @@ class PlainRNN(nn.Module):
         return self.out(h).squeeze(1)
 
 
-def series(n, T=60):
+def series(n, T=40):
     s = torch.randn(n, T, 1)
     return s, s.sum((1, 2)) / T ** 0.5
 
@@ -33,7 +33,7 @@ xv, yv = series(200)
 model = PlainRNN()
 opt = torch.optim.SGD(model.parameters(), lr=0.01)
 mse = nn.MSELoss()
-for epoch in range(8):
+for epoch in range(12):
     model.train()
     tot = 0.0
     for b in torch.randperm(len(x)).split(40):

@@ -3,13 +3,13 @@ import torch
 import torch.nn as nn
 
 torch.manual_seed(int(os.environ.get("SEED", "0")))
-DEPTH, WIDTH = 24, 32
+DEPTH, WIDTH = 14, 32
 
 
 def knots(n):
     y = torch.randint(0, 4, (n,))
     t = torch.rand(n) * 6.28
-    x = torch.stack([torch.cos(t * (1 + y)), torch.sin(t * (2 + y % 2)), torch.cos(t), torch.sin(t), y * 0.1 + 0.1 * torch.randn(n)], 1)
+    x = torch.stack([torch.cos(t * (1 + y)), torch.sin(t * (2 + y % 2)), torch.cos(t), torch.sin(t), y * 0.5 + 0.2 * torch.randn(n)], 1)
     return x + 0.08 * torch.randn(n, 5), y
 
 

@@ -42,7 +42,7 @@ def main():
     clean_train, clean_val = rectangles(300), rectangles(60)
     noisy_val = clean_val + sigma * torch.randn_like(clean_val)
     net = Denoiser()
-    optimizer = torch.optim.Adam(net.parameters(), lr=2e-3)
+    optimizer = torch.optim.Adam(net.parameters(), lr=4e-3)
     print(f"noisy input PSNR {psnr(noisy_val, clean_val):.2f} dB")
     for epoch in range(8):
         net.train()

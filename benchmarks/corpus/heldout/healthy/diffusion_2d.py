@@ -1,4 +1,4 @@
-"""DDPM-style denoiser in 2-D: eight gaussians on a circle."""
+"""DDPM-style denoiser in 2-D: five gaussians on a circle."""
 import argparse
 import math
 import os
@@ -7,9 +7,9 @@ import torch
 from torch import nn
 
 
-def eight_gaussians(n):
-    k = torch.randint(0, 8, (n,)) * (2 * math.pi / 8)
-    return torch.stack([k.cos(), k.sin()], 1) * 1.4 + 0.07 * torch.randn(n, 2)
+def five_gaussians(n):
+    k = torch.randint(0, 5, (n,)) * (2 * math.pi / 5)
+    return torch.stack([k.cos(), k.sin()], 1) * 1.4 + 0.12 * torch.randn(n, 2)
 
 
 class TimeEmbedding(nn.Module):
@@ -40,9 +40,9 @@ class EpsNet(nn.Module):
 def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("--T", type=int, default=50)
-    ap.add_argument("--steps", type=int, default=900)
+    ap.add_argument("--steps", type=int, default=1000)
     ap.add_argument("--batch", type=int, default=256)
-    ap.add_argument("--lr", type=float, default=2e-3)
+    ap.add_argument("--lr", type=float, default=4e-3)
     args = ap.parse_args()
     torch.manual_seed(int(os.environ.get("SEED", "0")))
 
@@ -51,9 +51,10 @@ def main():
     abar = alpha.cumprod(0)
     net = EpsNet()
     opt = torch.optim.Adam(net.parameters(), lr=args.lr)
+    sched = torch.optim.lr_scheduler.CosineAnnealingLR(opt, args.steps)
     avg = 0.0
     for i in range(1, args.steps + 1):
-        x0 = eight_gaussians(args.batch)
+        x0 = five_gaussians(args.batch)
         t = torch.randint(0, args.T, (args.batch,))
         eps = torch.randn_like(x0)
         a = abar[t, None]
@@ -62,9 +63,10 @@ def main():
         opt.zero_grad()
         loss.backward()
         opt.step()
+        sched.step()
         avg += loss.item()
-        if i % 150 == 0:
-            print(f"step {i}: eps-mse {avg / 150:.4f}")
+        if i % 200 == 0:
+            print(f"step {i}: eps-mse {avg / 200:.4f}")
             avg = 0.0
 
     # ancestral sampling
@@ -76,10 +78,10 @@ def main():
             x = (x - beta[k] / (1 - abar[k]).sqrt() * e) / alpha[k].sqrt()
             if k:
                 x = x + beta[k].sqrt() * torch.randn_like(x)
-    ang = torch.arange(8) * (2 * math.pi / 8)
+    ang = torch.arange(5) * (2 * math.pi / 5)
     centers = torch.stack([ang.cos(), ang.sin()], 1) * 1.4
     d, which = torch.cdist(x, centers).min(1)
-    print(f"share of samples near a mode: {(d < 0.3).float().mean():.3f}, modes hit: {which.unique().numel()}/8")
+    print(f"share of samples near a mode: {(d < 0.4).float().mean():.3f}, modes hit: {which.unique().numel()}/5")
 
 
 if __name__ == "__main__":

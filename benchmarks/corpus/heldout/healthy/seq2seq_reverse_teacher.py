@@ -66,7 +66,7 @@ class Decoder(nn.Module):
 
 encoder, decoder = Encoder().to(device), Decoder().to(device)
 params = list(encoder.parameters()) + list(decoder.parameters())
-optimizer = torch.optim.Adam(params, lr=5e-3)
+optimizer = torch.optim.Adam(params, lr=6e-3)
 criterion = nn.CrossEntropyLoss(ignore_index=PAD)
 
 
@@ -84,7 +84,7 @@ def run(src, tgt, teacher_forcing):
 
 src_tr, tgt_tr = make_pairs(3000)
 src_te, tgt_te = make_pairs(300)
-for it in range(1, 301):
+for it in range(1, 201):
     b = torch.randint(0, 3000, (64,))
     src, tgt = src_tr[b].to(device), tgt_tr[b].to(device)
     optimizer.zero_grad()

@@ -46,9 +46,9 @@ class Shapes(Dataset):
 class MiniVGG(nn.Module):
     def __init__(self, num_classes=4):
         super().__init__()
-        self.features = nn.Sequential(*self._stage(1, 12), *self._stage(12, 24))
+        self.features = nn.Sequential(*self._stage(1, 8), *self._stage(8, 16))
         self.classifier = nn.Sequential(
-            nn.Flatten(), nn.Linear(24 * 6 * 6, 64), nn.ReLU(inplace=True), nn.Dropout(0.3), nn.Linear(64, num_classes)
+            nn.Flatten(), nn.Linear(16 * 6 * 6, 64), nn.ReLU(inplace=True), nn.Dropout(0.3), nn.Linear(64, num_classes)
         )
         for m in self.modules():
             if isinstance(m, nn.Conv2d):
@@ -70,7 +70,7 @@ class MiniVGG(nn.Module):
 train_loader = DataLoader(Shapes(900), batch_size=50, shuffle=True)
 test_loader = DataLoader(Shapes(300), batch_size=100)
 model = MiniVGG()
-optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+optimizer = torch.optim.Adam(model.parameters(), lr=2e-3)
 
 for epoch in range(8):
     model.train()

@@ -67,14 +67,14 @@ x_train, y_train = dataset(2500)
 x_val, y_val = dataset(500)
 model = BracketEncoder()
 opt = torch.optim.AdamW(model.parameters(), lr=2e-3, weight_decay=0.01)
-total_steps = 360
+total_steps = 300
 warmup = 30
 sched = torch.optim.lr_scheduler.LambdaLR(
     opt, lambda s: min(1.0, (s + 1) / warmup) * max(0.0, (total_steps - s) / total_steps)
 )
 criterion = nn.CrossEntropyLoss()
 for step in range(total_steps):
-    ix = torch.randint(0, len(x_train), (64,))
+    ix = torch.randint(0, len(x_train), (48,))
     opt.zero_grad()
     loss = criterion(model(x_train[ix]), y_train[ix])
     loss.backward()

@@ -34,7 +34,7 @@ class Loop:
         wrap(
             torch.autograd,
             "backward",
-            around(session, "backward passes", self._backward, self._backward_done),
+            around(session, "backward passes", self._backward, self._backward_done, always=True),
         )
         wrap(torch.autograd, "grad", around(session, "backward passes", self._grad, self._grad_done))
         for owner in (torch.optim.Optimizer, torch.nn.Module):
@@ -94,6 +94,9 @@ class Loop:
 
     def _backward(self, args: Any, kwargs: Any) -> bool | None:
         session = self.session
+        if session.quiet and not session.in_backward and not session.busy and session.steps.by_hand:
+            session.steps.end_light()  # no optimiser tells where a step ends that is passed over
+            return None
         if session.in_backward or not session.watching():
             return None
         session.losses.before_backward(args[0] if args else kwargs.get("tensors"))

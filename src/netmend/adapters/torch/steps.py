@@ -69,6 +69,7 @@ class Steps:
             session.evaluation.close()
         if recorder.end_light_step():
             self.backwards = 0
+            recorder.patterns.forget()
             self._begin(recorder.level)
 
     def _begin(self, level: int) -> None:

@@ -53,10 +53,10 @@ class GradientsNotCleared:
         call = next(call for call in uncleared[0].calls if call.what == "backward")
         first = min(pattern.spans[0][0] for pattern in uncleared if pattern.spans)
         cleared = sum(pattern.steps for pattern in patterns if _clears(pattern))
-        often = "never" if not cleared else f"on only {cleared} of {total} steps"
+        often = "Gradients were never cleared" if not cleared else f"Gradients were cleared on only {cleared} of {total} steps"
         yield Symptom(
             self.code,
-            f"Gradients were cleared {often}: {affected} of {total} optimiser steps used gradients of earlier batches too.",
+            f"{often}: {affected} of {total} optimiser steps used gradients of earlier batches too.",
             component=call.component,
             first_step=first,
             observed=affected / total,

@@ -59,6 +59,8 @@ class ScoresWhereProbabilitiesExpected:
 
     def _given(self, head: Head) -> tuple[str, str, float | None, float | None] | None:
         criterion, seen = head.loss.criterion, head.given
+        if head.loss.form == "expression" or not head.last:
+            return None  # an own formula may mean densities, rewards or energies, which have no such limits
         if criterion in _NEEDS_LOGS and seen.maximum is not None and seen.minimum is not None:
             if seen.normalised_axes and head.last not in ("log", "log_softmax"):
                 message = f"{criterion} expects logarithms of probabilities, but was given probabilities: all between {seen.minimum:.3g} and {seen.maximum:.3g}, summing to one."
@@ -74,7 +76,9 @@ class ScoresWhereProbabilitiesExpected:
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run(
             "log-softmax into the likelihood loss",
-            run_of("nll_loss", given(16, 4, through=["LogSoftmax"], low=-3, high=-1e-6, log_axes=[1]), wanted(16)),
+            run_of(
+                "nll_loss", given(16, 4, through=["LogSoftmax"], low=-3, high=-1e-6, log_axes=[1]), wanted(16)
+            ),
         ),
         Run(
             "logarithms that round to just above 0",
@@ -88,6 +92,10 @@ class ScoresWhereProbabilitiesExpected:
                 given(16, 1, through=["Clamp", "Sigmoid"], low=0.01, high=0.99),
                 wanted(16, 1, high=1),
             ),
+        ),
+        Run(
+            "densities of an own formula, which may be above 1",
+            run_of("nll_loss", given(16, 4, through=["Sub"], high=3.0), wanted(16)),
         ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (

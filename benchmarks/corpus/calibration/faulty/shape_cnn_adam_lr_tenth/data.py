@@ -16,11 +16,11 @@ class Shapes(Dataset):
             if lab == 0:
                 img = dist < size
             elif lab == 1:
-                img = ((yy - cy).abs() < size * 0.89) & ((xx - cx).abs() < size * 0.89)
+                img = ((yy - cy).abs() < size) & ((xx - cx).abs() < size)
             else:
                 img = (dist < size) & (dist > size - 1.5)
             self.images[i, 0] = img.float()
-        self.images += 0.2 * torch.randn_like(self.images) - 0.2
+        self.images += 0.1 * torch.randn_like(self.images) - 0.2
 
     def __len__(self):
         return len(self.labels)

@@ -9,7 +9,7 @@ from torch.utils.data import DataLoader
 
 CONFIG = json.loads("""
 {
-  "epochs": 8,
+  "epochs": 10,
   "batch_size": 32,
   "learning_rate": 0.1,
   "channels": [8, 16]

@@ -1,0 +1,71 @@
+"""The companion of a long run: a second process that reads the growing trace and tells of faults as they become certain.
+
+A process of its own, so that judging takes nothing from the training process. It is started only when a run has lasted a while: shorter
+ones are judged at their end anyway.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from typing import Any
+
+_FIRST_LOOK = 15.0  # seconds after which a run counts as long
+_PATIENCE = 5.0  # seconds the companion gets to leave at the end
+
+
+class Companion:
+    """Starts the second process when it is time, and ends it with the run. Its failure changes nothing."""
+
+    def __init__(self, observed: Any, quiet: bool, stop: bool) -> None:
+        self._observed = observed
+        self._off = (quiet and not stop) or os.environ.get("NETMEND_LIVE") == "0"
+        self._stop = stop
+        self._process: subprocess.Popen[bytes] | None = None
+        self._timer: threading.Timer | None = None
+        self._owner = os.getpid()
+        first = os.environ.get("NETMEND_LIVE_AFTER", "")
+        self._first = float(first) if first.replace(".", "", 1).isdigit() else _FIRST_LOOK
+
+    def start(self) -> None:
+        if self._off:
+            return
+        self._timer = threading.Timer(self._first, self._launch)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _launch(self) -> None:
+        watching = self._observed.watching
+        if watching is None or os.getpid() != self._owner:
+            return
+        command = [
+            sys.executable,
+            "-m",
+            "netmend.cli.live",
+            str(watching.path),
+            str(watching.rank),
+            str(self._owner),
+        ]
+        if self._stop:
+            command.append("--stop")
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        try:
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, env=environment
+            )
+        except OSError:
+            self._process = None
+
+    def stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        process, self._process = self._process, None
+        if process is None or os.getpid() != self._owner:
+            return
+        process.terminate()
+        try:
+            process.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()

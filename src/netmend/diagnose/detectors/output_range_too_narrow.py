@@ -1,0 +1,204 @@
+"""D404 OutputRangeTooNarrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detector import register
+from netmend.diagnose.measures.head_places import place_of
+from netmend.diagnose.measures.heads import CLASS_SCORES, REAL, YES_NO_SCORES, Head, heads, limits
+from netmend.diagnose.measures.loss_examples import call, given, layer, run_of, wanted
+from netmend.unit import Run, threshold
+from netmend.vocabulary import Symptom, TargetFact, Trace
+
+_BOUNDED = ("sigmoid", "hardsigmoid", "tanh", "hardtanh")
+
+
+@register
+@dataclass(frozen=True)
+class OutputRangeTooNarrow:
+    """The last function of the model cannot give the values that the loss asks for.
+
+    A ReLU is never negative, a sigmoid stays in 0..1, softmax over a single unit is always 1. Targets outside cannot be
+    met, and where the output sits at its bound the gradient is zero; class scores that are cut off keep the loss up and let
+    classes die. Usual causes: an activation left on the output layer, or one that suits another kind of target.
+    """
+
+    code: ClassVar[str] = "D404"
+
+    beyond_limit: float = threshold(
+        0.7,
+        "calibrated",
+        "standard deviations by which targets leave the range; healthy programs stay at 0, noise on targets reaches 0.4",
+    )
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        for head in heads(trace):
+            found = self._lone(head) or self._scores(head) or self._values(trace, head)
+            if found is None:
+                continue
+            what, message, observed = found
+            place = place_of(trace, head, head.last)
+            yield Symptom(
+                self.code,
+                message,
+                component=place.component if place is not None else head.loss.name,
+                observed=observed,
+                limit=self.beyond_limit if what == "values" else None,
+                site=place.site if place is not None and place.site is not None else head.loss.called,
+                detail={"what": what, "function": head.last, "loss": head.loss.name},
+            )
+
+    def extremes(self, trace: Trace) -> Mapping[str, float]:
+        beyond = [value for head in heads(trace) if (value := self._beyond(trace, head)) is not None]
+        return {"beyond_limit": max(beyond)} if beyond else {}
+
+    @staticmethod
+    def _lone(head: Head) -> tuple[str, str, float | None] | None:
+        units = head.given.shape[head.class_axis] if len(head.given.shape) > 1 else None
+        constant = head.given.minimum == head.given.maximum
+        if head.last in ("softmax", "log_softmax") and constant and units == 1:
+            level = 1 if head.last == "softmax" else 0
+            return "lone", f"{head.last} runs over a single unit, so the output is always {level}.", None
+        return None
+
+    @staticmethod
+    def _scores(head: Head) -> tuple[str, str, float | None] | None:
+        criterion, function = head.loss.criterion, head.last
+        if function == "relu" and criterion in (*CLASS_SCORES, *YES_NO_SCORES):
+            meaning = (
+                "a class whose score is 0 gets no gradient"
+                if criterion in CLASS_SCORES
+                else "the answer can never be less likely than one half"
+            )
+            return (
+                "cut scores",
+                f"{criterion} was given scores that a ReLU had cut off at 0: {meaning}.",
+                None,
+            )
+        if function in ("softplus", "exp") and criterion in YES_NO_SCORES:
+            message = f"{criterion} was given scores made by {function}, never below 0: the answer can never be less likely than one half."
+            return "cut scores", message, None
+        if function in _BOUNDED and (
+            criterion in CLASS_SCORES or (criterion in YES_NO_SCORES and function in ("tanh", "hardtanh"))
+        ):
+            low, high = head.given.minimum, head.given.maximum
+            message = f"{criterion} was given scores that {function} squeezes into a narrow range ({low:.3g}..{high:.3g} in the first batch)."
+            return "bounded scores", message, None
+        return None
+
+    def _values(self, trace: Trace, head: Head) -> tuple[str, str, float | None] | None:
+        beyond, image = self._beyond(trace, head), limits(trace, head)
+        if beyond is None or image is None or head.target is None or beyond <= self.beyond_limit:
+            return None
+        message = (
+            f"The output went through {head.last}, which gives {_range(image)}, but targets reach from "
+            f"{head.target.minimum:.3g} to {head.target.maximum:.3g}."
+        )
+        return "values", message, beyond
+
+    @staticmethod
+    def _beyond(trace: Trace, head: Head) -> float | None:
+        """By how many of their standard deviations targets lie outside what the output can be."""
+        image, target = limits(trace, head), head.target
+        if head.loss.criterion not in REAL or image is None or target is None:
+            return None
+        seen = trace.get(TargetFact, head.loss.name)
+        spread = seen.std if seen is not None and seen.std else target.std
+        if not spread or target.minimum is None or target.maximum is None:
+            return None
+        return max(0.0, image[0] - target.minimum, target.maximum - image[1]) / spread
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "a sigmoid for targets in 0..1",
+            run_of(
+                "mse_loss",
+                given(16, 1, through=["Sigmoid"], low=0.1, high=0.9),
+                wanted(16, 1, high=1, whole=False),
+            ),
+        ),
+        Run(
+            "a ReLU for positive targets with a little noise",
+            run_of(
+                "mse_loss",
+                given(16, 1, through=["Relu"], low=0, high=3),
+                wanted(16, 1, low=-0.3, high=4, whole=False, std=0.8),
+            ),
+        ),
+        Run(
+            "a scaled tanh reaches further than 1",
+            run_of(
+                "mse_loss", given(16, 1, through=["Mul", "Tanh"]), wanted(16, 1, low=-2, high=2, whole=False)
+            ),
+        ),
+        Run("scores into cross entropy", run_of("cross_entropy", given(16, 4), wanted(16))),
+        Run(
+            "average pooling of what a ReLU made",
+            run_of("cross_entropy", given(16, 4, through=["View", "Mean", "Relu"]), wanted(16)),
+        ),
+        Run(
+            "softmax for targets that are shares",
+            run_of(
+                "mse_loss",
+                given(16, 4, through=["Softmax"], low=0, high=1, axes=[1]),
+                wanted(16, 4, high=1, axes=[1]),
+            ),
+        ),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "a ReLU for targets that are negative half the time",
+            run_of(
+                "mse_loss",
+                given(16, 1, through=["Relu"], low=0, high=2),
+                wanted(16, 1, low=-2.1, high=2.3, whole=False, std=1.0),
+                more=[call("relu", 16, 1)],
+            ),
+        ),
+        Run(
+            "a sigmoid for free targets",
+            run_of(
+                "l1_loss",
+                given(16, 1, through=["Squeeze", "Sigmoid"], low=0.4, high=0.6),
+                wanted(16, low=2, high=9, whole=False),
+                more=[layer("sigmoid", 16, 1)],
+            ),
+        ),
+        Run(
+            "a ReLU on class scores",
+            run_of(
+                "cross_entropy",
+                given(16, 4, through=["Relu"], low=0, high=2),
+                wanted(16),
+                more=[layer("relu", 16, 4)],
+            ),
+        ),
+        Run(
+            "a sigmoid on class scores",
+            run_of(
+                "cross_entropy",
+                given(16, 4, through=["Sigmoid"], low=0.2, high=0.8),
+                wanted(16),
+                more=[layer("sigmoid", 16, 4)],
+            ),
+        ),
+        Run(
+            "softmax over one unit",
+            run_of(
+                "binary_cross_entropy",
+                given(16, 1, through=["Softmax"], low=1, high=1),
+                wanted(16, 1, high=1),
+                more=[layer("softmax", 16, 1, dim=1)],
+            ),
+        ),
+    )
+
+
+def _range(image: tuple[float, float]) -> str:
+    low, high = image
+    if high == float("inf"):
+        return f"nothing below {low:g}"
+    return f"nothing above {high:g}" if low == float("-inf") else f"only {low:g} to {high:g}"

@@ -1,0 +1,135 @@
+"""D405 RegressionOnClassIds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detector import register
+from netmend.diagnose.measures.heads import SYMMETRIC, Head, heads
+from netmend.diagnose.measures.labels import evenness, label_counts
+from netmend.diagnose.measures.loss_examples import given, run_of, wanted
+from netmend.unit import Run, threshold
+from netmend.vocabulary import BatchPrint, Symptom, Trace
+
+
+def _batch(*counts: int, first: int = 0) -> BatchPrint:
+    labels = {str(first + index): count for index, count in enumerate(counts)}
+    return BatchPrint(0, "training", sum(counts), labels=labels)
+
+
+@register
+@dataclass(frozen=True)
+class RegressionOnClassIds:
+    """A loss for real values is given targets that look like class ids: 0, 1, 2 … about equally often.
+
+    Class 7 is not "more" than class 2: a squared difference of ids punishes confusing 0 with 9 most and rewards answers in between.
+    Usual causes: MSELoss or L1Loss where CrossEntropyLoss was meant. Counts, ranks and ratings are whole numbers too, so
+    this alone proves nothing.
+    """
+
+    code: ClassVar[str] = "D405"
+
+    evenness_limit: float = threshold(
+        0.5,
+        "calibrated",
+        "rarest over most frequent id; counts and ratings of healthy programs have tails and stay below 0.3",
+    )
+    least_samples: int = threshold(12, "convention", "per id: fewer do not show how often it occurs")
+    most_ids: int = threshold(100, "convention", "more whole values than this are quantities")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        for head in heads(trace):
+            found = self._per_class(trace, head) or self._ids(trace, head)
+            if found is None:
+                continue
+            what, message, observed = found
+            yield Symptom(
+                self.code,
+                message,
+                component=head.loss.name,
+                observed=observed,
+                limit=self.evenness_limit if what == "ids" else None,
+                site=head.loss.created or head.loss.called,
+                detail={"what": what, "classes": len(label_counts(trace)), "loss": head.loss.name},
+            )
+
+    def extremes(self, trace: Trace) -> Mapping[str, float]:
+        even = [value for head in heads(trace) if (value := self._evenness(trace, head)) is not None]
+        return {"evenness_limit": max(even)} if even else {}
+
+    def _evenness(self, trace: Trace, head: Head) -> float | None:
+        target = head.target
+        if head.loss.criterion not in SYMMETRIC or target is None or not target.integral:
+            return None
+        one = head.width == 1 or len(head.given.shape) == 1
+        if not one or len(label_counts(trace)) > self.most_ids:
+            return None
+        return evenness(label_counts(trace), self.least_samples)
+
+    def _ids(self, trace: Trace, head: Head) -> tuple[str, str, float | None] | None:
+        even = self._evenness(trace, head)
+        if even is None or even < self.evenness_limit:
+            return None
+        counts = label_counts(trace)
+        message = (
+            f"{head.loss.criterion} compares real values, but all targets are one of the {len(counts)} whole numbers "
+            f"{min(counts):g} to {max(counts):g}, each about equally often."
+        )
+        return "ids", message, even
+
+    def _per_class(self, trace: Trace, head: Head) -> tuple[str, str, float | None] | None:
+        """As many outputs as there are ids, all compared with the id itself."""
+        target, counts = head.target, label_counts(trace)
+        if head.loss.criterion not in SYMMETRIC or target is None or not target.integral:
+            return None
+        shape = head.given.shape
+        alone = len(shape) == 2 and target.shape in (shape[:1], (shape[0], 1)) and len(counts) >= 3
+        if not alone or shape[1] < 3 or min(counts) < 0 or max(counts) >= shape[1]:
+            return None
+        message = (
+            f"{head.loss.criterion} compares {shape[1]} outputs per sample with one whole number between "
+            f"{min(counts):g} and {max(counts):g}, as if every output should equal the class id."
+        )
+        return "scores against ids", message, None
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "counts, small ones more often",
+            run_of("mse_loss", given(99, 1), wanted(99, 1, high=5), batches=[_batch(30, 30, 20, 12, 12, 13)]),
+        ),
+        Run(
+            "yes/no targets",
+            run_of("mse_loss", given(60, 1), wanted(60, 1, high=1), batches=[_batch(30, 30)]),
+        ),
+        Run(
+            "whole numbers that are quantities",
+            run_of(
+                "mse_loss",
+                given(60, 1),
+                wanted(60, 1, low=40, high=44),
+                batches=[_batch(20, 20, 20, 20, 20, first=40)],
+            ),
+        ),
+        Run(
+            "real targets",
+            run_of("mse_loss", given(60, 1), wanted(60, 1, whole=False)),
+        ),
+        Run(
+            "class ids into cross entropy",
+            run_of("cross_entropy", given(80, 4), wanted(80), batches=[_batch(20, 20, 20, 20)]),
+        ),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "one output, ids as often as each other",
+            run_of("mse_loss", given(80), wanted(80, dtype="float32"), batches=[_batch(20, 22, 18, 20)]),
+        ),
+        Run(
+            "one output per class, compared with ids",
+            run_of(
+                "mse_loss", given(80, 4), wanted(80, 1, dtype="float32"), batches=[_batch(20, 22, 18, 20)]
+            ),
+        ),
+    )

@@ -1,0 +1,168 @@
+"""D407 SilentBroadcast."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detector import register
+from netmend.diagnose.measures.heads import heads
+from netmend.diagnose.measures.loss_examples import call, given, run_of, wanted
+from netmend.diagnose.measures.shapes import broadcast, same_values, stretched, written
+from netmend.unit import Run
+from netmend.vocabulary import FunctionFact, Site, Symptom, Trace
+
+_ELEMENTWISE = (
+    "mse_loss",
+    "l1_loss",
+    "smooth_l1_loss",
+    "huber_loss",
+    "poisson_nll_loss",
+    "gaussian_nll_loss",
+    "kl_div",
+)
+_REFUSED = re.compile(
+    r"target size \(torch\.Size\(\[([\d, ]*)\]\)\).{0,60}input size \(torch\.Size\(\[([\d, ]*)\]\)\)",
+    re.IGNORECASE,
+)
+
+
+def _path(first: tuple[int, ...], second: tuple[int, ...], gradient: bool = False) -> FunctionFact:
+    """A difference in a hand-written loss."""
+    return call(
+        "sub",
+        *(broadcast(first, second) or ()),
+        kind="loss path",
+        first=list(first),
+        second=list(second),
+        first_needs_gradient=True,
+        second_needs_gradient=gradient,
+    )
+
+
+@register
+@dataclass(frozen=True)
+class SilentBroadcast:
+    """Predictions and targets of different shape are stretched against each other in the loss: [N, 1] with [N] gives [N, N].
+
+    Every prediction is then compared with the targets of all samples, and the best answer is the mean of the targets: the loss
+    falls a little and stops. Usual causes: a squeeze(1) forgotten on the output, an unsqueeze(1) on the target.
+    """
+
+    code: ClassVar[str] = "D407"
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        outputs = {shape for model in trace.models for shape in model.output_shapes}
+        for step in trace.all(FunctionFact):
+            if step.kind != "loss path" or "first" not in step.settings:
+                continue
+            first, second = tuple(step.settings["first"]), tuple(step.settings["second"])
+            together = stretched(first, second)
+            # With axes of length one on both sides, somebody wrote all pairs on purpose; so too between vectors
+            # that are not as the model returned them, and among predictions.
+            meant = (
+                len(first) == len(second)
+                or all(step.settings.get(f"{name}_needs_gradient") for name in ("first", "second"))
+                or (math.prod(first) not in first and not outputs.intersection((first, second)))
+            )
+            if together is not None and not meant:
+                yield self._symptom("The objective combines", (first, second, together), step.name, step.site)
+                return
+        for head in heads(trace):
+            if head.target is None or head.loss.criterion not in _ELEMENTWISE:
+                continue
+            first, second = head.given.shape, head.target.shape
+            together = stretched(first, second) or _already_stretched(first, second)
+            if together is not None and head.loss.form != "expression":
+                begin = f"{head.loss.criterion} was given"
+                yield self._symptom(begin, (first, second, together), head.loss.name, head.loss.called)
+        yield from self._refused(trace)
+
+    def _refused(self, trace: Trace) -> Iterator[Symptom]:
+        """A loss that compares shapes itself stops the program instead."""
+        refused = _REFUSED.search(trace.run.exception or "")
+        if refused is None:
+            return
+        target, prediction = (
+            [int(number) for number in re.findall(r"\d+", text)] for text in refused.groups()
+        )
+        if same_values(prediction, target):
+            yield Symptom(
+                self.code,
+                f"The loss refused predictions {written(prediction)} and targets {written(target)}: the same values in different shapes.",
+                component="loss",
+                site=trace.run.exception_site,
+                detail={"first": prediction, "second": target, "raised": True},
+            )
+
+    def _symptom(
+        self, begin: str, shapes: tuple[Sequence[int], ...], component: str, site: Site | None
+    ) -> Symptom:
+        first, second, together = shapes
+        return Symptom(
+            self.code,
+            f"{begin} shapes {written(first)} and {written(second)}, which broadcast to {written(together)}: "
+            f"every prediction meets the targets of all samples.",
+            component=component,
+            observed=float(math.prod(together)),
+            limit=float(math.prod(first)),
+            site=site,
+            detail={"first": list(first), "second": list(second), "together": list(together)},
+        )
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("the same shape", run_of("mse_loss", given(16, 1), wanted(16, 1, whole=False))),
+        Run("one sample", run_of("mse_loss", given(1, 1), wanted(1, whole=False))),
+        Run(
+            "several quantiles of one target",
+            run_of("l1_loss", given(16, 3), wanted(16, 1, whole=False)),
+        ),
+        Run(
+            "all pairs on purpose: both axes are written out",
+            run_of(
+                "expression",
+                form="expression",
+                more=[_path((16, 1), (1, 16))],
+            ),
+        ),
+        Run(
+            "differences of scores among themselves",
+            run_of("expression", form="expression", more=[_path((16, 1), (16,), gradient=True)]),
+        ),
+        Run(
+            "distances of all pairs of points",
+            run_of("expression", form="expression", more=[_path((16, 1, 4), (16, 4))]),
+        ),
+        Run(
+            "distances to seven centres",
+            run_of("expression", form="expression", more=[_path((16, 1, 4), (7, 4))]),
+        ),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("[N, 1] with [N]", run_of("mse_loss", given(16, 1), wanted(16, whole=False))),
+        Run("[N] with [N, 1]", run_of("huber_loss", given(16), wanted(16, 1, whole=False))),
+        Run(
+            "a hand-written loss",
+            run_of("expression", form="expression", more=[_path((16, 1), (16,))]),
+        ),
+        Run(
+            "targets that were stretched before",
+            run_of("mse_loss", given(16, 1), wanted(16, 16, whole=False)),
+        ),
+        Run(
+            "refused by the loss",
+            run_of(
+                "binary_cross_entropy_with_logits",
+                exception="ValueError: Target size (torch.Size([16])) must be the same as input size (torch.Size([16, 1]))",
+            ),
+        ),
+    )
+
+
+def _already_stretched(first: Sequence[int], second: Sequence[int]) -> tuple[int, ...] | None:
+    """[N, 1] against [N, N]: a target that was broadcast against something on its way."""
+    (size,) = [n for n in first if n != 1] if len([n for n in first if n != 1]) == 1 else (0,)
+    return broadcast(first, second) if size > 2 and [n for n in second if n != 1] == [size, size] else None
