@@ -25,7 +25,7 @@ class AE(nn.Module):
         return self.decoder(self.encoder(x))
 
 ae = AE()
-opt = torch.optim.Adam(ae.parameters(), lr=2e-3)
+opt = torch.optim.Adam(ae.parameters(), lr=4e-3)
 mse = nn.MSELoss()
 for epoch in range(15):
     ae.train()

@@ -44,7 +44,7 @@ def main():
     net = Denoiser()
     optimizer = torch.optim.Adam(net.parameters(), lr=4e-3)
     print(f"noisy input PSNR {psnr(noisy_val, clean_val):.2f} dB")
-    for epoch in range(8):
+    for epoch in range(10):
         net.train()
         for idx in torch.randperm(300).chunk(15):
             target = clean_train[idx]

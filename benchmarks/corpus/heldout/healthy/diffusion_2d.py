@@ -15,7 +15,7 @@ def five_gaussians(n):
 class TimeEmbedding(nn.Module):
     def __init__(self, dim):
         super().__init__()
-        self.register_buffer("freqs", torch.exp(torch.linspace(0, math.log(100.0), dim // 2)))
+        self.register_buffer("freqs", torch.exp(torch.linspace(0, math.log(16.0), dim // 2)))
 
     def forward(self, t):
         ang = t[:, None] * self.freqs
@@ -23,7 +23,7 @@ class TimeEmbedding(nn.Module):
 
 
 class EpsNet(nn.Module):
-    def __init__(self, hidden=96, tdim=16):
+    def __init__(self, hidden=128, tdim=16):
         super().__init__()
         self.temb = TimeEmbedding(tdim)
         self.inp = nn.Linear(2 + tdim, hidden)

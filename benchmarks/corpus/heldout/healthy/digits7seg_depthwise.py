@@ -28,8 +28,8 @@ GLYPHS = torch.stack([glyph(d) for d in range(10)])
 def sample(n):
     y = torch.randint(0, 10, (n,))
     img = torch.zeros(n, 1, 18, 14)
-    dy = torch.randint(0, 7, (n,))
-    dx = torch.randint(0, 7, (n,))
+    dy = torch.randint(0, 5, (n,))
+    dx = torch.randint(0, 5, (n,))
     for i in range(n):
         img[i, 0, dy[i] : dy[i] + 12, dx[i] : dx[i] + 8] = GLYPHS[y[i]]
     img = img * (0.6 + 0.4 * torch.rand(n, 1, 1, 1)) + 0.2 * torch.randn_like(img)
@@ -55,7 +55,7 @@ net = nn.Sequential(
     nn.Flatten(),
     nn.Linear(64 * 5 * 4, 10),
 )
-train_set, test_set = TensorDataset(*sample(1500)), TensorDataset(*sample(500))
+train_set, test_set = TensorDataset(*sample(1800)), TensorDataset(*sample(500))
 loader = DataLoader(train_set, batch_size=64, shuffle=True)
 optimizer = torch.optim.RMSprop(net.parameters(), lr=1e-3, momentum=0.5)
 loss_function = nn.CrossEntropyLoss()

@@ -18,7 +18,7 @@ def document():
     tags = [k for k in range(TAGS) if random.random() < 0.2]
     words = [random.randrange(VOCAB) for _ in range(random.randint(10, 20))]
     for k in tags:
-        words += random.choices(topic_words[k], k=random.randint(4, 8))
+        words += random.choices(topic_words[k], k=random.randint(5, 9))
     random.shuffle(words)
     target = [1.0 if k in tags else 0.0 for k in range(TAGS)]
     return words, target
@@ -33,7 +33,7 @@ def collate(docs):
     return torch.tensor(flat), torch.tensor(offsets), torch.tensor(targets)
 
 
-train_docs = [document() for _ in range(2000)]
+train_docs = [document() for _ in range(4000)]
 test_docs = [document() for _ in range(500)]
 train_loader = DataLoader(train_docs, batch_size=50, shuffle=True, collate_fn=collate)
 test_loader = DataLoader(test_docs, batch_size=250, collate_fn=collate)
@@ -43,11 +43,12 @@ class Tagger(nn.Module):
     def __init__(self):
         super().__init__()
         self.bag = nn.EmbeddingBag(VOCAB, 48, mode="mean")
+        self.drop = nn.Dropout(0.3)
         self.hidden = nn.Linear(48, 48)
         self.tags = nn.Linear(48, TAGS)
 
     def forward(self, tokens, offsets):
-        return self.tags(torch.relu(self.hidden(self.bag(tokens, offsets))))
+        return self.tags(torch.relu(self.hidden(self.drop(self.bag(tokens, offsets)))))
 
 
 model = Tagger()
@@ -55,7 +56,7 @@ positives = torch.tensor([t for _, t in train_docs]).mean(0)
 criterion = nn.BCEWithLogitsLoss(pos_weight=((1 - positives) / positives).clamp(max=3.0))
 optimizer = torch.optim.Adam(model.parameters(), lr=5e-3)
 
-for epoch in range(10):
+for epoch in range(6):
     model.train()
     epoch_loss = 0.0
     for tok, off, tgt in train_loader:

@@ -39,16 +39,16 @@ def encode(y):
 x_tr, y_tr = sample(3000)
 x_te, y_te = sample(1000)
 net = CumulativeNet(8)
-optimizer = torch.optim.AdamW(net.parameters(), lr=5e-3, weight_decay=1e-3)
+optimizer = torch.optim.AdamW(net.parameters(), lr=1e-2, weight_decay=1e-3)
 step = 0
-for epoch in range(12):
+for epoch in range(20):
     for b in torch.randperm(len(x_tr)).split(100):
         loss = F.binary_cross_entropy_with_logits(net(x_tr[b]), encode(y_tr[b]))
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
         step += 1
-    if epoch % 3 == 2:
+    if epoch % 4 == 3:
         with torch.no_grad():
             pred = (net(x_te) > 0).sum(1)
         mae = (pred - y_te).abs().float().mean().item()

@@ -66,7 +66,8 @@ class Decoder(nn.Module):
 
 encoder, decoder = Encoder().to(device), Decoder().to(device)
 params = list(encoder.parameters()) + list(decoder.parameters())
-optimizer = torch.optim.Adam(params, lr=6e-3)
+optimizer = torch.optim.Adam(params, lr=5e-3)
+scheduler = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.1, total_iters=240)
 criterion = nn.CrossEntropyLoss(ignore_index=PAD)
 
 
@@ -84,7 +85,7 @@ def run(src, tgt, teacher_forcing):
 
 src_tr, tgt_tr = make_pairs(3000)
 src_te, tgt_te = make_pairs(300)
-for it in range(1, 201):
+for it in range(1, 241):
     b = torch.randint(0, 3000, (64,))
     src, tgt = src_tr[b].to(device), tgt_tr[b].to(device)
     optimizer.zero_grad()
@@ -93,7 +94,8 @@ for it in range(1, 201):
     loss.backward()
     torch.nn.utils.clip_grad_norm_(params, 1.0)
     optimizer.step()
-    if it % 50 == 0:
+    scheduler.step()
+    if it % 60 == 0:
         encoder.eval(); decoder.eval()
         with torch.no_grad():
             pred = run(src_te.to(device), tgt_te.to(device), teacher_forcing=0.0).argmax(-1).cpu()

@@ -66,7 +66,7 @@ class BracketEncoder(nn.Module):
 x_train, y_train = dataset(2500)
 x_val, y_val = dataset(500)
 model = BracketEncoder()
-opt = torch.optim.AdamW(model.parameters(), lr=2e-3, weight_decay=0.01)
+opt = torch.optim.AdamW(model.parameters(), lr=1.5e-3, weight_decay=0.01)
 total_steps = 300
 warmup = 30
 sched = torch.optim.lr_scheduler.LambdaLR(
@@ -74,7 +74,7 @@ sched = torch.optim.lr_scheduler.LambdaLR(
 )
 criterion = nn.CrossEntropyLoss()
 for step in range(total_steps):
-    ix = torch.randint(0, len(x_train), (48,))
+    ix = torch.randint(0, len(x_train), (64,))
     opt.zero_grad()
     loss = criterion(model(x_train[ix]), y_train[ix])
     loss.backward()

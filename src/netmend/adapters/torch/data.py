@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from netmend.adapters.torch.session import TorchSession
 
 _SHARE = 0.2  # of the budget goes into fingerprints on ordinary steps
+_FIRST = {"training": 64, "evaluation": 16}  # batches that are fingerprinted whatever the budget says
 _MOST_SAMPLES = 65_536  # hashes kept, each for training and evaluation
 
 
@@ -104,18 +105,21 @@ class Data:
         self._last[phase] = self._seen[phase]
         step = self.session.recorder.step
         self._open = Opening(self.session, BatchPrint(step, phase, len(inputs), model.name))
-        self._examine(inputs.detach(), model.name, full)
+        self._examine(inputs.detach(), model.name, full or not training)
         cost = perf_counter() - started
         self._cost = cost if not self._cost else 0.8 * self._cost + 0.2 * cost
 
     def _due(self, phase: str) -> bool:
         if self._hashed[phase] >= _MOST_SAMPLES:
             return False
+        seen = self._seen[phase]
+        if seen <= _FIRST[phase] or seen & (seen - 1) == 0:
+            return True
         budget = self.session.recorder.budget
         if not budget.base_seconds or not self._cost:
             return True
         interval = self._cost / (budget.base_seconds * budget.share * _SHARE)
-        return self._seen[phase] - self._last[phase] >= interval
+        return seen - self._last[phase] >= interval
 
     @torch.no_grad()
     def _examine(self, inputs: Tensor, model: str, full: bool) -> None:
@@ -131,7 +135,7 @@ class Data:
             axis, features = describe_inputs(inputs)
             if features is not None:
                 wanted["features"] = features
-            if inputs.is_floating_point():
+            if inputs.is_floating_point() and phase == "training":
                 wanted["summary"] = summary_of(inputs)
 
         def known(values: dict[str, Tensor]) -> None:

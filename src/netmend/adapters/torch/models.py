@@ -14,11 +14,13 @@ from netmend.adapters.torch.eligible import tensors_in, unusual_execution
 from netmend.adapters.torch.environment import conditions
 from netmend.adapters.torch.guard import RAISED, around, guarded
 from netmend.observe.naming import name_of
-from netmend.observe.schedule import FULL, LIGHT
+from netmend.observe.schedule import FULL
 from netmend.vocabulary import Event, Site
 
 if TYPE_CHECKING:
     from netmend.adapters.torch.session import TorchSession
+
+_SELDOM = 16  # steps between two calls without gradients from which on they are evaluation rather than part of a step
 
 
 class Model:
@@ -33,6 +35,7 @@ class Model:
         self.training_pass = False
         self.seen_in_train_mode = False
         self.trains_in_eval_mode = False  # backward() has followed a forward pass in eval mode
+        self.without_grad = -_SELDOM  # the last step at which it was called without gradients
         self.parameter_ids: tuple[int, ...] = ()
         self.calls: dict[int, structure.Seen] = {}  # by module, in execution order
         self.input_shapes: tuple[tuple[int, ...], ...] = ()
@@ -147,14 +150,20 @@ class Models:
 
     def _wrap(self, kind: type[nn.Module]) -> None:
         self.session.patches.wrap(
-            kind, "__call__", around(self.session, "forward passes", self._calling, self._called)
+            kind,
+            "__call__",
+            around(self.session, "forward passes", self._calling, self._called, always=True),
         )
 
     def _calling(self, args: Any, kwargs: Any) -> bool | None:
         session = self.session
-        if session.recorder.level == LIGHT or self.active is not None:
+        if self.active is not None or (session.quiet and torch.is_grad_enabled()):
             return None
         model = self.find(args[0])
+        if session.quiet:
+            if model is None or session.recorder.step - model.without_grad < _SELDOM:
+                return None
+            session.promote()  # an evaluation pass; one that comes with every step is part of training
         if model is None or not session.watching() or session.in_backward or unusual_execution():
             return None
         self.enter(model, args[0], args[1:], kwargs)
@@ -186,6 +195,8 @@ class Models:
         elif not training or not grad:
             # In eval mode with gradients it may still turn out to be training: backward() decides.
             session.evaluation.begin(model, training, grad)
+        if not grad:
+            model.without_grad = session.recorder.step
         detail = f"{'train' if training else 'eval'}, {'grad' if grad else 'no_grad'}"
         session.recorder.patterns.note("forward", model.name, detail, site)
         model.called_from = model.called_from or site

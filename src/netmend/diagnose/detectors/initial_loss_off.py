@@ -44,7 +44,7 @@ class InitialLossOff:
                 head = next(head for head in heads(trace) if head.loss.name == name)
                 yield Symptom(
                     self.code,
-                    f"At the first step {head.loss.criterion} was {value:.3g} times that of the best constant answer.",
+                    f"At the first step `{head.loss.criterion}` was {value:.3g} times that of the best constant answer.",
                     component=name,
                     first_step=0,
                     observed=value,

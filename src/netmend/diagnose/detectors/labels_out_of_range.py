@@ -73,11 +73,11 @@ class LabelsOutOfRange:
             return None
         shown = f"{target.minimum:.3g} to {target.maximum:.3g}"
         if criterion in _YES_NO and (target.minimum < -self.tolerance or target.maximum > 1 + self.tolerance):
-            return "yes/no", f"{criterion} expects targets between 0 and 1, but was given {shown}."
+            return "yes/no", f"`{criterion}` expects targets between 0 and 1, but was given {shown}."
         if criterion in _PLUS_MINUS and target.minimum == 0 and target.maximum == 1 and target.distinct == 2:
             return (
                 "plus minus",
-                f"{criterion} expects targets -1 and 1, but was given 0 and 1: every 0 counts for nothing.",
+                f"`{criterion}` expects targets -1 and 1, but was given 0 and 1: every 0 counts for nothing.",
             )
         return None
 

@@ -11,7 +11,7 @@ from netmend.diagnose.measures.heads import minimised
 from netmend.diagnose.measures.loss_examples import given, run_of, wanted
 from netmend.diagnose.measures.progress import progress
 from netmend.unit import Run, threshold
-from netmend.vocabulary import LossFact, OptimizerFact, Symptom, Trace
+from netmend.vocabulary import LossFact, OptimizerFact, Symptom, Table, Trace
 
 _NEVER_NEGATIVE = (
     "cross_entropy",
@@ -62,7 +62,7 @@ class LossSignOrUnbounded:
             first, last = worse
             yield Symptom(
                 self.code,
-                f"The objective is the negative of {part.criterion}, which grew from {first:.3g} to {last:.3g} in training.",
+                f"The objective is the negative of `{part.criterion}`, which grew from {first:.3g} to {last:.3g} in training.",
                 component=part.name,
                 observed=last,
                 limit=first,
@@ -139,8 +139,14 @@ class LossSignOrUnbounded:
                 "expression",
                 form="expression",
                 settings={"negated": True, "terms": ["mse_loss@train.py:28"]},
-                course=[-1.0, -2.0, -5.0, -40.0],
                 more=[LossFact("mse_loss@train.py:28", "mse_loss", "function", operands=(given(16, 1),))],
+                tables=[
+                    Table.of(
+                        "progress",
+                        "mse_loss@train.py:28",
+                        {0: (1.0, 1.0), 1: (2.0, 1.0), 2: (5.0, 1.0), 3: (40.0, 1.0)},
+                    )
+                ],
             ),
         ),
     )

@@ -46,7 +46,7 @@ class LossSummed:
             if how is not None:
                 yield Symptom(
                     self.code,
-                    f"{head.loss.criterion} is summed over {elements} values of a batch instead of averaged, and {how}.",
+                    f"`{head.loss.criterion}` is summed over {elements} values of a batch instead of averaged, and {how}.",
                     component=head.loss.name,
                     observed=float(elements),
                     limit=float(self.least_elements),

@@ -44,7 +44,7 @@ class NormalisedTwice:
             )
             yield Symptom(
                 self.code,
-                f"{head.loss.criterion} applies {own} itself, but was given values that went through {function} before: {seen}.",
+                f"`{head.loss.criterion}` applies {own} itself, but was given values that went through {function} before: {seen}.",
                 component=place.component if place is not None else head.loss.name,
                 site=place.site if place is not None and place.site is not None else head.loss.called,
                 detail={"function": function, "loss": head.loss.name, "found": place is not None},

@@ -57,11 +57,9 @@ class OutputRangeTooNarrow:
 
     @staticmethod
     def _lone(head: Head) -> tuple[str, str, float | None] | None:
-        units = head.given.shape[head.class_axis] if len(head.given.shape) > 1 else None
-        constant = head.given.minimum == head.given.maximum
-        if head.last in ("softmax", "log_softmax") and constant and units == 1:
-            level = 1 if head.last == "softmax" else 0
-            return "lone", f"{head.last} runs over a single unit, so the output is always {level}.", None
+        level = {"softmax": 1.0, "log_softmax": 0.0}.get(head.last)
+        if level is not None and head.given.minimum == head.given.maximum == level:
+            return "lone", f"`{head.last}` runs over a single unit, so the output is always {level:g}.", None
         return None
 
     @staticmethod
@@ -75,17 +73,17 @@ class OutputRangeTooNarrow:
             )
             return (
                 "cut scores",
-                f"{criterion} was given scores that a ReLU had cut off at 0: {meaning}.",
+                f"`{criterion}` was given scores that a ReLU had cut off at 0: {meaning}.",
                 None,
             )
         if function in ("softplus", "exp") and criterion in YES_NO_SCORES:
-            message = f"{criterion} was given scores made by {function}, never below 0: the answer can never be less likely than one half."
+            message = f"`{criterion}` was given scores made by {function}, never below 0: the answer can never be less likely than one half."
             return "cut scores", message, None
         if function in _BOUNDED and (
             criterion in CLASS_SCORES or (criterion in YES_NO_SCORES and function in ("tanh", "hardtanh"))
         ):
             low, high = head.given.minimum, head.given.maximum
-            message = f"{criterion} was given scores that {function} squeezes into a narrow range ({low:.3g}..{high:.3g} in the first batch)."
+            message = f"`{criterion}` was given scores that {function} squeezes into a narrow range ({low:.3g}..{high:.3g} in the first batch)."
             return "bounded scores", message, None
         return None
 
@@ -162,8 +160,8 @@ class OutputRangeTooNarrow:
             "a sigmoid for free targets",
             run_of(
                 "l1_loss",
-                given(16, 1, through=["Squeeze", "Sigmoid"], low=0.4, high=0.6),
-                wanted(16, low=2, high=9, whole=False),
+                given(16, 1, through=["View", "Sigmoid"], low=0.4, high=0.6),
+                wanted(16, 1, low=2, high=9, whole=False),
                 more=[layer("sigmoid", 16, 1)],
             ),
         ),

@@ -62,7 +62,7 @@ def _found(head: Head) -> tuple[str, str] | None:
         if head.loss.criterion == "nll_loss" and head.last != "log_softmax":
             return None
         return "single class", (
-            f"{head.loss.criterion} was given a single output per sample, so there is nothing to choose from: it is 0 whatever the target."
+            f"`{head.loss.criterion}` was given a single output per sample, so there is nothing to choose from: it is 0 whatever the target."
         )
     if head.loss.criterion not in SYMMETRIC or len(shape) != len(target.shape) or len(shape) < 2:
         return None
@@ -71,7 +71,7 @@ def _found(head: Head) -> tuple[str, str] | None:
         return None
     outputs, targets = shape[differ[0]], target.shape[differ[0]]
     return "width", (
-        f"{head.loss.criterion} compares {_number(outputs, 'output')} with {_number(targets, 'target')} per sample; "
+        f"`{head.loss.criterion}` compares {_number(outputs, 'output')} with {_number(targets, 'target')} per sample; "
         f"the shorter side is repeated to fit."
     )
 

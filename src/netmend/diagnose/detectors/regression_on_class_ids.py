@@ -74,7 +74,7 @@ class RegressionOnClassIds:
             return None
         counts = label_counts(trace)
         message = (
-            f"{head.loss.criterion} compares real values, but all targets are one of the {len(counts)} whole numbers "
+            f"`{head.loss.criterion}` compares real values, but all targets are one of the {len(counts)} whole numbers "
             f"{min(counts):g} to {max(counts):g}, each about equally often."
         )
         return "ids", message, even
@@ -89,7 +89,7 @@ class RegressionOnClassIds:
         if not alone or shape[1] < 3 or min(counts) < 0 or max(counts) >= shape[1]:
             return None
         message = (
-            f"{head.loss.criterion} compares {shape[1]} outputs per sample with one whole number between "
+            f"`{head.loss.criterion}` compares {shape[1]} outputs per sample with one whole number between "
             f"{min(counts):g} and {max(counts):g}, as if every output should equal the class id."
         )
         return "scores against ids", message, None

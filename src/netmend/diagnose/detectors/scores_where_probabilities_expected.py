@@ -63,13 +63,13 @@ class ScoresWhereProbabilitiesExpected:
             return None  # an own formula may mean densities, rewards or energies, which have no such limits
         if criterion in _NEEDS_LOGS and seen.maximum is not None and seen.minimum is not None:
             if seen.normalised_axes and head.last not in ("log", "log_softmax"):
-                message = f"{criterion} expects logarithms of probabilities, but was given probabilities: all between {seen.minimum:.3g} and {seen.maximum:.3g}, summing to one."
+                message = f"`{criterion}` expects logarithms of probabilities, but was given probabilities: all between {seen.minimum:.3g} and {seen.maximum:.3g}, summing to one."
                 return "probabilities", message, seen.maximum, self.log_limit
             if seen.maximum > self.log_limit and not seen.log_normalised_axes:
-                message = f"{criterion} expects logarithms of probabilities, which are never above 0, but was given values up to {seen.maximum:.3g}."
+                message = f"`{criterion}` expects logarithms of probabilities, which are never above 0, but was given values up to {seen.maximum:.3g}."
                 return "scores", message, seen.maximum, self.log_limit
         if criterion == "binary_cross_entropy" and head.made_by == ("clamp", "raw"):
-            message = f"{criterion} expects probabilities, but was given raw scores cut to {seen.minimum:.3g}..{seen.maximum:.3g}."
+            message = f"`{criterion}` expects probabilities, but was given raw scores cut to {seen.minimum:.3g}..{seen.maximum:.3g}."
             return "clamped scores", message, None, None
         return None
 

@@ -49,7 +49,7 @@ class SoftmaxOverWrongAxis:
             elif self._vector(head):
                 yield Symptom(
                     self.code,
-                    f"cross_entropy was given a vector of {head.given.shape[0]} scores and takes it for one sample with that many classes.",
+                    f"`cross_entropy` was given a vector of {head.given.shape[0]} scores and takes it for one sample with that many classes.",
                     component=head.loss.name,
                     site=head.loss.called,
                     detail={"axis": 0, "function": "", "loss": head.loss.name},

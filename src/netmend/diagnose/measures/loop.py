@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from netmend.vocabulary import Call, Pattern, Site, Trace
@@ -10,9 +10,10 @@ from netmend.vocabulary import Call, Pattern, Site, Trace
 
 @lru_cache(maxsize=16)
 def stepping(trace: Trace) -> tuple[Pattern, ...]:
-    """Patterns that end in an optimiser step, the most frequent first."""
+    """Patterns that end in an optimiser step and were seen from their beginning, the most frequent first."""
     found = [pattern for pattern in trace.patterns if any(call.what == "step" for call in pattern.calls)]
-    return tuple(sorted(found, key=lambda pattern: -pattern.steps))
+    whole = [pattern for pattern in found if all(call.what != "gap" for call in pattern.calls)]
+    return tuple(sorted(whole, key=lambda pattern: -pattern.steps))
 
 
 def main_pattern(trace: Trace) -> Pattern | None:
@@ -35,3 +36,26 @@ def usual_site(trace: Trace, what: str) -> Site | None:
         if call.site is not None:
             weights[call.site] = weights.get(call.site, 0) + pattern.steps
     return max(weights, key=lambda site: weights[site], default=None)
+
+
+def unfolded(pattern: Pattern, most: int = 3) -> tuple[Call, ...]:
+    """The calls one after another: neighbours with the same count are a cycle, written out at most so often."""
+    result: list[Call] = []
+    index = 0
+    while index < len(pattern.calls):
+        times = pattern.calls[index].times
+        end = index + 1
+        while times > 1 and end < len(pattern.calls) and pattern.calls[end].times == times:
+            end += 1
+        result += pattern.calls[index:end] * min(times, most)
+        index = end
+    return tuple(result)
+
+
+def is_training(call: Call) -> bool:
+    """A forward pass that records gradients."""
+    return call.what == "forward" and call.detail.endswith(", grad")
+
+
+def first_step(patterns: Iterable[Pattern]) -> int | None:
+    return min((pattern.spans[0][0] for pattern in patterns if pattern.spans), default=None)

@@ -1,0 +1,61 @@
+"""D313 BatchTooSmall."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detector import register
+from netmend.diagnose.measures.data import batch_size
+from netmend.unit import Run, threshold
+from netmend.vocabulary import LoaderFact, ModuleFact, Symptom, Trace
+
+
+def _trace(size: int, kind: str) -> Trace:
+    loader = LoaderFact("loader", samples=500, batch_size=size, phase="training")
+    layer = ModuleFact("model.bn", kind, order=1)
+    return Trace(facts={"loader": {"loader": loader}, "module": {"model.bn": layer}})
+
+
+@register
+@dataclass(frozen=True)
+class BatchTooSmall:
+    """Batches hold so few samples that batch statistics or gradients are mostly noise.
+
+    Batch normalisation estimates mean and spread from the batch: with two samples it replaces the signal by its sign. Gradients of single samples
+    point in very different directions.
+    """
+
+    code: ClassVar[str] = "D313"
+
+    least_for_norm: int = threshold(5, "convention", "samples from which a mean and a spread mean something")
+    least: int = threshold(3, "convention", "samples below which gradients are those of single samples")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        size = batch_size(trace)
+        if size is None or size < 1:
+            return
+        normed = any(
+            layer.kind.startswith("BatchNorm") and layer.order is not None for layer in trace.layers()
+        )
+        limit = self.least_for_norm if normed else self.least
+        if size >= limit:
+            return
+        with_norm = ", and batch normalisation takes its statistics from them" if normed else ""
+        yield Symptom(
+            self.code,
+            f"Training batches hold {size} sample{'s' if size > 1 else ''}{with_norm}.",
+            observed=float(size),
+            limit=float(limit),
+            detail={"normed": normed, "size": size},
+        )
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("four samples without batch statistics", _trace(4, "LayerNorm")),
+        Run("eight with them", _trace(8, "BatchNorm1d")),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("two with batch statistics", _trace(2, "BatchNorm2d")),
+        Run("single samples", _trace(1, "LayerNorm")),
+    )

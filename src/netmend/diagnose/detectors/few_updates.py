@@ -1,0 +1,68 @@
+"""D314 FewUpdates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from netmend.diagnose.detector import register
+from netmend.diagnose.measures.data import batch_size, epochs, training_samples
+from netmend.diagnose.measures.examples import flat, run_with
+from netmend.diagnose.measures.objective import objective
+from netmend.unit import Run, threshold
+from netmend.vocabulary import LoaderFact, Symptom, Trace
+
+
+def _trace(steps: int, size: int, samples: int) -> Trace:
+    trace = run_with(flat(steps, 0.8))
+    loader = LoaderFact("loader", samples=samples, batch_size=size, phase="training")
+    run = replace(trace.run, steps=steps)
+    return Trace({**trace.facts, "loader": {"loader": loader}, "run": {"example": run}}, trace.tables)
+
+
+@register
+@dataclass(frozen=True)
+class FewUpdates:
+    """The batch is so large that the weights were updated only a handful of times.
+
+    Every sample was seen several times, but the weights moved in only a few steps. Smaller batches give many more updates for the same work.
+    """
+
+    code: ClassVar[str] = "D314"
+
+    few: int = threshold(80, "convention", "updates in the whole run")
+    share_limit: float = threshold(
+        0.25, "convention", "batch over the number of samples: four or fewer updates per epoch"
+    )
+    least_epochs: float = threshold(3, "convention", "passes over the data that should have been enough")
+    least_relative: float = threshold(0.35, "convention", "a run that learned does not need more updates")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        samples, size, passes = training_samples(trace), batch_size(trace), epochs(trace)
+        course, steps = objective(trace), trace.run.steps
+        if (
+            samples is None
+            or size is None
+            or passes is None
+            or course is None
+            or course.last_relative is None
+        ):
+            return
+        if size < 16 or steps > self.few or size < self.share_limit * samples or passes < self.least_epochs:
+            return
+        if course.last_relative < self.least_relative:
+            return
+        yield Symptom(
+            self.code,
+            f"Batches hold {size} of {samples} samples, so that {passes:.0f} passes over the data made only {steps} updates.",
+            observed=size / samples,
+            limit=self.share_limit,
+            detail={"size": size, "samples": samples, "whole": size >= 0.95 * samples},
+        )
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("small batches", _trace(60, 32, 1000)),
+        Run("the whole set, many times", _trace(500, 200, 200)),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (Run("the whole set, twenty times", _trace(20, 1000, 1000)),)

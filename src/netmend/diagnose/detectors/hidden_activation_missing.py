@@ -1,0 +1,77 @@
+"""D118 HiddenActivationMissing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detector import register
+from netmend.diagnose.measures.chain import Link, linear_pairs
+from netmend.diagnose.measures.net_examples import net_run
+from netmend.unit import Run, threshold
+from netmend.vocabulary import ProbeFact, Symptom, Trace
+
+
+@register
+@dataclass(frozen=True)
+class HiddenActivationMissing:
+    """Two linear layers follow one another with no non-linearity between them.
+
+    Together they can do no more than one linear layer: width and depth are paid for without effect, and a network made of
+    such layers alone is only linear regression.
+    Usual causes: the activation was forgotten, or defined in __init__ and never called in forward.
+    A narrow middle (a low-rank factorisation, LoRA) is done on purpose, and so are depthwise and separable convolutions.
+    """
+
+    code: ClassVar[str] = "D118"
+
+    narrow: float = threshold(
+        1.0, "exact", "a middle narrower than both ends limits the rank, which one layer alone cannot"
+    )
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        affine = {probe.component: probe.values.get("affine") for probe in trace.probes("affine")}
+        for first, second, certain in linear_pairs(trace):
+            if self._on_purpose(first, second) or affine.get(first.model) is False and not certain:
+                continue
+            whole = affine.get(first.model) is True
+            known = "; the model's output is a linear function of its input" if whole else ""
+            yield Symptom(
+                self.code,
+                f"{second.name} follows {first.name} with no non-linearity between them{known}.",
+                component=first.name,
+                site=first.site,
+                detail={"second": second.name, "certain": certain or whole, "affine": whole},
+            )
+
+    def _on_purpose(self, first: Link, second: Link) -> bool:
+        one, two = first.module, second.module
+        if one is None or two is None:
+            return True
+        inside = one.settings.get("in_features") or one.settings.get("in_channels") or 0
+        outside = two.settings.get("out_features") or two.settings.get("out_channels") or 0
+        middle = one.settings.get("out_features") or one.settings.get("out_channels") or 0
+        factorised = 0 < middle < self.narrow * min(inside, outside)
+        grouped = max(int(m.settings.get("groups") or 1) for m in (one, two)) > 1
+        kernels = [m.settings.get("kernel_size") for m in (one, two)]
+        separable = all(isinstance(k, list) and len(set(k)) > 1 for k in kernels)
+        return factorised or grouped or separable
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("an activation between all layers", net_run()),
+        Run("one linear layer", net_run("Linear(10,4)")),
+        Run("a low-rank factorisation", net_run("Linear(64,4) Linear(4,64) ReLU Linear(64,3)")),
+        Run("an activation after dropout", net_run("Linear(10,64) Dropout(0.5) ReLU Linear(64,4)")),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("no activation at all", net_run("Linear(10,64) Linear(64,64) Linear(64,4)")),
+        Run("only dropout between", net_run("Linear(10,64) ReLU Linear(64,64) Dropout(0.2) Linear(64,4)")),
+        Run(
+            "the probe says so too",
+            net_run(
+                "Linear(10,64) Linear(64,4)",
+                facts=[ProbeFact("affine@model", "affine", "model", values={"affine": True})],
+            ),
+        ),
+    )

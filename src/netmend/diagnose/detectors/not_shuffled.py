@@ -1,0 +1,101 @@
+"""D308 NotShuffled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detector import register
+from netmend.diagnose.measures.batches import label_order, target_drift
+from netmend.diagnose.measures.data import training_loader
+from netmend.unit import Run, threshold
+from netmend.vocabulary import BatchPrint, LoaderFact, Symptom, Trace
+
+
+def _trace(labels: list[dict[str, int]], changes: int, shuffle: bool | None = None) -> Trace:
+    batches = tuple(
+        BatchPrint(step, "training", sum(counts.values()), labels=counts, label_changes=changes)
+        for step, counts in enumerate(labels)
+    )
+    loader = LoaderFact("loader", samples=1000, batch_size=20, shuffle=shuffle, phase="training")
+    return Trace(facts={"loader": {"loader": loader}}, batches=batches)
+
+
+@register
+@dataclass(frozen=True)
+class NotShuffled:
+    """Training samples come in sorted order: whole batches of one class, or of similar targets.
+
+    Each batch then pulls the network towards its own class and away from the others, so that it forgets in every batch what it learned in
+    the one before. Usual causes: data sorted by class and `shuffle=False`, or batches cut by hand in file order.
+    """
+
+    code: ClassVar[str] = "D308"
+
+    order_limit: float = threshold(
+        0.35,
+        "calibrated",
+        "label changes between neighbours over those of a random order; healthy runs show at least 0.8",
+    )
+    drift_limit: float = threshold(
+        8.0,
+        "calibrated",
+        "variance of target means between batches over that of random batches; healthy runs show up to 2.5",
+    )
+    least_pairs: int = threshold(60, "convention", "neighbours that must have been seen")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        loader = training_loader(trace)
+        if loader is not None and loader.shuffle:
+            return
+        found = self.extremes(trace)
+        site = None if loader is None else loader.created
+        if found.get("order_limit", 1.0) < self.order_limit:
+            yield Symptom(
+                self.code,
+                f"Neighbouring training samples differ in label {found['order_limit']:.0%} as often as in random order: "
+                "the data comes sorted by class.",
+                component="" if loader is None else loader.name,
+                observed=found["order_limit"],
+                limit=self.order_limit,
+                site=site,
+            )
+        elif found.get("drift_limit", 1.0) > self.drift_limit:
+            yield Symptom(
+                self.code,
+                f"The targets' mean differs between batches {found['drift_limit']:.0f} times as much as it would in random "
+                "order: the data comes sorted.",
+                component="" if loader is None else loader.name,
+                observed=found["drift_limit"],
+                limit=self.drift_limit,
+                site=site,
+            )
+
+    def extremes(self, trace: Trace) -> Mapping[str, float]:
+        found: dict[str, float] = {}
+        order, drift = label_order(trace), target_drift(trace)
+        if order is not None and order[1] >= self.least_pairs:
+            found["order_limit"] = order[0]
+        if drift is not None and drift[1] >= 8:
+            found["drift_limit"] = drift[0]
+        return found
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("mixed batches", _trace([{"0": 10, "1": 10}] * 8, changes=10)),
+        Run("the loader shuffles", _trace([{"0": 20}, {"1": 20}] * 4, changes=0, shuffle=True)),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("one class after the other", _trace([{"0": 20}] * 4 + [{"1": 20}] * 4, changes=0, shuffle=False)),
+    )
+
+
+def _sorted_targets() -> Trace:
+    return Trace(
+        batches=tuple(
+            BatchPrint(step, "training", 32, target_mean=float(step), target_std=0.3) for step in range(12)
+        )
+    )
+
+
+NotShuffled.FAULTY = (*NotShuffled.FAULTY, Run("sorted real targets", _sorted_targets()))

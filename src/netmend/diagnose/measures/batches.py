@@ -1,0 +1,89 @@
+"""What the fingerprints of batches say together: features in training and evaluation, order of labels, samples seen twice."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from netmend.vocabulary import BatchPrint, Trace
+from netmend.vocabulary.table import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """Mean and spread of every feature or channel, over all batches of a phase that were described."""
+
+    mean: FloatArray
+    std: FloatArray
+    batches: int
+
+    @property
+    def rms(self) -> FloatArray:
+        return np.asarray(np.sqrt(self.mean**2 + self.std**2))
+
+
+def prints(trace: Trace, phase: str) -> list[BatchPrint]:
+    return [batch for batch in trace.batches if batch.phase == phase]
+
+
+@lru_cache(maxsize=32)
+def features(trace: Trace, phase: str) -> Features | None:
+    """Features of the model that was shown most batches; None when none were described (tokens, odd shapes)."""
+    described = [batch for batch in prints(trace, phase) if batch.features]
+    if not described:
+        return None
+    common = Counter((batch.model, len(batch.features)) for batch in described).most_common(1)[0][0]
+    rows = np.array([batch.features for batch in described if (batch.model, len(batch.features)) == common])
+    means, stds = rows[:, :, 0], rows[:, :, 1]
+    if not np.isfinite(means).any():
+        return None
+    with np.errstate(all="ignore"):
+        mean = np.nanmean(np.where(np.isfinite(means), means, np.nan), axis=0)
+        # Spread within batches and between them: data that comes sorted differs from batch to batch.
+        inner = np.nanmean(np.where(np.isfinite(stds), stds, np.nan) ** 2, axis=0)
+        outer = np.nanvar(np.where(np.isfinite(means), means, np.nan), axis=0)
+    return Features(np.nan_to_num(mean), np.nan_to_num(np.sqrt(inner + outer)), len(rows))
+
+
+@lru_cache(maxsize=16)
+def class_counts(trace: Trace) -> dict[str, int]:
+    """Labels of the training batches, counted."""
+    counts: Counter[str] = Counter()
+    for batch in prints(trace, "training"):
+        counts.update(batch.labels)
+    return dict(counts)
+
+
+def label_order(trace: Trace) -> tuple[float, int] | None:
+    """How often neighbouring samples differ in label, relative to random order, and the number of neighbours seen."""
+    counts = class_counts(trace)
+    total = sum(counts.values())
+    if len(counts) < 2 or not total:
+        return None
+    chance = 1 - sum((count / total) ** 2 for count in counts.values())
+    pairs = changes = 0
+    for batch in prints(trace, "training"):
+        size = sum(batch.labels.values())
+        if batch.label_changes is not None and size > 1:
+            pairs += size - 1
+            changes += batch.label_changes
+    return (changes / pairs / chance, pairs) if pairs and chance > 0 else None
+
+
+def target_drift(trace: Trace) -> tuple[float, int] | None:
+    """Variance of batch means of real targets over what random batches would have, and the number of batches."""
+    known = [
+        b
+        for b in prints(trace, "training")
+        if b.target_mean is not None and b.target_std is not None and b.size > 1
+    ]
+    if len(known) < 2:
+        return None
+    means = np.array([batch.target_mean for batch in known])
+    within = np.array([batch.target_std for batch in known])
+    total = float(np.mean(within**2) + np.var(means))
+    expected = total / float(np.median([batch.size for batch in known]))
+    return (float(np.var(means)) / expected, len(known)) if expected > 0 else None

@@ -1,0 +1,183 @@
+"""The chain of operations of a model in the order in which they ran: layers, activations, what lies between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from netmend.vocabulary import FunctionFact, ModuleFact, ParameterFact, Site, Trace
+
+RECTIFIERS = ("relu", "relu6", "threshold")  # exactly zero on one side, so a unit can die
+SQUASHING = ("sigmoid", "tanh", "hardsigmoid", "hardtanh", "softsign")  # flat on both sides
+ACROSS_UNITS = ("softmax", "log_softmax", "softmin")  # units compete: their outputs sum to one
+
+_LINEAR = (
+    "Linear",
+    "LazyLinear",
+    "Conv1d",
+    "Conv2d",
+    "Conv3d",
+    "ConvTranspose1d",
+    "ConvTranspose2d",
+    "ConvTranspose3d",
+)
+_RECURRENT = ("RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell")
+_TRANSPARENT = (
+    "Dropout",
+    "AlphaDropout",
+    "Flatten",
+    "Unflatten",
+    "Identity",
+    "AvgPool",
+    "AdaptiveAvgPool",
+    "BatchNorm",
+)
+
+
+@dataclass(frozen=True)
+class Link:
+    """One operation: a leaf module or a functional call."""
+
+    name: str  # component under which it was measured
+    kind: str  # linear | recurrent | activation | norm | transparent | other
+    function: str  # activation function; "" for others
+    position: float  # order of execution
+    model: str
+    module: ModuleFact | None
+    shape: tuple[int, ...]  # of its output
+    site: Site | None  # the line to change: where a layer was created, where a function is called
+
+
+@lru_cache(maxsize=16)
+def chain(trace: Trace) -> tuple[Link, ...]:
+    """All operations that ran, model by model, in order."""
+    found = [_of_module(module) for module in trace.layers() if module.order is not None]
+    found += [
+        Link(
+            fact.name,
+            _function_kind(fact),
+            fact.function,
+            fact.order - 0.5,
+            fact.model,
+            None,
+            fact.output_shape,
+            fact.site,
+        )
+        for fact in trace.all(FunctionFact)
+        if fact.order is not None and fact.kind in ("activation", "norm", "dropout") and fact.model
+    ]
+    return tuple(sorted(found, key=lambda link: (link.model, link.position)))
+
+
+def activations(trace: Trace, functions: tuple[str, ...], hidden: bool = True) -> Iterator[Link]:
+    """Activations of the given kinds; with `hidden`, only those followed by a layer with weights."""
+    for link in chain(trace):
+        if link.kind == "activation" and link.function in functions:
+            if not hidden or link.position < last_weighted(trace, link.model):
+                yield link
+
+
+@lru_cache(maxsize=32)
+def last_weighted(trace: Trace, model: str) -> float:
+    """Position of the last layer with weights: what comes later belongs to the output."""
+    owners = {p.module for p in trace.all(ParameterFact)}
+    return max(
+        (link.position for link in chain(trace) if link.model == model and link.name in owners), default=-1.0
+    )
+
+
+def linear_pairs(trace: Trace) -> Iterator[tuple[Link, Link, bool]]:
+    """Linear layers that follow one another with no non-linearity between, and whether the second surely gets the first's output."""
+    links = chain(trace)
+    for index, first in enumerate(links):
+        if first.kind != "linear" or first.module is None:
+            continue
+        for second in links[index + 1 :]:
+            if second.model != first.model or second.kind not in ("linear", "transparent"):
+                break
+            if second.kind == "linear" and second.module is not None:
+                if _fits(first.module, second.module) and not _built_in(trace, second.module):
+                    yield first, second, in_sequence(trace, first.module, second.module)
+                break
+
+
+def in_sequence(trace: Trace, first: ModuleFact, second: ModuleFact) -> bool:
+    """Whether two modules stand in the same nn.Sequential, the second after the first."""
+    parent, _, one = first.name.rpartition(".")
+    other, _, two = second.name.rpartition(".")
+    holder = trace.get(ModuleFact, parent)
+    return (
+        parent == other
+        and holder is not None
+        and holder.kind == "Sequential"
+        and one.isdigit()
+        and two.isdigit()
+    )
+
+
+def _built_in(trace: Trace, module: ModuleFact) -> bool:
+    """Whether it is part of a ready-made block, whose own activations are not seen as calls of the user's."""
+    holder = trace.get(ModuleFact, module.name.rpartition(".")[0])
+    return (
+        holder is not None
+        and holder.qualified.startswith("torch.nn.modules")
+        and not holder.qualified.startswith("torch.nn.modules.container")
+    )
+
+
+def positions(shape: tuple[int, ...]) -> int:
+    """How many samples (and places) a unit was looked at in one batch, whichever of the later axes holds the units."""
+    total = 1
+    for size in shape:
+        total *= size
+    return total // max(max(shape[1:], default=1), 1) if shape else 0
+
+
+def _fits(first: ModuleFact, second: ModuleFact) -> bool:
+    """The second layer is called once, on as many numbers as the first one makes."""
+    if first.calls != 1 or second.calls != 1 or not first.output_shapes or not second.input_shapes:
+        return False
+    made, taken = first.output_shapes[0], second.input_shapes[0]
+    return made == taken or (len(taken) == 2 and made[:1] == taken[:1] and _size(made) == _size(taken))
+
+
+def _size(shape: tuple[int, ...]) -> int:
+    total = 1
+    for number in shape:
+        total *= number
+    return total
+
+
+def _of_module(module: ModuleFact) -> Link:
+    shape = module.output_shapes[0] if module.output_shapes else ()
+    return Link(
+        module.name,
+        _module_kind(module),
+        module.activation or "",
+        float(module.order or 0),
+        module.model,
+        module,
+        shape,
+        module.created,
+    )
+
+
+def _module_kind(module: ModuleFact) -> str:
+    if module.activation is not None:
+        return "activation"
+    if not module.qualified.startswith("torch.nn.modules"):
+        return "other"
+    if module.kind in _LINEAR:
+        return "linear"
+    if module.kind in _RECURRENT:
+        return "recurrent"
+    if module.kind.startswith(_TRANSPARENT):
+        return "transparent"
+    return "norm" if "Norm" in module.kind else "other"
+
+
+def _function_kind(fact: FunctionFact) -> str:
+    if fact.kind == "dropout" or fact.function == "batch_norm":
+        return "transparent"
+    return "norm" if fact.kind == "norm" else "activation"

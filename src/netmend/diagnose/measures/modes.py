@@ -1,0 +1,40 @@
+"""Modes: layers that work differently in training and in evaluation."""
+
+from __future__ import annotations
+
+from netmend.vocabulary import FunctionFact, ModuleFact, Trace
+
+_DROPOUT = ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "FeatureAlphaDropout")
+_BATCH_NORM = ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm")
+_RECURRENT = ("RNN", "LSTM", "GRU")
+
+
+def mode_layers(trace: Trace, model: str) -> tuple[str, ...]:
+    """Names of the model's dropout and batch-norm layers that were executed and depend on the mode."""
+    modules = [
+        m.name for m in trace.all(ModuleFact) if m.model == model and m.order is not None and _depends(m)
+    ]
+    functions = [
+        f.name
+        for f in trace.all(FunctionFact)
+        if f.model == model and f.kind == "dropout" and "training" in f.settings and f.settings.get("p") != 0
+    ]
+    return (*modules, *functions)
+
+
+def kinds(trace: Trace, names: tuple[str, ...]) -> str:
+    """ "dropout", "batch norm" or "dropout and batch norm"."""
+    normal = any((m := trace.get(ModuleFact, name)) is not None and m.kind in _BATCH_NORM for name in names)
+    other = any((m := trace.get(ModuleFact, name)) is None or m.kind not in _BATCH_NORM for name in names)
+    return " and ".join(word for word, there in (("dropout", other), ("batch norm", normal)) if there)
+
+
+def _depends(module: ModuleFact) -> bool:
+    settings = module.settings
+    if module.kind in _DROPOUT:
+        return bool(settings.get("p", 0.5))
+    if module.kind in _BATCH_NORM:
+        return bool(settings.get("track_running_stats", True))
+    if module.kind in _RECURRENT:
+        return bool(settings.get("dropout")) and int(settings.get("num_layers") or 1) > 1
+    return module.kind == "MultiheadAttention" and bool(settings.get("dropout"))

@@ -1,0 +1,144 @@
+"""Wiring: which parameters an optimiser holds, which take part in the forward pass, get gradients and change."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+
+from netmend.vocabulary import ModelFact, ModuleFact, OptimizerFact, ParameterFact, Statistics, Trace
+
+UNIFORM = 1.85  # largest value over root mean square: √3 for evenly spread values, more than 2 once training has shaped them
+_LEAST_VALUES = 32  # fewer numbers do not show how they were drawn
+
+
+@dataclass(frozen=True, eq=False)
+class Wire:
+    """One parameter and what became of it."""
+
+    fact: ParameterFact
+    model: str
+    module: ModuleFact | None
+    held: bool  # by an optimiser that stepped
+    looks: int  # closely observed steps of that optimiser; of all optimisers if none holds it
+    measured: int  # looks at which there was a gradient
+    flows: bool  # a gradient other than zero was seen
+    changed: bool | None  # None: not watched
+    fresh: (
+        bool | None
+    )  # it starts with evenly spread random values, as layers are made with; None: cannot be told
+    twin: bool  # it starts with the very values of another one: a copy of a network
+
+    @property
+    def name(self) -> str:
+        return self.fact.name
+
+    @property
+    def executed(self) -> bool:
+        return self.module is not None and self.module.order is not None
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.fact.shape)
+
+
+@lru_cache(maxsize=16)
+def wires(trace: Trace) -> tuple[Wire, ...]:
+    """All parameters of all models; those that share another one's storage are left out."""
+    stepped = {optimizer.name for optimizer in stepped_optimizers(trace)}
+    modules = {module.name: module for module in trace.all(ModuleFact)}
+    every = sum(int((table.column("level") >= 2).sum()) for table in trace.tables_of("step"))
+    starts = Counter(_start(fact) for fact in trace.parameters if fact.tied_to is None)
+    found = []
+    for fact in trace.parameters:
+        if fact.tied_to is not None:
+            continue
+        module = modules.get(fact.module)
+        held = fact.optimizer in stepped
+        gradients = trace.table("gradient", fact.name)
+        start = _start(fact)
+        found.append(
+            Wire(
+                fact,
+                module.model if module is not None else fact.name.partition(".")[0],
+                module,
+                held,
+                len(trace.table("update", fact.name)) if held else every,
+                len(gradients),
+                bool((gradients.column("rms") != 0).any()),
+                _changed(trace, fact.name),
+                looks_fresh(fact.initial, fact.shape),
+                start is not None and starts[start] > 1,
+            )
+        )
+    return tuple(found)
+
+
+def stepped_optimizers(trace: Trace) -> tuple[OptimizerFact, ...]:
+    return tuple(
+        optimizer
+        for optimizer in trace.optimizers
+        if optimizer.stepped is not None or len(trace.table("step", optimizer.name))
+    )
+
+
+def looks_fresh(initial: Statistics, shape: tuple[int, ...]) -> bool | None:
+    """Whether a weight starts as frameworks make layers: evenly spread values, or a standard normal embedding."""
+    count = math.prod(shape)
+    if len(shape) < 2 or count < _LEAST_VALUES or not initial.rms:
+        return None
+    if initial.minimum is None or initial.maximum is None or initial.mean is None:
+        return None
+    if max(-initial.minimum, initial.maximum) < UNIFORM * initial.rms and initial.minimum < 0:
+        return True
+    standard = abs(initial.rms - 1) < 4 / math.sqrt(2 * count) and abs(initial.mean) < 4 / math.sqrt(count)
+    return True if standard else None
+
+
+def loaded(trace: Trace, name: str) -> bool:
+    """Whether a saved state was put into the model, or into a part of it that holds the named thing."""
+    root = name.partition(".")[0]
+    for event in trace.events:
+        matched = int(event.detail.get("matched") or 0)
+        if event.kind == "state loaded" and matched > int(event.detail.get("aliased") or 0):
+            into = event.component
+            if into in (name, root) or name.startswith(f"{into}.") or into.startswith(f"{root}."):
+                return True
+    return False
+
+
+def model_fact(trace: Trace, name: str) -> ModelFact | None:
+    return trace.get(ModelFact, name)
+
+
+def plain_execution(trace: Trace, model: str) -> bool:
+    """Whether the order of the model's layers was seen: compiled and scripted models hide it."""
+    return any(module.order is not None for module in trace.all(ModuleFact) if module.model == model)
+
+
+def layers_of(found: list[Wire] | tuple[Wire, ...]) -> list[str]:
+    """Names of the layers that hold the parameters, each once, in order of execution."""
+    return list(dict.fromkeys(wire.fact.module or wire.name for wire in sorted(found, key=_order)))
+
+
+def _order(wire: Wire) -> int:
+    return wire.module.order if wire.module is not None and wire.module.order is not None else 1 << 30
+
+
+def _start(fact: ParameterFact) -> tuple[object, ...] | None:
+    """What tells one random start from another; None for constants, which many share."""
+    initial = fact.initial
+    if not initial.rms or initial.std is None or initial.std == 0 or math.prod(fact.shape) < _LEAST_VALUES:
+        return None
+    return fact.shape, initial.mean, initial.rms, initial.minimum, initial.maximum
+
+
+def _changed(trace: Trace, name: str) -> bool | None:
+    updates = trace.table("update", name)
+    weights = trace.table("weight", name)
+    if not len(updates) and not len(weights):
+        return None
+    moved = bool((updates.column("rms") > 0).any())
+    drift = weights.known("drift")[1]
+    return moved or bool((drift > 0).any())

@@ -1,0 +1,68 @@
+"""HYP-BATCH-SMALL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detectors.batch_too_small import BatchTooSmall as Detector
+from netmend.diagnose.measures.data import training_loader
+from netmend.diagnose.measures.objective import objective
+from netmend.localise.case import Case
+from netmend.localise.cause import FAIR, STRONG, fault, for_symptom, register
+from netmend.localise.data_origin import loader_site
+from netmend.localise.follow import argument_origin
+from netmend.unit import Run, threshold
+from netmend.vocabulary import Evidence, Fault
+
+
+@register
+@dataclass(frozen=True)
+class BatchTooSmall:
+    """Batches are too small.
+
+    Gradients of one or two samples are mostly noise, and batch normalisation cannot estimate anything from them. Use 16 to 128
+    samples, accumulate gradients over several batches, or use GroupNorm or LayerNorm.
+    """
+
+    code: ClassVar[str] = "HYP-BATCH-SMALL"
+
+    good_relative: float = threshold(
+        0.3, "convention", "a program that learns as well as that is not hindered"
+    )
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D313"):
+            normed = bool(symptom.detail.get("normed"))
+            evidence = [for_symptom(symptom, STRONG + FAIR if normed else FAIR)]
+            for code in ("D503", "D502", "D501", "D504", "D605"):
+                if (found := case.first(code)) is not None:
+                    evidence.append(for_symptom(found, FAIR))
+            course = objective(case.trace)
+            if (
+                course is not None
+                and course.last_relative is not None
+                and course.last_relative < self.good_relative
+            ):
+                evidence.append(
+                    Evidence(f"The program learns all the same ({course.last_relative:.2f}).", -STRONG)
+                )
+            loader = training_loader(case.trace)
+            origin = argument_origin(
+                case.sources, None if loader is None else loader.created, "batch_size", 1
+            )
+            yield fault(
+                self.code,
+                evidence,
+                component="training data" if loader is None else loader.name,
+                site=loader_site(case) if origin is None else origin.site,
+                summary=symptom.message,
+                reason="Statistics and gradients of so few samples are mostly noise.",
+                remedy="Use batches of 16 to 128 samples, or accumulate gradients over several batches; with batches this small replace batch normalisation by GroupNorm.",
+                refutation="The loss behaves no better with batches of 64.",
+                related=(loader_site(case),),
+                explains=("D503", "D504", "D605"),
+            )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = Detector.FAULTY[:1]

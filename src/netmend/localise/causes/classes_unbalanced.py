@@ -1,0 +1,92 @@
+"""DAT-IMBALANCE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from netmend.diagnose.detectors.class_collapse import ClassCollapse
+from netmend.diagnose.detectors.class_imbalance import ClassImbalance
+from netmend.localise.case import Case
+from netmend.localise.cause import FAIR, STRONG, fault, for_symptom, register
+from netmend.localise.data_origin import loader_site, target_origin
+from netmend.unit import Run, threshold
+from netmend.vocabulary import Evidence, Fault, Trace
+
+
+@register
+@dataclass(frozen=True)
+class ClassesUnbalanced:
+    """The classes are unbalanced, and the rare ones are never predicted.
+
+    Always giving the frequent class is right most of the time, so the loss gives little reason to tell the classes apart.
+    Weight the classes in the loss, sample them evenly, and look at the recall of each class instead of the accuracy.
+    """
+
+    code: ClassVar[str] = "DAT-IMBALANCE"
+
+    recall_limit: float = threshold(
+        0.1, "convention", "recall of a class below which it counts as never predicted"
+    )
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D307"):
+            evidence = [for_symptom(symptom, FAIR)]
+            recall = _worst_recall(case.trace)
+            if (collapse := case.first("D511")) is not None:
+                evidence.append(for_symptom(collapse, STRONG + FAIR))
+            elif recall is not None and recall < self.recall_limit:
+                evidence.append(Evidence(f"Of one class only {recall:.0%} of the samples are found.", STRONG))
+            else:
+                continue
+            if _handled(case.trace):
+                evidence.append(
+                    Evidence("The loss weights its classes, or a sampler evens them out.", -2 * STRONG)
+                )
+            loss = next((loss for loss in case.trace.losses if loss.backward is not None), None)
+            yield fault(
+                self.code,
+                evidence,
+                component="training data",
+                site=(loss.created or loss.called) if loss is not None else loader_site(case),
+                summary=symptom.message + (f" {collapse.message}" if collapse is not None else ""),
+                reason="Always giving the frequent class is right most of the time, so there is little reason to learn the others.",
+                remedy="Weight the classes in the loss (`weight=` or `pos_weight=`), or draw them evenly with a WeightedRandomSampler, and watch the recall of each class.",
+                refutation="The rare class is not found with weights either.",
+                related=(loader_site(case), target_origin(case)),
+                explains=("D511", "D510", "D501"),
+            )
+
+    FAULTY: ClassVar[tuple[Run, ...]]
+
+
+def _worst_recall(trace: Trace) -> float | None:
+    values = [
+        float(known[-1])
+        for kind in ("evaluation", "progress")
+        for table in trace.tables_of(kind)
+        if len(known := table.known("worst_recall")[1])
+    ]
+    return values[0] if values else None
+
+
+def _handled(trace: Trace) -> bool:
+    sampled = any("Weighted" in loader.sampler for loader in trace.loaders)
+    weighted = any(operand.role == "weight" for loss in trace.losses for operand in loss.operands) or any(
+        loss.settings.get(name) not in (None, False)
+        for loss in trace.losses
+        for name in ("weight", "pos_weight")
+    )
+    return sampled or weighted
+
+
+def _example() -> Trace:
+    collapse, counts = ClassCollapse.FAULTY[0].trace, ClassImbalance.FAULTY[0].trace
+    assert np.isfinite(next(iter(collapse.tables.values())).column("loss")).all()
+    return Trace(tables=collapse.tables, batches=counts.batches)
+
+
+ClassesUnbalanced.FAULTY = (Run("97 to 3, one class predicted", _example()),)

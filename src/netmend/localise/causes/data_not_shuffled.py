@@ -1,0 +1,72 @@
+"""API-SHUFFLE-POS."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detectors.not_shuffled import NotShuffled
+from netmend.diagnose.measures.data import training_loader
+from netmend.diagnose.measures.objective import objective
+from netmend.localise.case import Case
+from netmend.localise.cause import FAIR, STRONG, fault, for_symptom, register
+from netmend.localise.data_origin import loader_site
+from netmend.localise.follow import argument_origin
+from netmend.unit import Run, threshold
+from netmend.vocabulary import Evidence, Fault
+
+
+@register
+@dataclass(frozen=True)
+class DataNotShuffled:
+    """The training data is not shuffled, and comes sorted.
+
+    Each batch holds one kind of samples and pulls the network towards them; the next batch undoes it. Shuffle the training
+    data anew in every epoch: `DataLoader(..., shuffle=True)`.
+    """
+
+    code: ClassVar[str] = "API-SHUFFLE-POS"
+
+    good_relative: float = threshold(
+        0.1, "convention", "a program that learns as well as that does not suffer from the order"
+    )
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D308"):
+            evidence = [for_symptom(symptom, STRONG + FAIR)]
+            for code in ("D503", "D501", "D502", "D511", "D504"):
+                if (found := case.first(code)) is not None:
+                    evidence.append(for_symptom(found, FAIR))
+                    break
+            course = objective(case.trace)
+            if (
+                course is not None
+                and course.last_relative is not None
+                and course.last_relative < self.good_relative
+            ):
+                evidence.append(
+                    Evidence(f"The program learns all the same ({course.last_relative:.2f}).", -FAIR)
+                )
+            loader = training_loader(case.trace)
+            origin = argument_origin(case.sources, None if loader is None else loader.created, "shuffle", 2)
+            site = loader_site(case) if origin is None else origin.site
+            call = (
+                "Give the loader `shuffle=True`."
+                if loader is not None
+                else "Draw the batches from `torch.randperm(len(x))`, anew in every epoch."
+            )
+            yield fault(
+                self.code,
+                evidence,
+                component=symptom.component or "training data",
+                site=site,
+                summary=symptom.message,
+                reason="Every batch pulls the network towards its own class, and the next one undoes it.",
+                remedy=call,
+                refutation="The order is meant, for example a stream in time order, and a shuffled run learns no better.",
+                related=(symptom.site, loader_site(case)),
+                explains=("D503", "D501", "D502", "D511", "D504", "D510"),
+            )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = NotShuffled.FAULTY

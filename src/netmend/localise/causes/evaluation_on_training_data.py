@@ -1,0 +1,46 @@
+"""VAL-SPLIT."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detectors.training_evaluation_overlap import TrainingEvaluationOverlap
+from netmend.localise.case import Case
+from netmend.localise.cause import FAIR, STRONG, fault, for_symptom, register
+from netmend.localise.data_origin import input_origin
+from netmend.localise.split_line import split_line
+from netmend.unit import Run
+from netmend.vocabulary import Fault
+
+
+@register
+@dataclass(frozen=True)
+class EvaluationOnTrainingData:
+    """Samples of the evaluation were trained on.
+
+    The score then measures memory: it looks better than what new data will get. Split first, then duplicate, augment or fit anything; and cut
+    the parts so that no sample is in both.
+    """
+
+    code: ClassVar[str] = "VAL-SPLIT"
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D309"):
+            whole = bool(symptom.detail.get("whole"))
+            loaders = [loader for loader in case.trace.loaders if loader.phase == "evaluation"]
+            site = split_line(case) or (loaders[0].created if loaders else None) or input_origin(case)
+            yield fault(
+                self.code,
+                [for_symptom(symptom, STRONG if whole else STRONG + FAIR)],
+                component="evaluation data",
+                site=site,
+                summary=symptom.message,
+                reason="The score of the evaluation then tells what is remembered, not what new samples would get.",
+                remedy="Cut training and evaluation data so that no sample is in both, before anything is duplicated or augmented.",
+                refutation="Equal inputs are different samples, because the inputs take only few values.",
+                related=[loader.created for loader in case.trace.loaders],
+            )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = TrainingEvaluationOverlap.FAULTY

@@ -1,0 +1,92 @@
+"""PRE-MISS-NORM."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detectors.input_badly_scaled import InputBadlyScaled
+from netmend.diagnose.measures.examples import flat, run_with
+from netmend.diagnose.measures.objective import objective
+from netmend.localise.case import Case
+from netmend.localise.cause import FAIR, STRONG, fault, for_symptom, register
+from netmend.localise.data_origin import input_origin
+from netmend.unit import Run, threshold
+from netmend.vocabulary import Evidence, Fault, Trace
+
+# What unscaled inputs do to a network: any of these beside them turns a curiosity into a fault.
+_HARM = (
+    "D501",
+    "D502",
+    "D503",
+    "D101",
+    "D103",
+    "D104",
+    "D105",
+    "D109",
+    "D110",
+    "D115",
+    "D412",
+    "D504",
+    "D508",
+    "D511",
+)
+
+
+@register
+@dataclass(frozen=True)
+class InputsNotNormalised:
+    """The inputs are not normalised.
+
+    Raw pixels, prices or counts drive the first layer far outside of the range that its initial weights are made for: units die or saturate, and the
+    learning rate that suits one feature is wrong for the others. Subtract the training mean and divide by the training standard deviation.
+    """
+
+    code: ClassVar[str] = "PRE-MISS-NORM"
+
+    good_relative: float = threshold(
+        0.25, "convention", "a program that learns as well as that is not hindered"
+    )
+    large_factor: float = threshold(4.0, "convention", "times the limit from which size alone weighs more")
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D302"):
+            evidence = [for_symptom(symptom, STRONG)]
+            if symptom.observed and symptom.limit and symptom.observed > self.large_factor * symptom.limit:
+                evidence.append(Evidence("They are larger by orders of magnitude.", FAIR))
+            harm = [found for code in _HARM if (found := case.first(code)) is not None]
+            evidence.extend(for_symptom(found, FAIR) for found in harm[:2])
+            course = objective(case.trace)
+            if (
+                course is not None
+                and course.last_relative is not None
+                and course.last_relative < self.good_relative
+            ):
+                evidence.append(
+                    Evidence(f"The program learns all the same ({course.last_relative:.2f}).", -2 * STRONG)
+                )
+            elif not harm:
+                evidence.append(Evidence("Nothing shows that this hurts.", -STRONG))
+            yield fault(
+                self.code,
+                evidence,
+                component=symptom.component,
+                site=input_origin(case),
+                summary=symptom.message,
+                reason="The first layer is driven far outside the range its initial weights are made for, and large features drown small ones.",
+                remedy="Subtract the mean and divide by the standard deviation of the training data, feature by feature, and do the same in evaluation (for pixels: divide by 255 first).",
+                refutation="The loss is as high with standardised inputs.",
+                related=[model.called for model in case.trace.models[:1]],
+                explains=_HARM,
+            )
+
+    FAULTY: ClassVar[tuple[Run, ...]]
+
+
+def _example() -> Trace:
+    trace, pixels = run_with(flat(200)), InputBadlyScaled.FAULTY[0].trace
+    return Trace({**trace.facts, **pixels.facts}, trace.tables, batches=pixels.batches)
+
+
+InputsNotNormalised.FAULTY = (Run("raw pixels, nothing learned", _example()),)

@@ -1,0 +1,61 @@
+"""DAT-LABEL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detectors.labels_unrelated import LabelsUnrelated
+from netmend.localise.case import Case
+from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
+from netmend.localise.data_origin import target_origin
+from netmend.unit import Run
+from netmend.vocabulary import Evidence, Fault
+
+
+@register
+@dataclass(frozen=True)
+class LabelsDoNotBelong:
+    """Labels and inputs do not belong together.
+
+    When labels are shuffled or shifted apart from their inputs there is nothing to learn but the samples themselves. Index inputs and labels with the
+    same permutation, and look at a few pairs by eye.
+    """
+
+    code: ClassVar[str] = "DAT-LABEL"
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        memorised, stuck = case.first("D311"), case.first("D501")
+        if memorised is None and stuck is None:
+            return
+        evidence = []
+        if memorised is not None:
+            evidence.append(for_symptom(memorised, STRONG + WEAK))
+        if stuck is not None:
+            evidence.append(for_symptom(stuck, WEAK))
+            # Nothing else may explain it: every other symptom of a broken program speaks against the labels.
+            mechanical = [s for s in case.symptoms if s.code[:2] in ("D1", "D2", "D4") and s.code != "D114"]
+            if mechanical:
+                evidence.append(Evidence("Something else is broken that would explain it.", -STRONG))
+            else:
+                evidence.append(
+                    Evidence("Gradients, updates, loss and loop all look as they should.", FAIR + WEAK)
+                )
+        if case.has("D310"):
+            evidence.append(Evidence("Evaluation data is prepared differently.", -STRONG))
+        chief = memorised or stuck
+        assert chief is not None
+        yield fault(
+            self.code,
+            evidence,
+            component="training data",
+            site=target_origin(case),
+            summary=chief.message,
+            reason="With labels that do not belong to their inputs there is no rule to be found, only samples to be remembered.",
+            remedy="Check that inputs and labels are indexed, shuffled and cut in the same way, and look at a few pairs by eye.",
+            refutation="A simple model (nearest neighbour, logistic regression) does better than chance on the same pairs.",
+            explains=("D311", "D506", "D507", "D501"),
+        )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = LabelsUnrelated.FAULTY

@@ -1,0 +1,137 @@
+"""LOS-SELECT."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detectors import labels_out_of_range, regression_on_class_ids
+from netmend.diagnose.measures.heads import Head
+from netmend.diagnose.measures.loss_examples import given, run_of, wanted
+from netmend.diagnose.measures.progress import progress
+from netmend.localise.case import Case
+from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
+from netmend.localise.head_lines import STUCK, head_of, last_layer, text_at
+from netmend.localise.source import last_name
+from netmend.unit import Run, threshold
+from netmend.vocabulary import Evidence, Fault, Site, Symptom
+
+
+@register
+@dataclass(frozen=True)
+class LossDoesNotFit:
+    """The loss does not fit the kind of target.
+
+    A squared difference of class ids says that class 9 is further from 0 than 1 is; a yes/no loss on ids has no lower limit.
+    Derive the loss from the target: class ids → cross entropy with one output per class; yes/no → binary cross entropy on scores;
+    real values → squared or absolute error.
+    """
+
+    code: ClassVar[str] = "LOS-SELECT"
+
+    poor_fit: float = threshold(
+        0.1,
+        "convention",
+        "quantities that a network can learn are met better than this share of their variance",
+    )
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D405", "D408", "D411"):
+            told = self._told(case, symptom)
+            if told is None:
+                continue
+            evidence, reason, remedy, refutation = told
+            head = head_of(case, symptom)
+            layer = last_layer(case, head)
+            site = (head.loss.created or head.loss.called) if head is not None else symptom.site
+            yield fault(
+                self.code,
+                evidence,
+                component=symptom.component,
+                site=site,
+                summary=symptom.message,
+                reason=reason,
+                remedy=remedy.format(line=text_at(case, site)),
+                refutation=refutation,
+                related=[
+                    head.loss.called if head is not None else None,
+                    *((layer.created,) if layer is not None else ()),
+                ],
+                explains=(*STUCK, "D305", "D406", "D502"),
+            )
+
+    def _told(self, case: Case, symptom: Symptom) -> tuple[list[Evidence], str, str, str] | None:
+        what = symptom.detail.get("what", "")
+        if symptom.code == "D405":
+            proven = what == "scores against ids"
+            evidence = [for_symptom(symptom, PROVEN if proven else FAIR)]
+            evidence += [] if proven else self._meant_as_classes(case, symptom)
+            return (
+                evidence,
+                "Class ids have no order and no distance: answers between two ids are rewarded, and far ids are punished more.",
+                "Use `CrossEntropyLoss` with one output per class instead of {line}.",
+                "Targets that are amounts, ranks or ratings, for which being off by one is better than by five.",
+            )
+        if symptom.code == "D408":
+            if symptom.detail.get("function"):
+                return None
+            return (
+                [for_symptom(symptom, PROVEN + 1.0)],
+                "The scores of a batch compete with each other, although each belongs to a sample of its own.",
+                "Use `BCEWithLogitsLoss` for yes/no targets or `MSELoss` for real ones instead of {line}.",
+                "A ranking in which the scores of one list really compete.",
+            )
+        if what == "class id":
+            return None
+        return (
+            [for_symptom(symptom, PROVEN + 1.0)],
+            "Outside its range of targets the loss has no minimum or does not count samples, so it cannot be learned from.",
+            "Use a loss that fits these targets instead of {line} (cross entropy for class ids), or recode the targets.",
+            "Targets that leave the range in the first batch only.",
+        )
+
+    def _meant_as_classes(self, case: Case, symptom: Symptom) -> Iterator[Evidence]:
+        head = head_of(case, symptom)
+        if head is None:
+            return
+        if head.loss.called is not None and _counts_exact_hits(case, head.loss.called):
+            yield Evidence("Predictions are rounded and compared with the targets for equality.", FAIR)
+        yield from self._fit(case, head)
+
+    def _fit(self, case: Case, head: Head) -> Iterator[Evidence]:
+        for course in progress(case.trace):
+            if course.loss == head.loss.name and course.last_relative is not None:
+                share = course.last_relative
+                poor = share > self.poor_fit
+                yield Evidence(
+                    f"The loss ended at {share:.2g} times that of the best constant answer.",
+                    WEAK if poor else -STRONG,
+                )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        *(
+            run
+            for run in regression_on_class_ids.RegressionOnClassIds.FAULTY
+            if "one output per" in run.title
+        ),
+        *(run for run in labels_out_of_range.LabelsOutOfRange.FAULTY if "than outputs" not in run.title),
+        Run(
+            "a vector of scores into cross entropy",
+            run_of("cross_entropy", given(16), wanted(16, high=1, dtype="float32")),
+        ),
+    )
+
+
+def _counts_exact_hits(case: Case, site: Site) -> bool:
+    """Whether the file rounds something and asks for equality, as one does with classes."""
+    rounds = any(True for _ in case.sources.calls_named(site.file, "round"))
+    equal = any(
+        isinstance(node, ast.Compare)
+        and any(isinstance(operator, ast.Eq) for operator in node.ops)
+        and not isinstance(node.comparators[0], ast.Constant)
+        and last_name(node.left) != "__name__"
+        for node in case.sources.nodes(site.file)
+    )
+    return rounds and equal

@@ -1,0 +1,51 @@
+"""ACT-EXTRA."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detectors import output_range_too_narrow
+from netmend.localise.case import Case
+from netmend.localise.cause import PROVEN, STRONG, fault, for_symptom, register
+from netmend.localise.head_lines import STUCK, activation_line, head_of, text_at
+from netmend.unit import Run
+from netmend.vocabulary import Fault
+
+
+@register
+@dataclass(frozen=True)
+class OutputActivationExtra:
+    """The scores that the loss is given went through an activation that cuts them off.
+
+    Scores below zero say "rather not this class". A ReLU turns them all into 0, without gradient: a class that falls there
+    cannot come back.
+    Leave the last layer linear.
+    """
+
+    code: ClassVar[str] = "ACT-EXTRA"
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D404"):
+            head = head_of(case, symptom)
+            if head is None or symptom.detail["what"] != "cut scores":
+                continue
+            site, related = activation_line(case, head, head.last)
+            classes = head.loss.criterion == "cross_entropy"
+            yield fault(
+                self.code,
+                [for_symptom(symptom, STRONG + 1.5 if classes else PROVEN + 1.0)],
+                component=symptom.component,
+                site=site,
+                summary=symptom.message,
+                reason="Scores below zero are cut off together with their gradient, so a class that falls there cannot come back.",
+                remedy=f"Remove the {head.last} at {text_at(case, site)}: the loss needs the raw output of the last layer.",
+                refutation="Scores that pass through further layers before the loss.",
+                related=related,
+                explains=STUCK,
+            )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = tuple(
+        run for run in output_range_too_narrow.OutputRangeTooNarrow.FAULTY if "ReLU on class" in run.title
+    )

@@ -1,0 +1,107 @@
+"""ACT-OUT-WRONG."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detectors import output_range_too_narrow
+from netmend.diagnose.measures.heads import Head
+from netmend.diagnose.measures.loss_examples import call, given, run_of, wanted
+from netmend.diagnose.measures.progress import progress
+from netmend.localise.case import Case
+from netmend.localise.cause import PROVEN, STRONG, fault, for_symptom, register
+from netmend.localise.head_lines import STUCK, activation_line, head_of, text_at
+from netmend.unit import Run, threshold
+from netmend.vocabulary import Evidence, Fault, Symptom
+
+
+@register
+@dataclass(frozen=True)
+class OutputActivationWrong:
+    """The activation of the output cannot give what the targets ask for.
+
+    Targets beyond its range are never met, and near its bounds the gradient fades; softmax over one unit is constant.
+    Choose by the kind of target: none for real values and for losses on scores, sigmoid for values in 0..1, softplus or exp
+    for values above 0.
+    """
+
+    code: ClassVar[str] = "ACT-OUT-WRONG"
+
+    well_fitted: float = threshold(
+        0.05,
+        "convention",
+        "a loss this far below the best constant answer: whatever the range, it did not hurt",
+    )
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D404", "D403"):
+            head = head_of(case, symptom)
+            if head is None:
+                continue
+            if symptom.code == "D403" and symptom.detail["given"] != "probabilities":
+                continue
+            if symptom.code == "D404" and symptom.detail["what"] == "cut scores":
+                continue
+            function = head.last
+            site, related = activation_line(case, head, function)
+            weight, reason, instead = self._meaning(symptom, head)
+            yield fault(
+                self.code,
+                [for_symptom(symptom, weight), *self._against(case, head)],
+                component=symptom.component,
+                site=site,
+                summary=symptom.message,
+                reason=reason,
+                remedy=f"{instead} at {text_at(case, site)}.",
+                refutation="Targets that stay in the range of the output in all other batches.",
+                related=related,
+                explains=STUCK,
+            )
+
+    @staticmethod
+    def _meaning(symptom: Symptom, head: Head) -> tuple[float, str, str]:
+        function = head.last
+        what = symptom.detail.get("what", "")
+        if symptom.code == "D403":
+            reason = "The loss is then only the negative probability: it is flat where the answer is wrong, so little is learned from mistakes."
+            return (
+                PROVEN + 0.5,
+                reason,
+                "Use `log_softmax` in place of the softmax, or cross entropy on raw scores,",
+            )
+        if what == "lone":
+            reason = "Softmax shares one unit of probability among its inputs: a single one always gets all, and there is no gradient."
+            return PROVEN + 1.5, reason, "Use a sigmoid instead of softmax for a single unit"
+        if what == "bounded scores":
+            reason = f"The loss needs scores that can grow: behind {function} no class can become much likelier than the others."
+            weight = STRONG + (2.0 if "sigmoid" in function else 1.0)
+            return weight, reason, f"Remove the {function}"
+        reason = "Targets outside that range can never be met, and where the output is at its bound the gradient is gone."
+        return STRONG + 1.5, reason, f"Remove the {function}, or use one whose range covers the targets,"
+
+    def _against(self, case: Case, head: Head) -> Iterator[Evidence]:
+        for course in progress(case.trace):
+            share = course.last_relative if course.loss == head.loss.name else None
+            if share is not None and share < self.well_fitted:
+                yield Evidence(
+                    f"The loss ended at {share:.2g} times that of the best constant answer.", -STRONG
+                )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        *(
+            run
+            for run in output_range_too_narrow.OutputRangeTooNarrow.FAULTY
+            if "ReLU on class" not in run.title
+        ),
+        Run(
+            "softmax where log-softmax is expected",
+            run_of(
+                "nll_loss",
+                given(16, 4, through=["Softmax"], low=0, high=1, axes=[1]),
+                wanted(16),
+                more=[call("softmax", 16, 4)],
+            ),
+        ),
+    )

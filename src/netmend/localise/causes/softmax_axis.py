@@ -1,0 +1,51 @@
+"""ACT-DIM."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detectors import softmax_over_wrong_axis
+from netmend.localise.case import Case
+from netmend.localise.cause import PROVEN, fault, for_symptom, register
+from netmend.localise.head_lines import STUCK, activation_line, head_of, text_at
+from netmend.unit import Run
+from netmend.vocabulary import Fault
+
+
+@register
+@dataclass(frozen=True)
+class SoftmaxAxis:
+    """Softmax or log-softmax of the output runs over the wrong axis.
+
+    Over the batch, the samples compete for each class: the answer for one depends on the others, and nothing forces the classes
+    of one sample to share probability.
+    Name the axis of the classes: `dim=1`, or `dim=-1` when they come last.
+    """
+
+    code: ClassVar[str] = "ACT-DIM"
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D408"):
+            head = head_of(case, symptom)
+            function = str(symptom.detail["function"])
+            if head is None or not function:
+                continue
+            site, related = activation_line(case, head, function)
+            yield fault(
+                self.code,
+                [for_symptom(symptom, PROVEN + 1.5)],
+                component=symptom.component,
+                site=site,
+                summary=symptom.message,
+                reason="Samples compete with each other instead of classes, so the answer for one depends on its batch.",
+                remedy=f"Let {function} run over the classes (`dim={head.class_axis}`) at {text_at(case, site)}.",
+                refutation="Outputs whose first axis holds the classes.",
+                related=related,
+                explains=(*STUCK, "D401", "D403", "D601"),
+            )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = tuple(
+        run for run in softmax_over_wrong_axis.SoftmaxOverWrongAxis.FAULTY if "a vector" not in run.title
+    )

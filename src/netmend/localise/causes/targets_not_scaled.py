@@ -1,0 +1,87 @@
+"""PRE-MISS-SCALE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detectors.target_badly_scaled import TargetBadlyScaled
+from netmend.diagnose.measures.examples import flat, run_with
+from netmend.diagnose.measures.progress import progress
+from netmend.localise.case import Case
+from netmend.localise.cause import FAIR, STRONG, fault, for_symptom, register
+from netmend.localise.data_origin import target_origin
+from netmend.unit import Run, threshold
+from netmend.vocabulary import Evidence, Fault, Trace
+
+
+@register
+@dataclass(frozen=True)
+class TargetsNotScaled:
+    """The targets of a regression are not scaled.
+
+    The network starts at about zero; most of the training is spent on reaching the size of the targets, with gradients of that size.
+    Standardise the targets with training statistics and undo it on the predictions.
+    """
+
+    code: ClassVar[str] = "PRE-MISS-SCALE"
+
+    good_relative: float = threshold(
+        0.4, "convention", "a program that learns as well as that is not hindered"
+    )
+    large_factor: float = threshold(10.0, "convention", "times the limit from which size alone weighs more")
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D305"):
+            course = next((c for c in progress(case.trace) if c.loss == symptom.component), None)
+            evidence = [for_symptom(symptom, STRONG)]
+            if symptom.observed and symptom.limit and symptom.observed > self.large_factor * symptom.limit:
+                evidence.append(Evidence("They are larger by orders of magnitude.", FAIR))
+            if course is None or course.last_relative is None:
+                continue
+            if course.last_relative < self.good_relative:
+                evidence.append(
+                    Evidence(f"The program learns all the same ({course.last_relative:.2f}).", -2 * STRONG)
+                )
+            else:
+                evidence.append(
+                    Evidence(
+                        f"At the end the loss was still {course.last_relative:.2f} times that of the best constant answer.",
+                        FAIR,
+                    )
+                )
+            yield fault(
+                self.code,
+                evidence,
+                component=symptom.component,
+                site=target_origin(case),
+                summary=symptom.message,
+                reason="The output must first grow to the size of the targets, and the gradients on the way are of that size too.",
+                remedy="Standardise the targets, `y = (y - y.mean()) / y.std()` with training statistics, and undo it on the predictions.",
+                refutation="The relative loss is as high with standardised targets.",
+                related=(symptom.site,),
+                explains=(
+                    "D501",
+                    "D502",
+                    "D503",
+                    "D508",
+                    "D505",
+                    "D412",
+                    "D103",
+                    "D102",
+                    "D115",
+                    "D504",
+                    "D101",
+                ),
+            )
+
+    FAULTY: ClassVar[tuple[Run, ...]]
+
+
+def _example() -> Trace:
+    trace, prices = run_with(flat(200, 1.2), criterion="mse_loss"), TargetBadlyScaled.FAULTY[0].trace
+    return Trace({**trace.facts, **prices.facts}, trace.tables)
+
+
+TargetsNotScaled.FAULTY = (Run("prices, nothing learned", _example()),)

@@ -1,0 +1,188 @@
+"""Where the data comes from: from the call of the model or the loss back to the line that makes the tensor."""
+
+from __future__ import annotations
+
+import ast
+
+from netmend.diagnose.measures.data import training_loader
+from netmend.localise.case import Case
+from netmend.localise.source import Function, Sources, last_name, site_of
+from netmend.vocabulary import Site
+
+_MOST_HOPS = 8
+_DATASETS = (
+    "TensorDataset",
+    "DataLoader",
+    "Subset",
+    "random_split",
+    "enumerate",
+    "iter",
+    "tqdm",
+    "list",
+    "zip",
+)
+
+
+def input_origin(case: Case) -> Site | None:
+    """The line that makes what the model is fed in training; else the loader, else the call of the model."""
+    model = next(iter(case.trace.models), None)
+    called = None if model is None else model.called
+    return _origin(case, called, 0) or _loader_site(case) or called
+
+
+def target_origin(case: Case) -> Site | None:
+    """The line that makes the targets; else the loader, else the call of the loss."""
+    loss = next((loss for loss in case.trace.losses if loss.backward is not None), None)
+    called = None if loss is None else loss.called
+    return _origin(case, called, 1) or _loader_site(case) or called
+
+
+def loader_site(case: Case) -> Site | None:
+    """Where training batches are made: the loader, else the line that feeds the model."""
+    return _loader_site(case) or _batch_line(case)
+
+
+def _batch_line(case: Case) -> Site | None:
+    """The loop that cuts batches by hand, around the call of the model."""
+    model = next(iter(case.trace.models), None)
+    if model is None or model.called is None:
+        return None
+    loop = case.sources.loop_around(model.called)
+    if loop is None:
+        return model.called
+    return Site(model.called.file, loop.lineno, loop.col_offset, loop.lineno, None)
+
+
+def _loader_site(case: Case) -> Site | None:
+    loader = training_loader(case.trace)
+    return None if loader is None else loader.created
+
+
+def _origin(case: Case, called: Site | None, position: int) -> Site | None:
+    if called is None:
+        return None
+    call = case.sources.call_at(called)
+    if call is None or position >= len(call.args):
+        return None
+    return _trace_back(case.sources, called.file, call.args[position], position, 0)
+
+
+def _trace_back(sources: Sources, file: str, value: ast.expr, position: int, hops: int) -> Site | None:
+    if hops > _MOST_HOPS:
+        return None
+    if isinstance(value, ast.Subscript | ast.Attribute | ast.Starred):
+        return _trace_back(sources, file, value.value, position, hops + 1)
+    if isinstance(value, ast.Call):
+        return _through_call(sources, file, value, position, hops)
+    if not isinstance(value, ast.Name):
+        return site_of(file, value) if hops else None
+    here = Site(file, value.lineno)
+    function = sources.function_around(here)
+    scopes: list[ast.Module | Function] = [
+        scope for scope in (function, sources.tree(file)) if scope is not None
+    ]
+    for scope in scopes:
+        found = _binding(scope, value.id, value.lineno if scope is function else None)
+        if found is not None:
+            statement, source, index = found
+            if isinstance(statement, ast.For):
+                return _trace_back(sources, file, source, index if index is not None else position, hops + 1)
+            deeper = _batch_of(source)
+            if deeper is not None:
+                return _trace_back(sources, file, deeper, position, hops + 1)
+            return site_of(file, statement)
+        if isinstance(scope, Function) and any(
+            a.arg == value.id for a in (*scope.args.args, *scope.args.kwonlyargs)
+        ):
+            return _from_caller(sources, file, scope, value.id, position, hops)
+    return None
+
+
+def _through_call(sources: Sources, file: str, call: ast.Call, position: int, hops: int) -> Site | None:
+    name = last_name(call.func)
+    if name in _DATASETS and call.args:
+        wanted = position if name in ("TensorDataset", "zip") and position < len(call.args) else 0
+        return _trace_back(sources, file, call.args[wanted], position, hops + 1)
+    if isinstance(call.func, ast.Attribute) and not isinstance(call.func.value, ast.Name | ast.Attribute):
+        return _trace_back(sources, file, call.func.value, position, hops + 1)
+    if isinstance(call.func, ast.Attribute) and name in (
+        "to",
+        "float",
+        "cuda",
+        "view",
+        "reshape",
+        "split",
+        "unsqueeze",
+    ):
+        return _trace_back(sources, file, call.func.value, position, hops + 1)
+    return site_of(file, call) if hops else None
+
+
+def _batch_of(value: ast.expr) -> ast.expr | None:
+    """What a batch is cut from: `X[i:j]`, `X[index].float()`; None when the value is the data itself."""
+    if isinstance(value, ast.Subscript):
+        return value.value
+    if (
+        isinstance(value, ast.Call)
+        and isinstance(value.func, ast.Attribute)
+        and isinstance(value.func.value, ast.Subscript)
+    ):
+        return value.func.value.value
+    if isinstance(value, ast.Call) and last_name(value.func) in _DATASETS and value.args:
+        return value
+    return value if isinstance(value, ast.Name) else None
+
+
+def _binding(
+    scope: ast.Module | Function, name: str, before: int | None
+) -> tuple[ast.stmt, ast.expr, int | None] | None:
+    """The last statement that gives a name its value: an assignment, or the loop whose variable it is."""
+    found: tuple[ast.stmt, ast.expr, int | None] | None = None
+    for node in ast.walk(scope):
+        line = getattr(node, "lineno", 0)
+        if before is not None and line > before:
+            continue
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if _position(target, name) is not False:
+                    found = (node, _element(target, node.value, name), None)
+        elif isinstance(node, ast.For):
+            index = _position(node.target, name)
+            if index is not False and (found is None or before is not None):
+                found = (node, node.iter, index if isinstance(index, int) and index is not True else None)
+    return found
+
+
+def _position(target: ast.expr, name: str) -> int | bool:
+    """Where a name stands in a target: its index in a tuple, True when it is the target, False when it is not there."""
+    if isinstance(target, ast.Name):
+        return target.id == name
+    if isinstance(target, ast.Tuple | ast.List):
+        for index, part in enumerate(target.elts):
+            inner = _position(part, name)
+            if inner is not False:
+                return index if inner is True else inner
+    return False
+
+
+def _element(target: ast.expr, value: ast.expr, name: str) -> ast.expr:
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        for part, given in zip(target.elts, value.elts, strict=True):
+            if isinstance(part, ast.Name) and part.id == name:
+                return given
+    return value
+
+
+def _from_caller(
+    sources: Sources, file: str, function: Function, name: str, position: int, hops: int
+) -> Site | None:
+    names = [argument.arg for argument in function.args.args]
+    index = names.index(name) if name in names else None
+    if index is not None and names[:1] in (["self"], ["cls"]):
+        index -= 1
+    for other in sources.files(near=file):
+        for call in sources.calls_named(other, function.name):
+            given = sources.argument(call, name, index)
+            if given is not None:
+                return _trace_back(sources, other, given, position, hops + 1)
+    return None

@@ -1,0 +1,85 @@
+"""Lines of the user's program that make up a head: where its activation is applied, where its last layer is created."""
+
+from __future__ import annotations
+
+import math
+
+from netmend.diagnose.measures.head_places import Place, place_of
+from netmend.diagnose.measures.heads import Head, heads
+from netmend.localise.case import Case
+from netmend.localise.source import site_of
+from netmend.vocabulary import ModuleFact, Site, Symptom
+
+# What follows when an output cannot say what the loss asks for, or the loss asks for something else: learning that is slow, stuck or odd.
+STUCK = (
+    "D102",
+    "D104",
+    "D105",
+    "D106",
+    "D109",
+    "D412",
+    "D501",
+    "D503",
+    "D504",
+    "D505",
+    "D508",
+    "D510",
+    "D511",
+    "D606",
+)
+
+
+def head_of(case: Case, symptom: Symptom) -> Head | None:
+    """The loss that a symptom is about."""
+    name = symptom.detail.get("loss") or symptom.component
+    return next((head for head in heads(case.trace) if head.loss.name == name), None)
+
+
+def activation_line(case: Case, head: Head, function: str) -> tuple[Site | None, tuple[Site, ...]]:
+    """The line to change for an activation of the output, and the lines that take part."""
+    place = place_of(case.trace, head, function)
+    losses = tuple(site for site in (head.loss.created, head.loss.called) if site is not None)
+    if place is None or place.site is None:
+        return head.loss.called, losses
+    if place.calls > 1:
+        last = _last_call(case, place)
+        if last is not None:
+            return last, (place.site, *losses)
+    return place.site, (*place.related, *losses)
+
+
+def _last_call(case: Case, place: Place) -> Site | None:
+    """The last line in forward that calls a module which is used several times: `self.relu(self.fc3(x))`."""
+    if place.called is None:
+        return None
+    around = case.sources.function_around(place.called)
+    if around is None:
+        return None
+    attribute = place.module.rpartition(".")[2]
+    lines = range(around.lineno, (around.end_lineno or around.lineno) + 1)
+    calls = [call for call in case.sources.calls_named(place.called.file, attribute) if call.lineno in lines]
+    last = max(calls, key=lambda call: (call.lineno, -call.col_offset), default=None)
+    return None if last is None else site_of(place.called.file, last)
+
+
+def last_layer(case: Case, head: Head | None) -> ModuleFact | None:
+    """The last layer with weights whose output is as large as what the loss was given; simply the last one if none is."""
+    layers = [
+        module
+        for module in case.trace.layers()
+        if module.order is not None
+        and ("out_features" in module.settings or "out_channels" in module.settings)
+    ]
+    if not layers:
+        return None
+    size = math.prod(head.given.shape) if head is not None else None
+    fitting = [module for module in layers if any(math.prod(shape) == size for shape in module.output_shapes)]
+    return (fitting or layers)[-1]
+
+
+def text_at(case: Case, site: Site | None) -> str:
+    """The source of a line in backquotes with its place, for remedies; its place alone when it cannot be read."""
+    if site is None:
+        return "the line"
+    text = case.sources.line(site).rstrip(",")
+    return f"`{text}` in {site.short}" if 0 < len(text) <= 90 and "`" not in text else site.short
