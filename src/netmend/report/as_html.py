@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from netmend.report.content import clean
 from netmend.report.curves import Curve, curves
 from netmend.report.depth import depth_curves
+from netmend.report.fault_cards import cards
 from netmend.report.figures import key_figures
 from netmend.report.heatmap import draw, heat_maps
 from netmend.report.overview import advice_when_untrained, alarms, headline, remarks
@@ -31,6 +32,17 @@ class _Plot:
     legend: tuple[tuple[str, str], ...]
 
 
+_MOST_SUSPECTS = 5  # causes that were weighed and not told
+
+
+def verdict_words(diagnosis: Diagnosis) -> tuple[str, str]:
+    """The verdict as a class for the style and as words."""
+    if diagnosis.faults:
+        number = len(diagnosis.faults)
+        return "faulty", "1 fault found" if number == 1 else f"{number} faults found, most likely first"
+    return diagnosis.verdict, clean(diagnosis.reason)
+
+
 def html(trace: Trace, title: str | None = None, diagnosis: Diagnosis | None = None) -> str:
     """The page as a string. Everything that comes from the user's program is escaped."""
     environment = Environment(
@@ -40,11 +52,16 @@ def html(trace: Trace, title: str | None = None, diagnosis: Diagnosis | None = N
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["with_code"] = with_code
     plots = [_plot(curve) for curve in (*curves(trace), *depth_curves(trace))]
     return environment.get_template("page.html").render(
         title=clean(title or f"{trace.run.script or 'run'} – netmend"),
         style=Markup(environment.get_template("page.css").render()),
         headline=headline(trace),
+        verdict=None if diagnosis is None else verdict_words(diagnosis),
+        cards=() if diagnosis is None else cards(trace, diagnosis),
+        suspects=() if diagnosis is None else diagnosis.suspects[:_MOST_SUSPECTS],
+        diagnosis_advice=() if diagnosis is None else diagnosis.advice,
         status=trace.run.status,
         alarms=tuple(alarms(trace)),
         advice=() if trace.run.steps else advice_when_untrained(trace),
@@ -55,6 +72,17 @@ def html(trace: Trace, title: str | None = None, diagnosis: Diagnosis | None = N
         loop_title=LOOP_TITLE,
         timelines=timelines(trace),
         sections=sections(trace),
+    )
+
+
+def with_code(text: str) -> Markup:
+    """Text with `names in backticks` set as code; everything else is escaped."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:  # an odd backtick out: leave the text as it is
+        return escape(text)
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if index % 2 else escape(part)
+        for index, part in enumerate(parts)
     )
 
 

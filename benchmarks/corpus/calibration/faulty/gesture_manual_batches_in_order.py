@@ -11,17 +11,17 @@ torch.manual_seed(seed)
 def recordings(per_gesture, protos):
     xs, ys = [], []
     for g, p in enumerate(protos):
-        xs.append(p + 0.9 * np.random.randn(per_gesture, *p.shape))
+        xs.append(p + 1.3 * np.random.randn(per_gesture, *p.shape))
         ys.append(np.full(per_gesture, g))
     return torch.tensor(np.concatenate(xs), dtype=torch.float32), torch.tensor(np.concatenate(ys))
 
 
 protos = np.random.randn(6, 18)
-X, Y = recordings(200, protos)
+X, Y = recordings(300, protos)
 X_test, Y_test = recordings(60, protos)
 
 clf = nn.Sequential(nn.Linear(18, 40), nn.ReLU(), nn.Linear(40, 6))
-optimizer = torch.optim.Adam(clf.parameters(), lr=5e-3)
+optimizer = torch.optim.SGD(clf.parameters(), lr=0.1, momentum=0.9)
 ce = nn.CrossEntropyLoss()
 batch_size = 20
 

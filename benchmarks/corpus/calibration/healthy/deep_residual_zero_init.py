@@ -21,7 +21,7 @@ class ResBlock(nn.Module):
 
 
 class DeepNet(nn.Module):
-    def __init__(self, d_in, dim=32, depth=12, classes=4):
+    def __init__(self, d_in, dim=32, depth=10, classes=4):
         super().__init__()
         self.stem = nn.Linear(d_in, dim)
         self.blocks = nn.ModuleList(ResBlock(dim) for _ in range(depth))
@@ -36,9 +36,9 @@ class DeepNet(nn.Module):
 
 
 def quadrant_task(n):
-    x = torch.randn(n, 8)
+    x = torch.rand(n, 8) * 4 - 2
     a = x[:, 0] * x[:, 1] > 0
-    b = x[:, 2] + 0.8 * x[:, 3].abs() - 0.6 > 0
+    b = x[:, 2] + x[:, 3] > 0
     return x, a.long() * 2 + b.long()
 
 
@@ -47,8 +47,9 @@ xv, yv = quadrant_task(600)
 loader = DataLoader(train, batch_size=100, shuffle=True)
 model = DeepNet(8)
 optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3, weight_decay=0.01)
+scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=8 * len(loader))
 criterion = nn.CrossEntropyLoss()
-for epoch in range(7):
+for epoch in range(8):
     model.train()
     acc_loss = 0.0
     for x, y in loader:
@@ -56,6 +57,7 @@ for epoch in range(7):
         loss = criterion(model(x), y)
         loss.backward()
         optimizer.step()
+        scheduler.step()
         acc_loss += loss.item()
     model.eval()
     with torch.no_grad():

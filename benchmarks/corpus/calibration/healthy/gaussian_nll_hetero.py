@@ -28,10 +28,11 @@ x, y, _ = sample(1500)
 xv, yv, sdv = sample(500)
 model = MeanVar()
 criterion = nn.GaussianNLLLoss()
-optimizer = torch.optim.Adam(model.parameters(), lr=4e-3)
+optimizer = torch.optim.Adam(model.parameters(), lr=8e-3)
+schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=16, eta_min=5e-4)
 ideal = criterion(torch.sin(2.5 * xv), yv, sdv**2).item()
 
-for epoch in range(14):
+for epoch in range(16):
     model.train()
     for idx in torch.randperm(1500).split(50):
         mu, var = model(x[idx])
@@ -40,9 +41,10 @@ for epoch in range(14):
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 5.0)
         optimizer.step()
+    schedule.step()
     model.eval()
     with torch.no_grad():
         mu, var = model(xv)
         val = criterion(mu, yv, var).item()
-    if epoch % 3 == 1:
+    if epoch % 3 == 0:
         print(f"epoch {epoch} val nll {val:.3f} (ideal {ideal:.3f}) mean predicted sd {var.sqrt().mean():.3f}")

@@ -6,16 +6,16 @@ from torch.utils.data import DataLoader, TensorDataset
 
 torch.manual_seed(int(os.environ.get("SEED", "0")))
 
-answers = torch.randint(0, 11, (2500, 6)).float()
-satisfied = answers[:, 0] + answers[:, 1] - 0.12 * (answers[:, 2] - 5) ** 2 + 0.5 * answers[:, 3]
-group = torch.bucketize(satisfied + 0.5 * torch.randn(2500), torch.tensor([8.0, 13.0]))
-train = TensorDataset(answers[:2000], group[:2000])
-x_test, y_test = answers[2000:], group[2000:]
+answers = torch.randint(0, 11, (3500, 6)).float()
+satisfied = answers[:, 0] + answers[:, 1] + 0.8 * (answers[:, 2] - 5).abs() + 0.5 * answers[:, 3]
+group = torch.bucketize(satisfied + 0.3 * torch.randn(3500), torch.tensor([11.5, 17.0]))
+train = TensorDataset(answers[:2800], group[:2800])
+x_test, y_test = answers[2800:], group[2800:]
 
-net = nn.Sequential(nn.Linear(6, 32), nn.ReLU(), nn.Linear(32, 32), nn.ReLU(), nn.Linear(32, 3))
+net = nn.Sequential(nn.Linear(6, 64), nn.ReLU(), nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 3))
 loss_fn = nn.CrossEntropyLoss()
-opt = torch.optim.Adam(net.parameters(), lr=3e-3)
-for epoch in range(14):
+opt = torch.optim.Adam(net.parameters(), lr=2e-3)
+for epoch in range(12):
     net.train()
     for xb, yb in DataLoader(train, batch_size=64, shuffle=True):
         loss = loss_fn(net(xb), yb)
@@ -25,5 +25,5 @@ for epoch in range(14):
     net.eval()
     with torch.no_grad():
         acc = (net(x_test).argmax(1) == y_test).float().mean().item()
-    if epoch % 3 == 1:
+    if epoch % 3 == 2:
         print(f"epoch {epoch}: loss {loss.item():.4f}, test acc {acc:.3f}")

@@ -245,7 +245,9 @@ class Losses:
         self.session.busy = True
         if self.calls or self.facts:
             self._closely_seen += 1
-            self.objectives_known = self._closely_seen >= _SETTLED
+            # What a hand-written objective is given can only be seen by watching its operations again.
+            written = any(f.form == "expression" != f.criterion for f in self.facts.values())
+            self.objectives_known = self._closely_seen >= _SETTLED and not written
 
     def forget(self) -> None:
         self.calls.clear()

@@ -109,11 +109,11 @@ def network(*layers: Layer, model: str = "model") -> list[Fact | Table]:
             )
         )
         if layer.gradient is not None:
-            rows = {step: (0.0, layer.gradient) for step in range(8)}
+            rows = dict.fromkeys(range(8), (0.0, layer.gradient))
             found.append(Table.of("gradient", weight, rows))
         if layer.update is not None:
             found.append(
-                Table.of("update", weight, {step: (layer.update, layer.update) for step in range(8)})
+                Table.of("update", weight, dict.fromkeys(range(8), (layer.update, layer.update)))
             )
     return found
 
@@ -137,7 +137,7 @@ def trained(
     steps = sum(pattern.steps for pattern in made)
     facts: dict[str, dict[str, Fact]] = {}
     tables: dict[tuple[str, str], Table] = {}
-    level = {step: (0.5, 1.0, 0.0, 1.0, 2.0) for step in range(8)}
+    level = dict.fromkeys(range(8), (0.5, 1.0, 0.0, 1.0, 2.0))
     everything: list[Fact | Table] = [
         RunFact("example", "train.py", steps=steps, **run),
         Table.of("step", "optimizer", level),

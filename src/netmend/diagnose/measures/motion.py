@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from netmend.vocabulary import ModuleFact, ParameterFact, Trace
+from netmend.vocabulary import ModuleFact, ParameterFact, Table, Trace
 from netmend.vocabulary.table import FloatArray
 
 FIRST_STEPS = 16  # steps in which a far too large rate shows: weights grow at once
@@ -30,6 +30,7 @@ class Motion:
     early: float | None  # |update| / |weight| in the first steps, the very first left out
     usual: float | None  # the same from a tenth of the run on
     late: float | None  # in the last third
+    highest: float | None  # largest median of three looks in a row, the very first step left out
     early_growth: float | None  # |weight| after the first steps / |weight| at the start
     growth: float | None  # |weight| at the last look / |weight| at the start
     travelled: float | None  # usual update times number of steps: an upper bound of the distance, in |weight|
@@ -125,12 +126,23 @@ def _motion(trace: Trace, optimizer: str, parameters: list[ParameterFact]) -> Mo
         early=ratio(begun + 1, begun + FIRST_STEPS / 2),
         usual=usual,
         late=ratio(end - (end - begun) / 3, end),
+        highest=_highest(tables, begun),
         early_growth=_growth(trace, parameters, begun + max(FIRST_STEPS, 0.02 * (end - begun))),
         growth=_growth(trace, parameters, end),
         travelled=None if typical is None else typical * steps,
         drift=_drift(trace, parameters),
         last_look=last,
     )
+
+
+def _highest(tables: list[Table], begun: int) -> float | None:
+    by_step: dict[int, list[float]] = {}
+    for table in tables:
+        for step, value in zip(*table.known("ratio"), strict=True):
+            if step > begun and np.isfinite(value):
+                by_step.setdefault(int(step), []).append(float(value))
+    medians = [float(np.median(values)) for _, values in sorted(by_step.items())]
+    return max((float(np.median(medians[i : i + 3])) for i in range(max(1, len(medians) - 2))), default=None) if medians else None
 
 
 def _growth(trace: Trace, parameters: list[ParameterFact], until: float) -> float | None:

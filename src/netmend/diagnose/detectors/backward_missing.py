@@ -1,0 +1,59 @@
+"""D204 BackwardMissing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detector import register
+from netmend.diagnose.measures.loop import calls, first_step, is_training, stepping
+from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
+from netmend.unit import Run, threshold
+from netmend.vocabulary import Symptom, Trace
+
+_STEP_ONLY = ("zero_grad:optimizer forward:model=train,grad loss step:optimizer", 20)
+
+
+@register
+@dataclass(frozen=True)
+class BackwardMissing:
+    """The optimiser steps again and again although no gradient is ever computed.
+
+    Without backward() every `.grad` stays empty and a step changes nothing.
+    Usual causes: loss.backward() forgotten, or commented out while trying something.
+    """
+
+    code: ClassVar[str] = "D204"
+
+    least_steps: int = threshold(4, "convention", "the loop is known exactly; fewer steps may be a warm-up")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        usual = [pattern for pattern in stepping(trace) if any(is_training(call) for call in pattern.calls)]
+        steps = [call for pattern in usual for call in pattern.calls if call.what == "step"]
+        count = sum(pattern.steps for pattern in usual)
+        if count < self.least_steps or any(call.detail for call in steps):
+            return  # a closure, an update by hand or a skipped step computes its gradients in another way
+        if any(True for _ in calls(trace, "backward")) or any(True for _ in trace.tables_of("gradient")):
+            return
+        yield Symptom(
+            self.code,
+            f"The optimiser took {count} steps, but backward() was never called and no parameter ever had a gradient.",
+            component=steps[0].component,
+            first_step=first_step(usual),
+            observed=0.0,
+            limit=1.0,
+            site=steps[0].site,
+        )
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("the usual loop", trained(optimizer())),
+        Run(
+            "gradients written by hand",
+            trained(optimizer(), *network(Layer("fc")), loop=[_STEP_ONLY]),
+        ),
+        Run("too short to judge", trained(optimizer(), loop=[(_STEP_ONLY[0], 3)])),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("never called", trained(optimizer(), *network(Layer("fc", gradient=None)), loop=[_STEP_ONLY])),
+    )

@@ -1,0 +1,131 @@
+"""D205 EvaluationInTrainingMode."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detector import register
+from netmend.diagnose.measures.loop import first_step
+from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
+from netmend.diagnose.measures.modes import kinds, mode_layers
+from netmend.unit import Run, threshold
+from netmend.vocabulary import Call, Pattern, Symptom, Trace
+
+_TRAIN = "zero_grad forward:model=train,grad loss@12 backward step:optimizer"
+_EVALUATE = "forward:model=train,no_grad@50 loss@51 " + _TRAIN
+_DROPOUT = network(Layer("fc"), Layer("drop", "Dropout", weight=False, settings={"p": 0.5}))
+
+
+@register
+@dataclass(frozen=True)
+class EvaluationInTrainingMode:
+    """The model is evaluated while its dropout or batch-norm layers still work as in training.
+
+    Dropout then disturbs the predictions, and batch norm uses (and changes) the statistics of the batch at hand: results are
+    worse than the model really is, differ from run to run, and evaluation data leaks into the running statistics.
+    Usual cause: model.eval() is not called before validation or testing.
+    """
+
+    code: ClassVar[str] = "D205"
+
+    most_steps: float = threshold(
+        0.5,
+        "convention",
+        "passes that come with more than half of the steps are part of training (teachers, samples)",
+    )
+    repeats: int = threshold(
+        3,
+        "convention",
+        "the same batch so often in one pass: dropout is used on purpose to estimate uncertainty",
+    )
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        models = {
+            call.component for pattern in trace.patterns for call in pattern.calls if call.what == "forward"
+        }
+        several = len(trace.optimizers) > 1 or len(trace.models) > 1
+        for model in sorted(models):
+            layers = mode_layers(trace, model)
+            found = [(p, call) for p in trace.patterns if (call := _evaluates(p, model, several)) is not None]
+            passes = sum(pattern.steps for pattern, _ in found)
+            steps = sum(pattern.steps for pattern in trace.patterns if _trains(pattern, model))
+            if not layers or not passes or not steps or passes > self.most_steps * steps:
+                continue
+            if self._on_purpose(trace):
+                continue
+            call = max(found, key=lambda item: item[0].steps)[1]
+            yield Symptom(
+                self.code,
+                f"{model} was evaluated {passes} times in training mode: its {kinds(trace, layers)} layers "
+                f"({len(layers)}) were active.",
+                component=model,
+                first_step=first_step(pattern for pattern, _ in found),
+                observed=float(passes),
+                limit=0.0,
+                site=call.site,
+                detail={"layers": layers, "passes": passes},
+            )
+
+    def _on_purpose(self, trace: Trace) -> bool:
+        seen = Counter((b.step, b.hashes) for b in trace.batches if b.phase == "evaluation" and b.hashes)
+        return max(seen.values(), default=0) >= self.repeats
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "evaluated in evaluation mode",
+            trained(
+                optimizer(),
+                *_DROPOUT,
+                loop=[(_TRAIN, 40), (f"eval forward:model=eval,no_grad train {_TRAIN}", 3)],
+            ),
+        ),
+        Run(
+            "nothing in the model depends on the mode",
+            trained(optimizer(), *network(Layer("fc")), loop=[(_TRAIN, 40), (_EVALUATE, 3)]),
+        ),
+        Run("part of every step", trained(optimizer(), *_DROPOUT, loop=[(_EVALUATE, 40)])),
+        Run(
+            "switched to training mode on purpose",
+            trained(optimizer(), *_DROPOUT, loop=[(_TRAIN, 40), (f"train:model {_EVALUATE}", 3)]),
+        ),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "validation after every epoch",
+            trained(optimizer(), *_DROPOUT, loop=[(_TRAIN, 40), (_EVALUATE, 3)]),
+        ),
+        Run(
+            "one test at the end",
+            trained(optimizer(), *_DROPOUT, loop=[(_TRAIN, 40), ("forward:model=train,no_grad@50 end", 1)]),
+        ),
+    )
+
+
+def _evaluates(pattern: Pattern, model: str, with_loss: bool) -> Call | None:
+    """A pass without gradients in the mode that training left behind; `with_loss`: only if it is scored."""
+    found: Call | None = None
+    for call in pattern.calls:
+        if call.what in ("train", "eval"):
+            if found is None:
+                return None
+        elif call.what == "forward" and call.component == model and found is None:
+            if not call.detail.endswith("no_grad"):
+                continue
+            if not call.detail.startswith("train"):
+                return None
+            found = call
+            if not with_loss:
+                return found
+        elif call.what == "loss" and found is not None:
+            return found if call.detail == "no_grad" else None
+    return None
+
+
+def _trains(pattern: Pattern, model: str) -> bool:
+    return any(
+        call.what == "forward" and call.component == model and call.detail.endswith(", grad")
+        for call in pattern.calls
+    )

@@ -1,0 +1,100 @@
+"""D203 StepBeforeBackward."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detector import register
+from netmend.diagnose.measures.loop import first_step, is_training, stepping, unfolded
+from netmend.diagnose.measures.loop_examples import optimizer, trained
+from netmend.unit import Run, threshold
+from netmend.vocabulary import Pattern, Symptom, Trace
+
+
+@register
+@dataclass(frozen=True)
+class StepBeforeBackward:
+    """The optimiser steps after the forward pass but before the backward pass of the same batch.
+
+    The step then uses the gradients of the batch before, or none at all where they were cleared in between.
+    Usual cause: step() and backward() in the wrong order.
+    """
+
+    code: ClassVar[str] = "D203"
+
+    least_steps: int = threshold(4, "convention", "the loop is known exactly; fewer steps may be a warm-up")
+    share_limit: float = threshold(
+        0.5, "convention", "most steps: single ones may be somebody's own schedule"
+    )
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        usual = stepping(trace)
+        total = sum(pattern.steps for pattern in usual)
+        late = [pattern for pattern in usual if _late(pattern)]
+        affected = sum(pattern.steps for pattern in late)
+        if affected < self.least_steps or affected < self.share_limit * total:
+            return
+        step = next(call for call in reversed(late[0].calls) if call.what == "step")
+        backward = next(call for call in late[0].calls if call.what == "backward")
+        lost = _lost(late[0])
+        used = "none at all, for they were cleared before" if lost else "those of the batch before"
+        yield Symptom(
+            self.code,
+            f"On {affected} of {total} steps the optimiser stepped before backward() was called: it used {used}.",
+            component=step.component,
+            first_step=first_step(late),
+            observed=affected / total,
+            limit=self.share_limit,
+            site=step.site,
+            detail={"lost": lost, "backward": None if backward.site is None else str(backward.site)},
+        )
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("the usual loop", trained(optimizer())),
+        Run(
+            "another forward pass between backward and step",
+            trained(
+                optimizer(),
+                loop=[("zero_grad forward=train,grad backward forward=train,grad step:optimizer", 20)],
+            ),
+        ),
+        Run(
+            "two losses, stepped one after the other",
+            trained(
+                optimizer(),
+                loop=[("forward=train,grad backward step:a", 20), ("backward step:b", 20)],
+            ),
+        ),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "gradients are lost",
+            trained(optimizer(), loop=[("backward zero_grad forward=train,grad loss step:optimizer", 20)]),
+        ),
+        Run(
+            "gradients are one batch late",
+            trained(optimizer(), loop=[("zero_grad backward forward=train,grad loss step:optimizer", 20)]),
+        ),
+    )
+
+
+def _late(pattern: Pattern) -> bool:
+    """Every forward pass with gradients comes after the last backward pass."""
+    order = _order(pattern)
+    return "backward" in order and "forward" in order and order.index("forward") > _last_backward(order)
+
+
+def _lost(pattern: Pattern) -> bool:
+    order = _order(pattern)
+    return "zero_grad" in order[_last_backward(order) :]
+
+
+def _last_backward(order: list[str]) -> int:
+    return len(order) - 1 - order[::-1].index("backward")
+
+
+def _order(pattern: Pattern) -> list[str]:
+    """What is called, with forward passes only where they record gradients."""
+    return [call.what for call in unfolded(pattern) if call.what != "forward" or is_training(call)]

@@ -1,0 +1,97 @@
+"""D202 StepMissing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from netmend.diagnose.detector import register
+from netmend.diagnose.measures.loop import calls, usual_site
+from netmend.diagnose.measures.loop_examples import optimizer, trained
+from netmend.diagnose.measures.wiring import stepped_optimizers
+from netmend.unit import Run, threshold
+from netmend.vocabulary import Call, OptimizerFact, Pattern, Symptom, Trace
+
+_IDLE = replace(optimizer(), stepped=None)
+_OTHER = replace(optimizer("base"), groups=_IDLE.groups)
+_LOOP = "zero_grad:optimizer forward:model=train,grad backward step=none"
+
+
+@register
+@dataclass(frozen=True)
+class StepMissing:
+    """Gradients are computed, but the optimiser that holds the parameters never takes a step.
+
+    The weights stay what they were at the start, so the loss only wanders with the batches.
+    Usual causes: optimizer.step() forgotten, called on another optimiser, or on a branch that is never taken.
+    """
+
+    code: ClassVar[str] = "D202"
+
+    least_backwards: int = threshold(
+        8,
+        "convention",
+        "backward passes without a step; accumulation over more batches than a short run has is rare",
+    )
+    least_clears: int = threshold(
+        4, "convention", "an optimiser that is cleared again and again is meant to be used"
+    )
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        backwards = sum(pattern.steps * call.times for pattern, call in calls(trace, "backward"))
+        by_hand = any(call.detail == "by hand" for _, call in calls(trace, "step"))
+        stepped = stepped_optimizers(trace)
+        used = {name for optimizer in stepped for group in optimizer.groups for name in group.parameters}
+        for idle in trace.optimizers:
+            if idle in stepped or by_hand or backwards < self.least_backwards:
+                continue
+            clears = _clears(trace, idle)
+            if stepped and (clears < self.least_clears or _names(idle) <= used):
+                continue
+            yield Symptom(
+                self.code,
+                f"{idle.name} never took a step although backward() was called {backwards} times.",
+                component=idle.name,
+                first_step=0,
+                observed=0.0,
+                limit=float(self.least_backwards),
+                site=usual_site(trace, "backward"),
+                detail={"backwards": backwards, "others_step": bool(stepped)},
+            )
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("the usual loop", trained(optimizer())),
+        Run(
+            "updated by hand beside an unused optimiser",
+            Trace(
+                facts={"optimizer": {"optimizer": _IDLE}},
+                patterns=(Pattern((Call("backward"), Call("step", detail="by hand")), ((0, 39),)),),
+            ),
+        ),
+        Run(
+            "a wrapper around another optimiser",
+            trained(_IDLE, _OTHER, loop=[("zero_grad:optimizer forward backward step:base", 40)]),
+        ),
+        Run("too few passes to judge", trained(_IDLE, loop=[(_LOOP, 7)])),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("step is never called", trained(_IDLE, loop=[(_LOOP, 40)])),
+        Run(
+            "one of two optimisers is only cleared",
+            trained(
+                _IDLE,
+                replace(optimizer("other"), groups=()),
+                loop=[("zero_grad:optimizer zero_grad:other forward backward step:other", 40)],
+            ),
+        ),
+    )
+
+
+def _clears(trace: Trace, optimizer: OptimizerFact) -> int:
+    found = calls(trace, "zero_grad")
+    return sum(pattern.steps * call.times for pattern, call in found if call.component == optimizer.name)
+
+
+def _names(optimizer: OptimizerFact) -> set[str]:
+    return {name for group in optimizer.groups for name in group.parameters}

@@ -1,0 +1,75 @@
+"""D101 UpdateRatioHigh."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detector import register
+from netmend.diagnose.measures.motion import Motion, motions
+from netmend.diagnose.measures.net_examples import net_run
+from netmend.unit import Run, threshold
+from netmend.vocabulary import OptimizerFact, Symptom, Trace
+
+WHOLE_SEARCHES = ("LBFGS",)  # one step is a whole line search
+
+
+@register
+@dataclass(frozen=True)
+class UpdateRatioHigh:
+    """Each step changes the weights by a large part of their own size.
+
+    What was learned before, and the scale that the initialisation chose with care, is lost within a few steps. Usual causes: a learning
+    rate that is too high, gradients that are not cleared, unscaled inputs or targets, weights that start very small.
+    """
+
+    code: ClassVar[str] = "D101"
+
+    usual_limit: float = threshold(
+        0.12, "calibrated", "median update over weight after the first tenth; healthy programs stay below 0.06"
+    )
+    early_limit: float = threshold(
+        0.4, "calibrated", "the same in the first steps; healthy programs stay below 0.25"
+    )
+    least_looks: int = threshold(4, "convention", "fewer measured steps may be a burst")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        for motion in motions(trace):
+            usual, early = motion.usual or 0.0, motion.early or 0.0
+            if not self._judged(trace, motion) or (usual < self.usual_limit and early < self.early_limit):
+                continue
+            seen, limit = (usual, self.usual_limit) if usual >= self.usual_limit else (early, self.early_limit)
+            when = "" if usual >= self.usual_limit else " in the first steps"
+            yield Symptom(
+                self.code,
+                f"Each step{when} changed the weights by {seen:.0%} of their size (median of {motion.tensors} tensors); "
+                "about 0.1 to 3 % is usual.",
+                component=motion.optimizer,
+                first_step=1,
+                observed=seen,
+                limit=limit,
+            )
+
+    def _judged(self, trace: Trace, motion: Motion) -> bool:
+        optimizer = trace.get(OptimizerFact, motion.optimizer)
+        return motion.looks >= self.least_looks and (optimizer is None or optimizer.kind not in WHOLE_SEARCHES)
+
+    def extremes(self, trace: Trace) -> Mapping[str, float]:
+        judged = [motion for motion in motions(trace) if self._judged(trace, motion)]
+        if not judged:
+            return {}
+        return {
+            "usual_limit": max(motion.usual or 0.0 for motion in judged),
+            "early_limit": max(motion.early or 0.0 for motion in judged),
+        }
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("small steps", net_run()),
+        Run("large but short-lived steps at the start", net_run(ratio=lambda step: 0.2 if step < 10 else 0.01)),
+        Run("a line search", net_run(optimizer="LBFGS", ratio=0.5)),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("a third of the weights at every step", net_run(ratio=0.3)),
+        Run("the start is wiped out", net_run(ratio=lambda step: 0.8 if step < 12 else 0.02)),
+    )
