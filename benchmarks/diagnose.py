@@ -80,7 +80,6 @@ def evaluate(found: list[Program], seeds: int | None, verbose: bool) -> list[Sco
         for seed in range(seeds or program.seeds):
             path = run_of(program, seed)
             if path is None:
-                print(f"{program.name}: no run")
                 continue
             diagnosis = diagnose(read_trace(path))
             made = score(program, seed, diagnosis)
@@ -143,11 +142,13 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, help="how many seeds, for every program")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--again", action="store_true", help="record again what was recorded before")
+    parser.add_argument("--recorded", action="store_true", help="judge what is recorded, record nothing")
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("--json", type=Path, help="write every score to this file")
     options = parser.parse_args()
     found = list(programs(None if options.part == "all" else options.part, options.kind, options.match))
-    record_all(found, options.seeds, options.again, options.jobs)
+    if not options.recorded:
+        record_all(found, options.seeds, options.again, options.jobs)
     scores = evaluate(found, options.seeds, options.verbose)
     print()
     summary(scores)

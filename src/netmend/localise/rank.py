@@ -12,11 +12,16 @@ from netmend.localise.source import Sources
 from netmend.vocabulary import FAULTY, HEALTHY, UNDECIDED, Diagnosis, Fault, Trace
 
 
+# Nothing learned, the loss rose for good, values became non-finite: a run that shows one of these has failed, whatever the cause.
+UNMISSABLE = ("D501", "D502", "D110")
+
+
 @dataclass(frozen=True)
 class Ranking:
     """How sure a fault must be before a person is told."""
 
     least_confidence: float = 0.5  # more likely than not, on the calibration programs
+    least_guess: float = 0.15  # for the likeliest cause of a run that plainly failed
     least_steps: int = 5  # fewer optimiser steps than this say nothing about learning
 
 
@@ -36,6 +41,8 @@ def diagnose(
         except Exception as problem:  # noqa: BLE001 - one cause's mistake must not cost the whole diagnosis
             problems.append(f"{cause.code} ({type(problem).__name__}: {problem})")
     faults, suspects = rank(accused, ranking)
+    if not faults and case.has(*UNMISSABLE):
+        faults, suspects = _best_guess(suspects, ranking)
     verdict, reason = _verdict(trace, faults, suspects, ranking)
     return Diagnosis(verdict, faults, suspects, (), symptoms, reason, tuple(problems))
 
@@ -59,6 +66,12 @@ def rank(accused: Iterable[Fault], ranking: Ranking) -> tuple[tuple[Fault, ...],
         told.append(fault)
         explained |= fault.explains
     return tuple(told), tuple(kept)
+
+
+def _best_guess(suspects: tuple[Fault, ...], ranking: Ranking) -> tuple[tuple[Fault, ...], tuple[Fault, ...]]:
+    """A run that plainly fails is told about even when no cause is sure: the likeliest one, with its low confidence."""
+    likely = [fault for fault in suspects if fault.confidence >= ranking.least_guess]
+    return tuple(likely[:1]), tuple(fault for fault in suspects if fault not in likely[:1])
 
 
 def _when(fault: Fault) -> int:

@@ -25,7 +25,7 @@ def main():
     torch.manual_seed(int(os.environ.get("SEED", "0")))
     accents = torch.randn(5, 26)
     loader = DataLoader(TensorDataset(*speakers(1200, accents)), batch_size=16, shuffle=True)
-    test = DataLoader(TensorDataset(*speakers(400, accents)), batch_size=100)
+    test = DataLoader(TensorDataset(*speakers(400, accents)), batch_size=1)
     model = DialectNet()
     nll = nn.NLLLoss()
     optimizer = torch.optim.Adam(model.parameters(), lr=2e-3)

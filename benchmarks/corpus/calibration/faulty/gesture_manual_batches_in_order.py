@@ -11,7 +11,7 @@ torch.manual_seed(seed)
 def recordings(per_gesture, protos):
     xs, ys = [], []
     for g, p in enumerate(protos):
-        xs.append(p + 1.3 * np.random.randn(per_gesture, *p.shape))
+        xs.append(p + 1.0 * np.random.randn(per_gesture, *p.shape))
         ys.append(np.full(per_gesture, g))
     return torch.tensor(np.concatenate(xs), dtype=torch.float32), torch.tensor(np.concatenate(ys))
 
@@ -21,7 +21,7 @@ X, Y = recordings(300, protos)
 X_test, Y_test = recordings(60, protos)
 
 clf = nn.Sequential(nn.Linear(18, 40), nn.ReLU(), nn.Linear(40, 6))
-optimizer = torch.optim.SGD(clf.parameters(), lr=0.1, momentum=0.9)
+optimizer = torch.optim.SGD(clf.parameters(), lr=0.02, momentum=0.9)
 ce = nn.CrossEntropyLoss()
 batch_size = 20
 

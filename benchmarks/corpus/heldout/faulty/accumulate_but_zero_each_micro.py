@@ -5,21 +5,21 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 parser = argparse.ArgumentParser()
-parser.add_argument("--accum", type=int, default=16)
+parser.add_argument("--accum", type=int, default=8)
 parser.add_argument("--micro", type=int, default=4)
-parser.add_argument("--epochs", type=int, default=3)
+parser.add_argument("--epochs", type=int, default=4)
 args = parser.parse_args()
 torch.manual_seed(int(os.environ.get("SEED", "0")))
 
 
 def customers(n):
     x = torch.randn(n, 10)
-    y = torch.bucketize(x[:, 0] + x[:, 1] * x[:, 2] + 0.8 * torch.randn(n), torch.tensor([-0.7, 0.7]))
+    y = torch.bucketize(x[:, 0] + x[:, 1] * x[:, 2], torch.tensor([-0.7, 0.7]))
     return x, y
 
 
 model = nn.Sequential(nn.Linear(10, 64), nn.ReLU(), nn.Linear(64, 3))
-optimizer = torch.optim.SGD(model.parameters(), lr=0.4, momentum=0.9)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
 criterion = nn.CrossEntropyLoss()
 x, y = customers(4000)
 xv, yv = customers(1000)

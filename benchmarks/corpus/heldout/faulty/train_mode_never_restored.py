@@ -12,7 +12,7 @@ def textures(n, s=12):
     g = torch.arange(s).float()
     a = torch.rand(n) * 3.14
     img = torch.sin(f[:, None, None] * (g[None, :, None] * a.sin()[:, None, None] + g[None, None] * a.cos()[:, None, None]) + 6.28 * torch.rand(n, 1, 1))
-    return (40 * (img + 0.3 * torch.randn(n, s, s)) + 100).unsqueeze(1), y
+    return (2 * (img + 0.3 * torch.randn(n, s, s)) + 4).unsqueeze(1), y
 
 
 class TextureNet(nn.Module):

@@ -17,7 +17,7 @@ def bars(n, classes):
     yy, xx = torch.meshgrid(g, g, indexing="ij")
     d = xx[None] * ang.sin()[:, None, None] - yy[None] * ang.cos()[:, None, None]
     img = (d + 3 * (torch.rand(n, 1, 1) - 0.5)).abs().lt(1.2).float()
-    img = (img + 0.3 * torch.randn_like(img) - 0.15) / 0.45
+    img = (img + 0.6 * torch.randn_like(img) - 0.15) / 0.7
     y = y8 if classes == 8 else torch.tensor([0, 1, 1, 2, 2, 2, 1, 0])[y8]
     return TensorDataset(img[:, None], y)
 

@@ -26,7 +26,7 @@ def simulate(n, steps):
 class Dynamics(nn.Module):
     def __init__(self, hidden=48):
         super().__init__()
-        self.f = nn.Sequential(nn.Linear(2, hidden), nn.Softplus(), nn.Linear(hidden, hidden), nn.Softplus(), nn.Linear(hidden, 2))
+        self.f = nn.Sequential(nn.Linear(2, hidden), nn.Tanh(), nn.Linear(hidden, hidden), nn.Tanh(), nn.Linear(hidden, 2))
 
     def step(self, s):
         mid = s + 0.5 * DT * self.f(s)
@@ -40,7 +40,7 @@ class Dynamics(nn.Module):
 
 
 def main():
-    train, test = simulate(400, STEPS), simulate(100, 30)
+    train, test = simulate(400, STEPS), simulate(100, 20)
     model = Dynamics()
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
     scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=300, eta_min=1e-4)
@@ -56,9 +56,9 @@ def main():
         if (i + 1) % 60 == 0:
             model.eval()
             with torch.no_grad():
-                long = (model(test[:, 0], 30) - test).square().mean().item()
+                long = (model(test[:, 0], 20) - test).square().mean().item()
             model.train()
-            print(f"iter {i + 1} train mse {loss.item():.5f}  30-step rollout mse {long:.5f}")
+            print(f"iter {i + 1} train mse {loss.item():.5f}  20-step rollout mse {long:.5f}")
 
 
 main()

@@ -7,7 +7,7 @@ import torch.nn as nn
 
 torch.manual_seed(int(os.environ.get("SEED", "0")))
 D, W = 0.3, 2.0
-T_END = 4.0
+T_END = 3.0
 
 
 def exact(t):
@@ -23,7 +23,7 @@ class PINN(nn.Module):
         )
 
     def forward(self, t):
-        return self.net(t / T_END * 2 - 1)
+        return self.net(t - T_END / 2)
 
 
 def derivative(u, t):
@@ -31,7 +31,7 @@ def derivative(u, t):
 
 
 model = PINN()
-opt = torch.optim.Adam(model.parameters(), lr=5e-3)
+opt = torch.optim.Adam(model.parameters(), lr=1e-2)
 sched = torch.optim.lr_scheduler.ExponentialLR(opt, gamma=0.998)
 t0 = torch.zeros(1, 1, requires_grad=True)
 grid = torch.linspace(0, T_END, 100).unsqueeze(1)

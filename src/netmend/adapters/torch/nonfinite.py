@@ -16,8 +16,9 @@ from torch import Tensor, nn
 
 from netmend.adapters.torch.eligible import tensors_in
 from netmend.adapters.torch.guard import guarded, shielded
-from netmend.adapters.torch.replay import Origin, RandomState, replay_backward, replay_forward
+from netmend.adapters.torch.replay import Origin, replay_backward, replay_forward
 from netmend.adapters.torch.tail_origin import origin_in_tail
+from netmend.adapters.torch.undisturbed import RandomState
 from netmend.vocabulary import Event, Site
 
 if TYPE_CHECKING:

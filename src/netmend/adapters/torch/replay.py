@@ -1,14 +1,11 @@
 """Replay: a forward or backward pass of the present step, run again under a magnifying glass.
 
-The model's buffers, attributes and all random states are put back afterwards; what the user's code prints is swallowed.
+Nothing of it is left afterwards (undisturbed.py).
 """
 
 from __future__ import annotations
 
 import contextlib
-import io
-import random
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -20,6 +17,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 
 from netmend.adapters.torch.eligible import plain, tensors_in
+from netmend.adapters.torch.undisturbed import undisturbed
 from netmend.vocabulary import Site
 
 if TYPE_CHECKING:
@@ -38,25 +36,9 @@ class Origin:
     inputs: tuple[str, ...] = ()  # what it was given
 
 
-@dataclass
-class RandomState:
-    host: Tensor
-    devices: list[Tensor]
-
-    @staticmethod
-    def now() -> RandomState:
-        devices = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []
-        return RandomState(torch.get_rng_state(), devices)
-
-    def restore(self) -> None:
-        torch.set_rng_state(self.host)
-        if self.devices:
-            torch.cuda.set_rng_state_all(self.devices)
-
-
 def replay_forward(session: TorchSession, module: nn.Module, call: ForwardCall) -> Origin | None:
     """Which operation of the forward pass made the first non-finite value?"""
-    with _undisturbed(module), _module_stack(module) as stack:
+    with undisturbed(module), _module_stack(module) as stack:
         call.random.restore()
         args, kwargs = _copied(call)
         watch = _FiniteWatch(_Place(session, stack, call.site))
@@ -68,7 +50,7 @@ def replay_forward(session: TorchSession, module: nn.Module, call: ForwardCall) 
 
 def replay_backward(session: TorchSession, module: nn.Module, call: ForwardCall) -> Origin | None:
     """Which node of the backward pass turned finite gradients into non-finite ones?"""
-    with _undisturbed(module), _module_stack(module) as stack:
+    with undisturbed(module), _module_stack(module) as stack:
         call.random.restore()
         places = _Places(_Place(session, stack, call.site))
         args, kwargs = _copied(call)
@@ -135,7 +117,7 @@ def _first_bad_node(
 
 
 class _Place:
-    """Where a replay is: the user's line and the module being executed."""
+    """_Place a replay is: the user's line and the module being executed."""
 
     def __init__(self, session: TorchSession, stack: list[nn.Module], called: Site | None) -> None:
         self._session, self._stack, self._called = session, stack, called
@@ -229,36 +211,6 @@ def _module_stack(root: nn.Module) -> Iterator[list[nn.Module]]:
     finally:
         for handle in handles:
             handle.remove()
-
-
-@contextlib.contextmanager
-def _undisturbed(module: nn.Module) -> Iterator[None]:
-    """Whatever the replayed code changes is put back: buffers, attributes, random states, standard output."""
-    # Buffers are replaced, not overwritten and put back: the coming backward pass may need them untouched.
-    buffers = [(child, dict(child._buffers)) for child in module.modules()]
-    attributes = [(child, dict(vars(child))) for child in module.modules()]
-    for child, originals in buffers:
-        for name, buffer in originals.items():
-            if buffer is not None:
-                child._buffers[name] = buffer.detach().clone()
-    torch_state, python_state = RandomState.now(), random.getstate()
-    numpy = sys.modules.get("numpy")
-    numpy_state = numpy.random.get_state() if numpy is not None else None
-    silence = io.StringIO()
-    try:
-        with contextlib.redirect_stdout(silence), contextlib.redirect_stderr(silence):
-            yield
-    finally:
-        torch_state.restore()
-        random.setstate(python_state)
-        if numpy is not None:
-            numpy.random.set_state(numpy_state)
-        for child, originals in buffers:
-            child._buffers.clear()
-            child._buffers.update(originals)
-        for child, before_attributes in attributes:
-            vars(child).clear()
-            vars(child).update(before_attributes)
 
 
 def _all_finite(value: Any) -> bool:

@@ -15,7 +15,7 @@ from netmend.unit import Run, threshold
 from netmend.vocabulary import Call, Pattern, Symptom, Trace
 
 _TRAIN = "zero_grad forward:model=train,grad loss@12 backward step:optimizer"
-_EVALUATE = "forward:model=train,no_grad@50 loss@51 " + _TRAIN
+_EVALUATE = "forward:model=train,no_grad@50 loss=no_grad@51 " + _TRAIN
 _DROPOUT = network(Layer("fc"), Layer("drop", "Dropout", weight=False, settings={"p": 0.5}))
 
 

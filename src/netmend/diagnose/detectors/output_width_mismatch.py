@@ -46,6 +46,10 @@ class OutputWidthMismatch:
             run_of("cross_entropy", given(16, 900), wanted(16)),
         ),
         Run("as many outputs as targets", run_of("mse_loss", given(16, 3), wanted(16, 3, whole=False))),
+        Run(
+            "two critics of one value, in an own formula",
+            run_of("mse_loss", given(16, 2), wanted(16, 1, whole=False), form="expression"),
+        ),
         Run("one sample per batch", run_of("mse_loss", given(1, 3), wanted(3, whole=False))),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
@@ -64,7 +68,9 @@ def _found(head: Head) -> tuple[str, str] | None:
         return "single class", (
             f"`{head.loss.criterion}` was given a single output per sample, so there is nothing to choose from: it is 0 whatever the target."
         )
-    if head.loss.criterion not in SYMMETRIC or len(shape) != len(target.shape) or len(shape) < 2:
+    if head.loss.criterion not in SYMMETRIC or head.loss.form == "expression":
+        return None  # in an own formula, repeating the shorter side is a usual way of writing
+    if len(shape) != len(target.shape) or len(shape) < 2:
         return None
     differ = [axis for axis in range(len(shape)) if shape[axis] != target.shape[axis]]
     if len(differ) != 1 or differ[0] == 0 or 1 not in (shape[differ[0]], target.shape[differ[0]]):

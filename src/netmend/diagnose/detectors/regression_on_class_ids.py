@@ -10,8 +10,11 @@ from netmend.diagnose.detector import register
 from netmend.diagnose.measures.heads import SYMMETRIC, Head, heads
 from netmend.diagnose.measures.labels import evenness, label_counts
 from netmend.diagnose.measures.loss_examples import given, run_of, wanted
+from netmend.diagnose.measures.progress import progress
 from netmend.unit import Run, threshold
 from netmend.vocabulary import BatchPrint, Symptom, Trace
+
+_EACH_BY_ITSELF = ("binary_cross_entropy", "binary_cross_entropy_with_logits", "mse_loss")
 
 
 def _batch(*counts: int, first: int = 0) -> BatchPrint:
@@ -37,11 +40,17 @@ class RegressionOnClassIds:
         "rarest over most frequent id; counts and ratings of healthy programs have tails and stay below 0.3",
     )
     least_samples: int = threshold(12, "convention", "per id: fewer do not show how often it occurs")
+    least_classes: int = threshold(
+        10, "convention", "the answer that matters is one of so many; with few classes that costs little"
+    )
+    poor_fit: float = threshold(
+        0.6, "calibrated", "of the best constant answer's loss; healthy programs of this kind end below 0.3"
+    )
     most_ids: int = threshold(100, "convention", "more whole values than this are quantities")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for head in heads(trace):
-            found = self._per_class(trace, head) or self._ids(trace, head)
+            found = self._per_class(trace, head) or self._ids(trace, head) or self._exclusive(trace, head)
             if found is None:
                 continue
             what, message, observed = found
@@ -57,7 +66,15 @@ class RegressionOnClassIds:
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
         even = [value for head in heads(trace) if (value := self._evenness(trace, head)) is not None]
-        return {"evenness_limit": max(even)} if even else {}
+        fit = [
+            course.last_relative
+            for course in progress(trace)
+            for head in heads(trace)
+            if course.loss == head.loss.name
+            and head.loss.criterion in _EACH_BY_ITSELF
+            and course.last_relative
+        ]
+        return ({"evenness_limit": max(even)} if even else {}) | ({"poor_fit": max(fit)} if fit else {})
 
     def _evenness(self, trace: Trace, head: Head) -> float | None:
         target = head.target
@@ -94,6 +111,24 @@ class RegressionOnClassIds:
         )
         return "scores against ids", message, None
 
+    def _exclusive(self, trace: Trace, head: Head) -> tuple[str, str, float | None] | None:
+        """One of many classes per sample, yet every class is asked for by itself; told where that is learned badly."""
+        target, classes = head.target, head.width or 0
+        if head.loss.criterion not in _EACH_BY_ITSELF or target is None or not target.integral:
+            return None
+        one_each = len(target.shape) == 2 and 1 in target.normalised_axes and target.shape == head.given.shape
+        if not one_each or classes < self.least_classes or head.rows < self.least_samples:
+            return None
+        for course in progress(trace):
+            share = course.last_relative if course.loss == head.loss.name else None
+            if share is not None and share > self.poor_fit:
+                message = (
+                    f"`{head.loss.criterion}` averages over {classes} yes/no answers, although each sample has exactly one of the "
+                    f"{classes} classes; it ended at {share:.2g} times the loss of the best constant answer."
+                )
+                return "exclusive", message, None
+        return None
+
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run(
             "counts, small ones more often",
@@ -119,6 +154,16 @@ class RegressionOnClassIds:
         Run(
             "class ids into cross entropy",
             run_of("cross_entropy", given(80, 4), wanted(80), batches=[_batch(20, 20, 20, 20)]),
+        ),
+        Run(
+            "one of twelve classes, each by itself, and learned",
+            run_of(
+                "binary_cross_entropy_with_logits",
+                given(60, 12),
+                wanted(60, 12, high=1, axes=[1]),
+                course=[0.4] * 8 + [0.05] * 16,
+                constant=0.29,
+            ),
         ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (

@@ -22,6 +22,11 @@ def _trace(training: range, evaluation: range) -> Trace:
     )
 
 
+def _both() -> Trace:
+    trace = _trace(range(400), range(400))
+    return Trace(batches=(*trace.batches, BatchPrint(3, "evaluation", 100, hashes=tuple(range(1000, 1100)))))
+
+
 @register
 @dataclass(frozen=True)
 class TrainingEvaluationOverlap:
@@ -52,45 +57,66 @@ class TrainingEvaluationOverlap:
         found = self._overlap(trace)
         if found is None:
             return
-        common, distinct, trained = found
+        common, distinct, whole = found
         share = common / distinct
         if common < self.least_samples or share < self.share_limit:
-            return
-        if share > 0.9 and distinct > self.subset_limit * trained:
             return
         yield Symptom(
             self.code,
             f"{common} of {distinct} different evaluation samples looked at were also trained on.",
             observed=share,
             limit=self.share_limit,
-            detail={"share": share, "common": common, "whole": share > 0.9},
+            detail={"share": share, "common": common, "whole": whole},
         )
 
-    def _overlap(self, trace: Trace) -> tuple[int, int, int] | None:
+    def _overlap(self, trace: Trace) -> tuple[int, int, bool] | None:
+        """Evaluation samples that were trained on, all that were looked at, and whether that is (nearly) all of them.
+
+        None when training samples are evaluated on purpose: a training accuracy beside a validation accuracy shows as batches that lie
+        wholly inside the training data beside others that lie wholly outside; the training accuracy alone as one large set.
+        """
         trained = {value for batch in prints(trace, "training") for value in batch.hashes}
-        common, evaluated = set(), set()
+        total = max(len(trained), training_samples(trace) or 0)
+        shares: list[float] = []
+        common: set[int] = set()
+        evaluated: set[int] = set()
         for batch in prints(trace, "evaluation"):
             own = set(batch.hashes)
-            if not own or len(own) < (1 - self.copies_limit) * len(batch.hashes):
-                continue
-            shared = own & trained
-            # The training set itself may be evaluated too: batches that lie wholly in it are another matter than mixed ones.
-            evaluated |= own
-            common |= shared
+            if own and len(own) >= (1 - self.copies_limit) * len(batch.hashes):
+                shares.append(len(own & trained) / len(own))
+                evaluated |= own
+                common |= own & trained
         if not evaluated or not trained:
             return None
-        return len(common), len(evaluated), max(len(trained), training_samples(trace) or 0)
+        seen = len(trained) / total
+        inside = [share >= 0.8 * seen for share in shares]
+        outside = [share < self.share_limit * seen for share in shares]
+        mixed = [not (a or b) for a, b in zip(inside, outside, strict=True)]
+        if any(inside) and any(outside) and not any(mixed):
+            return None
+        whole = all(inside)
+        if whole and _evaluated_at_once(trace, len(evaluated)) > self.subset_limit * total:
+            return None
+        return len(common), len(evaluated), whole
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
         found = self._overlap(trace)
-        if found is None:
-            return {}
-        common, distinct, trained = found
-        whole = common > 0.9 * distinct and distinct > self.subset_limit * trained
-        return {} if whole else {"share_limit": common / distinct}
+        return {} if found is None else {"share_limit": found[0] / found[1]}
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run("apart", _trace(range(400), range(1000, 1100))),
         Run("training accuracy is measured on purpose", _trace(range(400), range(400))),
+        Run("training and validation accuracy side by side", _both()),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (Run("slices overlap", _trace(range(400), range(350, 450))),)
+
+
+def _evaluated_at_once(trace: Trace, least: int) -> float:
+    """Samples of the largest evaluation pass: what was fingerprinted may be a part of it."""
+    sizes = [float(least)]
+    for table in trace.tables_of("evaluation"):
+        samples, batches = table.known("samples")[1], table.known("batches")[1]
+        sizes.extend(samples[:1].tolist())
+        largest = max((batch.size for batch in prints(trace, "evaluation")), default=0)
+        sizes.extend((batches[:1] * largest).tolist())
+    return max(sizes)

@@ -37,6 +37,9 @@ class UpdateRatioLow:
     )
     least_relative: float = threshold(0.75, "convention", "below that of the constant answer something was learned")
     most_fall: float = threshold(0.35, "convention", "share of the first loss that is gone: more is learning")
+    highest_limit: float = threshold(
+        5e-3, "convention", "steps that were large once and are small now are a run that broke down or a schedule"
+    )
     least_steps: int = threshold(30, "convention", "a run may be meant to be that short")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -64,7 +67,9 @@ class UpdateRatioLow:
             return
         for motion in motions(trace):
             # Exactly nothing is another matter: frozen, dead, or a rate of zero.
-            if motion.usual is not None and motion.steps >= self.least_steps and motion.usual > 0:
+            if motion.usual is None or motion.steps < self.least_steps or motion.usual <= 0:
+                continue
+            if (motion.highest or 0.0) < self.highest_limit:
                 yield motion
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
@@ -80,6 +85,7 @@ class UpdateRatioLow:
         Run("ordinary steps", net_run()),
         Run("small steps, but the loss is low", net_run(losses=falling(200), ratio=1e-4)),
         Run("a flat loss in spite of ordinary steps", net_run(losses=flat(200), ratio=2e-3)),
+        Run("broke down after large steps", net_run(losses=flat(200), ratio=lambda step: 0.5 if step < 9 else 1e-6)),
         Run("too short to judge", net_run(losses=flat(20), ratio=1e-5)),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (

@@ -97,8 +97,10 @@ def linear_pairs(trace: Trace) -> Iterator[tuple[Link, Link, bool]]:
             if second.model != first.model or second.kind not in ("linear", "transparent"):
                 break
             if second.kind == "linear" and second.module is not None:
+                certain = in_sequence(trace, first.module, second.module)
                 if _fits(first.module, second.module) and not _built_in(trace, second.module):
-                    yield first, second, in_sequence(trace, first.module, second.module)
+                    if certain or not _written_between(trace, first.module, second.module):
+                        yield first, second, certain
                 break
 
 
@@ -113,6 +115,23 @@ def in_sequence(trace: Trace, first: ModuleFact, second: ModuleFact) -> bool:
         and holder.kind == "Sequential"
         and one.isdigit()
         and two.isdigit()
+    )
+
+
+def _written_between(trace: Trace, first: ModuleFact, second: ModuleFact) -> bool:
+    """Whether a functional activation is called on the lines from one layer's call to the other's.
+
+    A line of code that calls several, or the same one in every block, is known only once, under its first place in the order.
+    """
+    if first.called is None or second.called is None or first.called.file != second.called.file:
+        return True  # not written in one piece of code: nothing can be said
+    low, high = sorted((first.called.line, second.called.line))
+    return any(
+        fact.kind == "activation"
+        and fact.site is not None
+        and fact.site.file == first.called.file
+        and low <= fact.site.line <= high
+        for fact in trace.all(FunctionFact)
     )
 
 

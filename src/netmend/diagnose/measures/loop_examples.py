@@ -112,9 +112,7 @@ def network(*layers: Layer, model: str = "model") -> list[Fact | Table]:
             rows = dict.fromkeys(range(8), (0.0, layer.gradient))
             found.append(Table.of("gradient", weight, rows))
         if layer.update is not None:
-            found.append(
-                Table.of("update", weight, dict.fromkeys(range(8), (layer.update, layer.update)))
-            )
+            found.append(Table.of("update", weight, dict.fromkeys(range(8), (layer.update, layer.update))))
     return found
 
 
@@ -140,7 +138,7 @@ def trained(
     level = dict.fromkeys(range(8), (0.5, 1.0, 0.0, 1.0, 2.0))
     everything: list[Fact | Table] = [
         RunFact("example", "train.py", steps=steps, **run),
-        Table.of("step", "optimizer", level),
+        Table.of("step", next((c.component for p in made for c in p.calls if c.what == "step"), ""), level),
         *things,
     ]
     if losses:

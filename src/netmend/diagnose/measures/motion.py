@@ -11,6 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from netmend.diagnose.measures.loop import stepping
 from netmend.vocabulary import ModuleFact, ParameterFact, Table, Trace
 from netmend.vocabulary.table import FloatArray
 
@@ -168,7 +169,7 @@ def _last_step(trace: Trace, optimizer: str) -> int:
 
 def steps_of(trace: Trace, optimizer: str) -> int:
     """How many steps an optimiser made; all steps of the run where the loop was not seen."""
-    seen = [pattern for pattern in trace.patterns if any(call.what == "step" for call in pattern.calls)]
+    seen = stepping(trace)
     total = sum(pattern.steps for pattern in seen)
     own = sum(
         pattern.steps

@@ -64,6 +64,13 @@ class LossDoesNotFit:
 
     def _told(self, case: Case, symptom: Symptom) -> tuple[list[Evidence], str, str, str] | None:
         what = symptom.detail.get("what", "")
+        if what == "exclusive":
+            return (
+                [for_symptom(symptom, STRONG + WEAK)],
+                "Nearly all of the answers are easy noes, so the one that matters is a small part of the gradient.",
+                "Use `CrossEntropyLoss` with class ids instead of {line}: it lets the classes compete.",
+                "Samples that may have several classes or none.",
+            )
         if symptom.code == "D405":
             proven = what == "scores against ids"
             evidence = [for_symptom(symptom, PROVEN if proven else FAIR)]

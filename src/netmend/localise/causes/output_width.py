@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors import output_width_mismatch
+from netmend.diagnose.measures.heads import Head
 from netmend.diagnose.measures.loss_examples import run_of
+from netmend.diagnose.measures.progress import progress
 from netmend.localise.case import Case
-from netmend.localise.cause import PROVEN, STRONG, fault, for_symptom, register
+from netmend.localise.cause import FAIR, PROVEN, STRONG, fault, for_symptom, register
 from netmend.localise.follow import argument_origin
 from netmend.localise.head_lines import STUCK, head_of, last_layer, text_at
-from netmend.unit import Run
-from netmend.vocabulary import Fault, ModuleFact, Site, Symptom
+from netmend.unit import Run, threshold
+from netmend.vocabulary import Evidence, Fault, ModuleFact, Site, Symptom
 
 
 @register
@@ -27,6 +29,10 @@ class OutputWidth:
 
     code: ClassVar[str] = "LYR-OUT-SHAPE"
 
+    well_fitted: float = threshold(
+        0.3, "convention", "a loss this far below the best constant answer: the targets are met all the same"
+    )
+
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D406", "D411"):
             what = symptom.detail.get("what", "")
@@ -37,7 +43,10 @@ class OutputWidth:
             site, related = self._lines(case, layer, symptom)
             yield fault(
                 self.code,
-                [for_symptom(symptom, STRONG + 1.5 if what == "width" else PROVEN + 1.5)],
+                [
+                    for_symptom(symptom, STRONG + 1.5 if what == "width" else PROVEN + 1.5),
+                    *self._against(case, head),
+                ],
                 component=layer.name if layer is not None else symptom.component,
                 site=site,
                 summary=symptom.message,
@@ -47,6 +56,15 @@ class OutputWidth:
                 related=[*related, symptom.site],
                 explains=(*STUCK, "D306", "D701"),
             )
+
+    def _against(self, case: Case, head: Head | None) -> Iterator[Evidence]:
+        """Several outputs for one target do no harm where all of them learn it."""
+        for course in progress(case.trace):
+            share = course.last_relative if head is not None and course.loss == head.loss.name else None
+            if share is not None and 0 < share < self.well_fitted:
+                yield Evidence(
+                    f"The loss ended at {share:.2g} times that of the best constant answer.", -STRONG - FAIR
+                )
 
     @staticmethod
     def _lines(

@@ -6,15 +6,15 @@ from model import StateClassifier
 torch.manual_seed(int(os.environ.get("SEED", "0")))
 
 
-def windows(n, T=12, states=10):
+def windows(n, T=12, states=24):
     y = torch.randint(0, states, (n,))
-    centre = torch.stack([torch.cos(0.628 * y), torch.sin(0.628 * y), (y % 2).float() - 0.5], 1)
-    return 1.3 * centre[:, None] + 0.8 * torch.randn(n, T, 3), y
+    centre = torch.stack([torch.cos(0.2618 * y), torch.sin(0.2618 * y), (y % 2).float() - 0.5], 1)
+    return 1.6 * centre[:, None] + 0.5 * torch.randn(n, T, 3), y
 
 
 x, y = windows(1600)
 xv, yv = windows(400)
-model = StateClassifier(3, 48, 10)
+model = StateClassifier(3, 48, 24)
 optimizer = torch.optim.Adam(model.parameters(), lr=2e-3)
 criterion = nn.NLLLoss()
 for epoch in range(10):

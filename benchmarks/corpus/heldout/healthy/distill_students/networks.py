@@ -15,4 +15,4 @@ def teacher(n_in, n_out):
 
 
 def student(n_in, n_out):
-    return mlp([n_in, 24, n_out])
+    return mlp([n_in, 40, n_out])

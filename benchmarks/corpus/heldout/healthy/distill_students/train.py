@@ -25,8 +25,8 @@ def train_teacher(net, x, y, epochs=15):
             opt.step()
 
 
-def train_student(net, guide, x, y, epochs=20):
-    opt = torch.optim.Adam(net.parameters(), lr=1e-2)
+def train_student(net, guide, x, y, epochs=30):
+    opt = torch.optim.Adam(net.parameters(), lr=2e-2)
     guide.eval()
     for epoch in range(epochs):
         net.train()
@@ -39,7 +39,7 @@ def train_student(net, guide, x, y, epochs=20):
             loss.backward()
             opt.step()
             total, n = total + loss.item(), n + 1
-        if epoch % 5 == 4:
+        if epoch % 10 == 9:
             print(f"  student epoch {epoch + 1}: loss {total / n:.4f}")
 
 

@@ -1,0 +1,196 @@
+"""FirstBatch: small experiments with each model and its own batch, early in the run (probes/); some come again later.
+
+They replay the forward pass. A model whose code cannot be run again unseen, or is too large or too slow, is left alone.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from time import perf_counter
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+
+from netmend.adapters.torch.eligible import unusual_execution
+from netmend.adapters.torch.guard import guarded
+from netmend.adapters.torch.kept import Kept
+from netmend.adapters.torch.probes import (
+    affine,
+    batch_independence,
+    eval_determinism,
+    gradient_check,
+    input_dependency,
+    layout,
+    mode_gap,
+)
+from netmend.adapters.torch.probes.bench import Bench, Found
+from netmend.adapters.torch.quiet import Quiet
+from netmend.adapters.torch.undisturbed import undisturbed
+from netmend.vocabulary import ProbeFact
+
+if TYPE_CHECKING:
+    from netmend.adapters.torch.models import Model
+    from netmend.adapters.torch.nonfinite import ForwardCall
+    from netmend.adapters.torch.session import TorchSession
+
+_FIRST: tuple[ModuleType, ...] = (
+    layout,
+    eval_determinism,
+    batch_independence,
+    input_dependency,
+    affine,
+    gradient_check,
+)
+_REPLAYS = 8  # that the first probes need, about
+_SECONDS = 0.15  # they may take together; before the first step, no budget is touched
+_LARGEST = 256_000_000  # bytes of parameters: they are copied once
+_WHOLE = 64  # samples of a batch that is used as it is when its model takes no smaller one
+_TRIES = 5
+_FIRST_GAP, _GAPS = 16, 6  # train against eval mode, when running averages have settled, and ever more rarely
+_GAP_SHARE = 0.5  # of the budget
+_HARMLESS_THREADS = ("tqdm", "multiprocessing", "torch", "netmend", "threading")
+
+
+@dataclass
+class _Known:
+    """How far the experiments with one model have come."""
+
+    next_try: int = 0
+    tries: int = 0
+    done: bool = False
+    next_gap: int = _FIRST_GAP
+    gaps: int = 0
+
+
+class FirstBatch:
+    def __init__(self, session: TorchSession) -> None:
+        self.session = session
+        self._known: dict[str, _Known] = {}
+
+    def step_over(self, step: int) -> None:
+        """A closely observed step has ended; its batch, its random state and its losses are still there."""
+        session = self.session
+        due = [call for call in session.nonfinite.calls if self._due(call, step)]
+        if due and not session.nonfinite.found and not session.compiled and self._safe_now():
+            for call in due:
+                self._examine(call, step)
+
+    def _due(self, call: ForwardCall, step: int) -> bool:
+        module = call.module()
+        model = self.session.models.find(module) if module is not None else None
+        if model is None or not model.training_pass:
+            return False
+        known = self._known.setdefault(model.name, _Known())
+        return (not known.done and step >= known.next_try) or (known.gaps < _GAPS and step >= known.next_gap)
+
+    def _safe_now(self) -> bool:
+        distributed = torch.distributed.is_available() and torch.distributed.is_initialized()
+        return not distributed and not unusual_execution() and all(map(_harmless, threading.enumerate()))
+
+    @guarded("first-batch checks")
+    def _examine(self, call: ForwardCall, step: int) -> None:
+        module = call.module()
+        model = self.session.models.find(module) if module is not None else None
+        if module is None or model is None:
+            return
+        known = self._known[model.name]
+        seconds = model.forward_seconds
+        first = not known.done and step >= known.next_try
+        gap = known.gaps < _GAPS and step >= known.next_gap and self._affordable(2 * seconds)
+        known.next_gap = max(known.next_gap, 4 * step) if step >= known.next_gap else known.next_gap
+        if first:
+            known.tries += 1
+            known.next_try = max(1, 4 * step)
+            known.done = known.tries >= _TRIES
+        bench = Bench.of(self.session, module, model.name, call) if first or gap else None
+        if bench is None:
+            return
+        quiet = Quiet(self.session.sites)
+        kept = Kept()
+        if not quiet.read(module) or not self._small(model, module):
+            known.done, known.gaps = True, _GAPS
+            return
+        with undisturbed(module, kept):
+            quiet.keep(kept)
+            if not kept.whole:
+                known.done, known.gaps = True, _GAPS
+                return
+            if first and self._first(bench, model):
+                known.done = True
+            if gap:
+                known.gaps += 1
+                self._gap(bench, known)
+
+    def _small(self, model: Model, module: nn.Module) -> bool:
+        size = sum(p.numel() * p.element_size() for p in module.parameters())
+        if size > _LARGEST:
+            self._left_out(model.name, "it is too large")
+        return size <= _LARGEST
+
+    def _affordable(self, seconds: float) -> bool:
+        budget = self.session.recorder.budget
+        return seconds < _SECONDS and (
+            budget.starting or seconds < _GAP_SHARE * budget.share * budget.wall_seconds
+        )
+
+    def _left_out(self, name: str, why: str) -> None:
+        self.session.recorder.missing(f"first-batch checks of {name} were left out: {why}")
+
+    # -- experiments --------------------------------------------------------------------------------------------
+
+    def _first(self, whole: Bench, model: Model) -> bool:
+        """Whether everything was found out; a model that says the same about all samples is asked again later."""
+        started = perf_counter()
+        few = whole.fewer()
+        used = few if few is not None else whole
+        expected = model.forward_seconds * used.rows / max(whole.rows, 1) * _REPLAYS
+        if expected > _SECONDS:
+            self._left_out(model.name, "a forward pass takes too long")
+            return False
+        if used.base is None and few is not None and whole.rows <= _WHOLE:
+            used = whole  # written for one size of batch
+        if used.rows > _WHOLE or used.rows in {n for leaf in used.batched for n in leaf.shape[1:]}:
+            return True  # the axis of the samples cannot be told from others
+        if (perf_counter() - started) * _REPLAYS / 2 > _SECONDS:
+            self._left_out(model.name, "a forward pass takes too long")
+            return True
+        settled = True
+        for probe in _FIRST:
+            for found in _all(probe.examine(used)):
+                self._record(probe.WHAT, found, used)
+                settled = settled and found.values.get("change", 1.0) != 0.0
+        return settled and used.base is not None
+
+    def _gap(self, bench: Bench, known: _Known) -> None:
+        found = mode_gap.examine(bench)
+        if found is None or not found.values["output"]:
+            known.gaps = _GAPS  # modes make no difference here
+        if found is not None:
+            self._record(mode_gap.WHAT, found, bench, f":{bench.step}")
+
+    def _record(self, what: str, found: Found, bench: Bench, suffix: str = "") -> None:
+        component = found.component or bench.name
+        name = f"{what}@{component}{suffix}"
+        self.session.recorder.fact(
+            ProbeFact(name, what, component, bench.step, dict(found.values), found.site)
+        )
+
+
+def _all(found: Any) -> Iterator[Found]:
+    if isinstance(found, Found):
+        yield found
+    elif found is not None:
+        yield from found
+
+
+def _harmless(thread: threading.Thread) -> bool:
+    """A thread that neither draws random numbers nor runs the user's code."""
+    if thread is threading.current_thread():
+        return True
+    target = getattr(thread, "_target", None)
+    module = getattr(target, "__module__", None) or type(thread).__module__
+    return module.split(".")[0] in _HARMLESS_THREADS

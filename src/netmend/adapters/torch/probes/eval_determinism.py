@@ -1,0 +1,20 @@
+"""In eval mode: does the model say the same twice?"""
+
+from __future__ import annotations
+
+from netmend.adapters.torch.probes.bench import Bench, Found, largest
+from netmend.adapters.torch.probes.operations import first_random_operation
+
+WHAT = "eval determinism"
+
+
+def examine(bench: Bench) -> Found | None:
+    base = bench.base
+    again = bench.output(go_on=True)
+    if base is None or again is None or base.shape != again.shape:
+        return None
+    scale = largest(base) or 1.0
+    difference = largest(base - again) / scale
+    place = first_random_operation(bench) if difference > 1e-5 else None
+    values = {"difference": difference, "operation": place.operation if place is not None else ""}
+    return Found(values, place.site if place is not None else None)

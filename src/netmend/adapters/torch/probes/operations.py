@@ -1,0 +1,179 @@
+"""Operations: which one of a forward pass first does a certain thing; the pass is run again under a dispatch mode."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from netmend.adapters.torch.eligible import first_tensor, tensors_in
+from netmend.adapters.torch.probes.bench import Bench, Change
+from netmend.vocabulary import Site
+
+_RANDOM = ("bernoulli", "dropout", "rand", "normal", "uniform", "exponential", "multinomial")
+# They lay the numbers of a batch out anew; an axis may then no longer be that of the samples.
+_REARRANGING = ("view", "_unsafe_view", "reshape", "_reshape_alias", "unflatten", "select", "index", "slice")
+_FALLS_SHORT = 1e-6  # relative: less than this is rounding
+
+
+@dataclass(frozen=True)
+class Place:
+    """An operation of the forward pass: in which module, and at which line of the user's."""
+
+    operation: str
+    component: str = ""
+    kind: str = ""  # class of the module
+    site: Site | None = None
+    module_input: tuple[int, ...] = ()
+    batch_first: bool | None = None  # as the module has it, where that can be chosen
+
+
+@dataclass
+class Running:
+    module: nn.Module
+    input_shape: tuple[int, ...]
+
+
+class Where:
+    """Where a replay is: the user's line, and the modules being executed."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+        self._started = bench.session.sites.here()
+        self.stack: list[Running] = []
+
+    @contextlib.contextmanager
+    def followed(self) -> Iterator[Where]:
+        def enter(module: nn.Module, args: Any) -> None:
+            given = first_tensor(args)
+            self.stack.append(Running(module, () if given is None else tuple(given.shape)))
+
+        def leave(module: nn.Module, args: Any, output: Any) -> None:
+            if self.stack:
+                self.stack.pop()
+
+        handles = [register_module_forward_pre_hook(enter), register_module_forward_hook(leave)]
+        try:
+            yield self
+        finally:
+            for handle in handles:
+                handle.remove()
+
+    @property
+    def in_library(self) -> bool:
+        """Whether the innermost module is one of the framework's own."""
+        return bool(self.stack) and type(self.stack[-1].module).__module__.startswith("torch.nn.modules")
+
+    def place(self, operation: str) -> Place:
+        session = self._bench.session
+        here = session.sites.here()
+        site = self._bench.call.site if here == self._started else here
+        if not self.stack:
+            return Place(operation, self._bench.name, type(self._bench.module).__name__, site)
+        # Of layers inside layers, the one that lets the user choose the order of axes.
+        choosing = [r for r in self.stack if isinstance(getattr(r.module, "batch_first", None), bool)]
+        running = choosing[0] if choosing else self.stack[-1]
+        name = session.names.get(running.module) or ""
+        batch_first = running.module.batch_first if choosing else None
+        kind = type(running.module).__name__
+        return Place(operation, name, kind, site, running.input_shape, batch_first)  # type: ignore[arg-type]
+
+
+def first_random_operation(bench: Bench) -> Place | None:
+    with Where(bench).followed() as where:
+        watch = _Randomness(where)
+        with watch:
+            bench.run()
+        return watch.found
+
+
+def first_mixing_operation(bench: Bench, change: Change) -> Place | None:
+    """The operation after which other samples than the changed one differ, or the one that lost their axis before."""
+    with Where(bench).followed() as where:
+        before = _Rows(where, bench.rows, None)
+        with before:
+            bench.run()
+        after = _Rows(where, bench.rows, before.seen)
+        with after:
+            bench.run(change)
+        return after.found
+
+
+class _Randomness(TorchDispatchMode):
+    def __init__(self, where: Where) -> None:
+        super().__init__()
+        self.where = where
+        self.found: Place | None = None
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        name = str(func.overloadpacket.__name__)
+        if self.found is None and any(word in name for word in _RANDOM):
+            self.found = self.where.place(name.strip("_"))
+        return result
+
+
+Seen = list[tuple[str, Tensor | None]]
+
+
+class _Rows(TorchDispatchMode):
+    """Remembers what every operation gave for each sample; the second time, looks for where samples meet."""
+
+    def __init__(self, where: Where, rows: int, seen: Seen | None) -> None:
+        super().__init__()
+        self.where, self.rows = where, rows
+        self.seen: Seen = []
+        self.found: Place | None = None
+        self._reference = seen
+        self._lost: Place | None = None  # where the axis of the samples was last left
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        if self.found is not None:
+            return result
+        name = str(func.overloadpacket.__name__).rstrip("_")
+        first = next((t for t in tensors_in(result) if t.dim()), None)
+        by_sample = first is not None and len(first) == self.rows
+        reference = self._next(name)
+        if self._reference is None:
+            self.seen.append((name, first.detach().clone() if first is not None and by_sample else None))
+        elif first is not None and by_sample:
+            self._compare(name, first, reference)
+        elif first is not None and name in _REARRANGING and not self.where.in_library:
+            given = [t for t in tensors_in(args) if t.dim()]
+            if any(len(t) == self.rows for t in given):
+                self._lost = self.where.place(name)
+        if self._reference is not None:
+            self.seen.append((name, None))
+        return result
+
+    def _next(self, name: str) -> Tensor | None:
+        """What this operation gave before; None when it took another way."""
+        if self._reference is None or len(self.seen) >= len(self._reference):
+            return None
+        known, reference = self._reference[len(self.seen)]
+        return reference if known == name else None
+
+    def _compare(self, name: str, now: Tensor, before: Tensor | None) -> None:
+        if before is None or before.shape != now.shape or before.dtype != now.dtype:
+            return
+        if _same(now[1:], before[1:]):
+            if not _same(now[:1], before[:1]):
+                self._lost = None  # the samples are apart again, as they should be
+        else:
+            self.found = self._lost or self.where.place(name)
+
+
+def _same(now: Tensor, before: Tensor) -> bool:
+    if torch.equal(now, before):
+        return True
+    if not now.is_floating_point():
+        return False
+    size = float(before.abs().max())
+    return float((now - before).abs().max()) <= _FALLS_SHORT * size

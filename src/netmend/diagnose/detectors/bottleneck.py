@@ -1,0 +1,81 @@
+"""D120 Bottleneck."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detector import register
+from netmend.diagnose.measures.chain import Link, chain
+from netmend.diagnose.measures.examples import falling, flat
+from netmend.diagnose.measures.net_examples import net_run
+from netmend.diagnose.measures.objective import objective
+from netmend.unit import Run, threshold
+from netmend.vocabulary import ModelFact, Symptom, Trace
+
+_STUCK = [*falling(100, end=0.7), *flat(100, 0.7)]
+
+
+@register
+@dataclass(frozen=True)
+class Bottleneck:
+    """Everything the network knows of a sample must pass through one or two hidden units, and little was learned.
+
+    A rectifier unit more or less passes one number on, and nothing at all for half of the samples. Usual causes: a width mistyped, a test
+    setting that was left in. The narrow code of an autoencoder is done on purpose and not judged.
+    """
+
+    code: ClassVar[str] = "D120"
+
+    width_limit: int = threshold(2, "convention", "hidden units: two can hold a class out of a few at best")
+    ratio_limit: float = threshold(4.0, "convention", "inputs of the layer over its units, and units before it")
+    least_relative: float = threshold(0.3, "convention", "below that of the constant answer the width was enough")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        course = objective(trace)
+        if course is None or course.relative is None or float(course.relative[-1]) < self.least_relative:
+            return
+        links = [link for link in chain(trace) if link.kind == "linear"]
+        for link, following in zip(links, links[1:], strict=False):
+            if link.model != following.model or not self._narrow(link) or _rebuilds(trace, link.model):
+                continue
+            width = _width(link, "out")
+            yield Symptom(
+                self.code,
+                f"{link.name} has {width} unit{'s' if width > 1 else ''} for {_width(link, 'in')} inputs, and all later layers see "
+                "nothing else.",
+                component=link.name,
+                first_step=0,
+                observed=float(width),
+                limit=float(self.width_limit),
+                site=link.site,
+                detail={"width": width},
+            )
+
+    def _narrow(self, link: Link) -> bool:
+        inside, outside = _width(link, "in"), _width(link, "out")
+        return 0 < outside <= self.width_limit and inside >= self.ratio_limit * outside
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("wide enough", net_run(losses=_STUCK)),
+        Run("narrow, but it learned", net_run("Linear(20,2) ReLU Linear(2,5)")),
+        Run("the code of an autoencoder", net_run("Linear(20,2) ReLU Linear(2,20)", losses=_STUCK)),
+        Run("two outputs", net_run("Linear(20,16) ReLU Linear(16,2)", losses=_STUCK)),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("two units for ten classes", net_run("Linear(20,64) ReLU Linear(64,2) ReLU Linear(2,10)", losses=_STUCK)),
+    )
+
+
+def _width(link: Link, side: str) -> int:
+    settings = {} if link.module is None else link.module.settings
+    return int(settings.get(f"{side}_features") or settings.get(f"{side}_channels") or 0)
+
+
+def _rebuilds(trace: Trace, model: str) -> bool:
+    """Whether the model's output is as wide as its input: it may rebuild it."""
+    links = [link for link in chain(trace) if link.model == model and link.kind == "linear"]
+    fact = trace.get(ModelFact, model)
+    shapes = fact is not None and fact.input_shapes[:1] == fact.output_shapes[:1] != ()
+    return shapes or _width(links[0], "in") == _width(links[-1], "out")

@@ -1,0 +1,100 @@
+"""D112 InitScaleOff."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detector import register
+from netmend.diagnose.measures.chain import Link, chain
+from netmend.diagnose.measures.depth import layer_weights
+from netmend.diagnose.measures.motion import before_norm, fan_in
+from netmend.diagnose.measures.net_examples import net_run
+from netmend.unit import Run, threshold
+from netmend.vocabulary import ParameterFact, Symptom, Trace
+
+
+@register
+@dataclass(frozen=True)
+class InitScaleOff:
+    """Weights start far too large or far too small for the number of inputs of a unit.
+
+    Weights of size 1/sqrt(inputs) keep a signal's size from layer to layer; much larger ones saturate units and blow the loss up, much smaller
+    ones let signal and gradient fade. Usual causes: a normal distribution with a fixed deviation, a scheme with a wrong gain.
+    """
+
+    code: ClassVar[str] = "D112"
+
+    large_limit: float = threshold(
+        4.5, "calibrated", "size times the root of the inputs; the usual schemes give 0.2 to 1.5"
+    )
+    small_limit: float = threshold(
+        0.03, "calibrated", "the same; two hidden layers in a row, as a small output layer or branch is done on purpose"
+    )
+    tiny_limit: float = threshold(1e-3, "convention", "one hidden layer this small passes nothing on")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        gains = self._gains(trace)
+        large = [(link, gain) for link, gain, _ in gains if gain > self.large_limit]
+        small = [
+            (link, gain)
+            for index, (link, gain, head) in enumerate(gains)
+            if not head and gain < self.small_limit and (gain < self.tiny_limit or self._next_small(gains, index))
+        ]
+        for found, word, limit in ((large, "large", self.large_limit), (small, "small", self.small_limit)):
+            if not found:
+                continue
+            link, gain = max(found, key=lambda item: item[1]) if word == "large" else min(found, key=lambda item: item[1])
+            first = found[0][0]
+            several = f" ({len(found)} layers)" if len(found) > 1 else ""
+            yield Symptom(
+                self.code,
+                f"The weights of {link.name} start {gain / 0.58:.2g} times as large as usual for their number of inputs{several}.",
+                component=first.name,
+                first_step=0,
+                observed=gain,
+                limit=limit,
+                site=first.site,
+                detail={"direction": word, "layers": [item.name for item, _ in found]},
+            )
+
+    def _gains(self, trace: Trace) -> list[tuple[Link, float, bool]]:
+        """Layers with the size of their weights times the root of their inputs, and whether it is the last of its model."""
+        by_layer, normalised = layer_weights(trace), before_norm(trace)
+        found: list[tuple[Link, ParameterFact]] = [
+            (link, by_layer[link.name])
+            for link in chain(trace)
+            if link.kind in ("linear", "recurrent") and link.name in by_layer and not _transposed(link)
+        ]
+        return [
+            (link, (p.initial.rms or 0.0) * fan_in(p) ** 0.5, index + 1 == len(found) or found[index + 1][0].model != link.model)
+            for index, (link, p) in enumerate(found)
+            if link.name not in normalised
+        ]
+
+    def _next_small(self, gains: list[tuple[Link, float, bool]], index: int) -> bool:
+        neighbours = gains[max(0, index - 1) : index] + gains[index + 1 : index + 2]
+        return any(gain < self.small_limit and link.model == gains[index][0].model for link, gain, _ in neighbours)
+
+    def extremes(self, trace: Trace) -> Mapping[str, float]:
+        gains = [(gain, head) for _, gain, head in self._gains(trace)]
+        hidden = [gain for gain, head in gains if not head]
+        found = {"large_limit": max(gain for gain, _ in gains)} if gains else {}
+        return found | ({"small_limit": sorted(hidden)[1]} if len(hidden) > 1 else {})
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("the framework's own scheme", net_run()),
+        Run("He's scheme", net_run(gain=1.41)),
+        Run("a small output layer", net_run(gain={4: 0.001})),
+        Run("one small layer", net_run(gain={2: 0.02})),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("normal with deviation 1", net_run(gain={2: 8.0, 4: 8.0})),
+        Run("normal with deviation 0.0001", net_run(gain=0.0008)),
+    )
+
+
+def _transposed(link: Link) -> bool:
+    """Transposed convolutions keep their inputs on another axis; grouped ones have few inputs by design."""
+    return link.module is not None and link.module.kind.startswith("ConvTranspose")

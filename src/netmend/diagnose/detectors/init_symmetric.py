@@ -1,0 +1,84 @@
+"""D111 InitSymmetric."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detector import register
+from netmend.diagnose.measures.chain import Link, chain
+from netmend.diagnose.measures.net_examples import net_run
+from netmend.unit import Run, threshold
+from netmend.vocabulary import ParameterFact, Statistics, Symptom, Trace
+
+_HALF = {"initial": Statistics(0.5, 0.0, 0.5, 0.5, 0.5, 0.0, 0), "symmetric_share": 1.0}
+_ZERO = {"initial": Statistics(0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0), "symmetric_share": 1.0}
+
+
+@register
+@dataclass(frozen=True)
+class InitSymmetric:
+    """All units of a hidden layer start with the same weights.
+
+    Units that start alike and feed the next layer alike get the same gradient and stay alike: the layer works as if it had one unit. Usual
+    causes: weights set to a constant or to zero. A layer of zeros before or after a random one (LoRA, residual branches,
+    output layers) is done on purpose and does no harm.
+    """
+
+    code: ClassVar[str] = "D111"
+
+    share_limit: float = threshold(0.99, "exact", "share of units whose weights equal another unit's")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        layers = _layers(trace)
+        for (link, weight), following in zip(layers, [*layers[1:], None], strict=False):
+            hidden = following is not None and following[0].model == link.model
+            if not hidden or following is None or not self._alike(weight) or weight.shape[0] < 2:
+                continue
+            partner = _constant(following[1])
+            if not partner and (weight.initial.zero_share or 0.0) == 1.0:
+                continue  # zeros before a random layer: the gradient tells the units apart at once
+            value = weight.initial.mean or 0.0
+            both = f", and so does {following[0].name} after it" if partner else ""
+            yield Symptom(
+                self.code,
+                f"All {weight.shape[0]} units of {link.name} start with the same weights ({value:g}){both}.",
+                component=link.name,
+                first_step=0,
+                observed=weight.symmetric_share,
+                limit=self.share_limit,
+                site=link.site,
+                detail={"value": value, "partner": partner, "units": weight.shape[0]},
+            )
+
+    def _alike(self, weight: ParameterFact) -> bool:
+        # Told apart by values too: a tensor of one value has equal rows by definition.
+        return (weight.symmetric_share or 0.0) >= self.share_limit or _constant(weight)
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("random weights", net_run()),
+        Run("an output layer of zeros", net_run(parameters={"model.4.weight": _ZERO})),
+        Run("zeros before a random layer", net_run(parameters={"model.2.weight": _ZERO})),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("all weights 0.5", net_run(parameters={f"model.{n}.weight": _HALF for n in (0, 2, 4)})),
+        Run("all weights zero", net_run(parameters={f"model.{n}.weight": _ZERO for n in (0, 2, 4)})),
+    )
+
+
+def _layers(trace: Trace) -> list[tuple[Link, ParameterFact]]:
+    """Linear and recurrent layers with their trainable weight, in order of execution; recurrent ones feed themselves."""
+    found = []
+    for link in chain(trace):
+        if link.kind not in ("linear", "recurrent"):
+            continue
+        own = [p for p in trace.parameters if p.module == link.name and len(p.shape) >= 2 and p.trainable]
+        if own:
+            found.append((link, own[0]))
+    return found
+
+
+def _constant(weight: ParameterFact) -> bool:
+    start = weight.initial
+    return start.minimum is not None and start.minimum == start.maximum

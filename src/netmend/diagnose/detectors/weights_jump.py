@@ -1,0 +1,79 @@
+"""D121 WeightsJump."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from netmend.diagnose.detector import register
+from netmend.diagnose.measures.motion import comparable
+from netmend.diagnose.measures.net_examples import net_run
+from netmend.unit import Run, threshold
+from netmend.vocabulary import Symptom, Table, Trace
+
+
+def _reset(at: tuple[int, ...]) -> Trace:
+    """A run whose weights are drawn anew at these steps."""
+    plain = net_run()
+    tables = dict(plain.tables)
+    for name in ("model.0.weight", "model.2.weight", "model.4.weight"):
+        rows = {s: (0.0, 0.1, 0.0, 0.0, 0.0, 0.0, 1.4 if any(s >= r for r in at) else 0.003 * s) for s in range(60)}
+        tables["weight", name] = Table.of("weight", name, rows)
+        tables["update", name] = Table.of("update", name, {s: (0.0003, 0.003) for s in range(60)})
+    return Trace(plain.facts, tables, plain.patterns)
+
+
+@register
+@dataclass(frozen=True)
+class WeightsJump:
+    """The weights changed by far more than the optimiser's steps between two looks can account for.
+
+    Something else writes to them: they are set anew inside the loop, or a checkpoint or an average is loaded. Usual causes: initialisation
+    called in every epoch, the model built inside the loop. Loading good weights on purpose shows the same.
+    """
+
+    code: ClassVar[str] = "D121"
+
+    excess_limit: float = threshold(
+        5.0, "exact", "change over the sum of the steps in between, which bounds it; five allows for steps that grew meanwhile"
+    )
+    least_change: float = threshold(0.3, "convention", "of the initial size: clamping and projecting change less")
+    share_limit: float = threshold(0.6, "convention", "of the weights: most, not one that is tied or projected")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        parameters = comparable(trace)
+        jumps: dict[int, int] = {}
+        for parameter in parameters:
+            for step in self._jumps(trace, parameter.name, parameter.initial.rms or 0.0):
+                jumps[step] = jumps.get(step, 0) + 1
+        common = sorted(step for step, count in jumps.items() if count >= self.share_limit * len(parameters))
+        if common:
+            yield Symptom(
+                self.code,
+                f"The weights changed by much more than the optimiser's steps explain, before step {common[0]}"
+                + (f" and {len(common) - 1} times more." if len(common) > 1 else "."),
+                first_step=common[0],
+                observed=float(len(common)),
+                detail={"steps": common[:20]},
+            )
+
+    def _jumps(self, trace: Trace, name: str, size: float) -> Iterator[int]:
+        weights, updates = trace.table("weight", name), trace.table("update", name)
+        if len(weights) < 4 or not size:
+            return
+        drifts, moved = weights.column("drift"), dict(zip(*updates.known("rms"), strict=True))
+        for index in range(1, len(weights)):
+            before, now = int(weights.steps[index - 1]), int(weights.steps[index])
+            largest = max(moved.get(before, np.nan), moved.get(now, np.nan)) / size
+            change = abs(drifts[index] - drifts[index - 1])
+            if change > self.least_change and change > self.excess_limit * (now - before) * largest:
+                yield now
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("moves step by step", net_run()),
+        Run("moves fast", net_run(ratio=0.2)),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (Run("set anew", _reset((20,))),)

@@ -1,0 +1,85 @@
+"""Regularisation against data: how much of a step is the pull towards zero, and how much of the objective is a penalty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from netmend.diagnose.measures.motion import weights
+from netmend.diagnose.measures.objective import objective
+from netmend.vocabulary import LossFact, OptimizerFact, Trace
+
+_DECOUPLED = ("AdamW", "SGDW", "NAdamW", "Lion", "Adafactor")  # decay acts on weights, not through the gradient
+
+
+@dataclass(frozen=True)
+class Decay:
+    """Weight decay of one parameter group."""
+
+    optimizer: str
+    group: int
+    setting: float
+    share: float  # size of the decay term over that of the data's gradient (or of the whole step where it acts on weights)
+    tensors: int
+
+
+def decays(trace: Trace) -> list[Decay]:
+    """Groups with weight decay; the median over their weights in the second half of the looks."""
+    found = []
+    for optimizer in trace.optimizers:
+        for index, group in enumerate(optimizer.groups):
+            setting = group.settings.get("weight_decay")
+            if not isinstance(setting, int | float) or setting <= 0:
+                continue
+            shares = _shares(trace, optimizer, index, float(setting))
+            if shares:
+                found.append(Decay(optimizer.name, index, float(setting), float(np.median(shares)), len(shares)))
+    return found
+
+
+def _shares(trace: Trace, optimizer: OptimizerFact, index: int, setting: float) -> list[float]:
+    group = optimizer.groups[index]
+    decoupled = optimizer.kind in _DECOUPLED or bool(group.settings.get("decoupled_weight_decay"))
+    rate = float(group.settings.get("lr") or 0.0)
+    shares = []
+    for parameter in weights(trace):
+        if parameter.name not in group.parameters:
+            continue
+        sizes = trace.table("weight", parameter.name).column("rms")
+        others = trace.table("update" if decoupled else "gradient", parameter.name).column("rms")
+        count = min(len(sizes), len(others))
+        if count < 4:
+            continue
+        half = slice(count // 2, count)
+        pull = sizes[half] * setting * (rate if decoupled else 1.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios = pull / others[half]
+        ratios = ratios[np.isfinite(ratios)]
+        if len(ratios):
+            shares.append(float(np.median(ratios)))
+    return shares
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """Terms of the objective beside the criterion."""
+
+    objective: str
+    share: float  # of the objective's value, at the end of the run
+
+
+def penalty(trace: Trace) -> Penalty | None:
+    """Where the objective is a sum with one recognised criterion: how much of it is something else."""
+    course = objective(trace)
+    sums = [loss for loss in trace.all(LossFact) if loss.backward is not None and len(loss.settings.get("terms", ())) == 1]
+    if course is None or len(sums) != 1 or course.loss not in sums[0].settings["terms"]:
+        return None
+    by_step = dict(zip(*(values.tolist() for values in trace.loss), strict=True))
+    steps, values = trace.series("progress", course.loss, "loss")
+    shares = [
+        1 - value / by_step[step]
+        for step, value in zip(steps.tolist()[-5:], values.tolist()[-5:], strict=True)
+        if by_step.get(step, 0.0) > 0
+    ]
+    return Penalty(sums[0].name, float(np.median(shares))) if shares else None

@@ -1,0 +1,168 @@
+"""HYP-LR-HIGH."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detectors.update_ratio_high import WHOLE_SEARCHES
+from netmend.diagnose.measures.examples import flat
+from netmend.diagnose.measures.motion import Motion, motions
+from netmend.diagnose.measures.net_examples import net_run
+from netmend.diagnose.measures.objective import objective
+from netmend.diagnose.measures.start import start
+from netmend.localise.case import Case
+from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
+from netmend.localise.rates import at_most, better_rate, highest_rate, setting
+from netmend.unit import Run, threshold
+from netmend.vocabulary import Evidence, Fault, OptimizerFact
+
+_OUTCOMES = {"D501": FAIR, "D502": FAIR, "D503": FAIR, "D109": WEAK, "D504": WEAK, "D115": WEAK}
+_EXPLAINS = ("D101", "D103", "D104", "D105", "D107", "D109", "D110", "D115", "D501", "D502", "D503", "D504", "D510", "D511")
+_RIVALS = {
+    "D112": "The weights start at a wrong scale.",
+    "D302": "The inputs are badly scaled.",
+    "D305": "The targets are badly scaled.",
+    "D301": "The inputs hold non-finite values.",
+    "D409": "The loss has no lower bound.",
+}
+
+
+@register
+@dataclass(frozen=True)
+class LearningRateHigh:
+    """The learning rate is too high.
+
+    Steps overshoot: the loss jumps up, swings or stays where a constant answer would be, weights grow, units die, values overflow.
+    Divide the rate by ten until the loss falls from the first steps on; then go up again by half such steps.
+    """
+
+    code: ClassVar[str] = "HYP-LR-HIGH"
+
+    ratio: float = threshold(
+        0.1, "calibrated", "highest relative update; only one in ten healthy programs comes above, none that fails"
+    )
+    growth: float = threshold(2.5, "calibrated", "growth of weights in the first steps of healthy programs, at most")
+    overshoot: float = threshold(2.0, "calibrated", "jump of the loss in the first steps; healthy programs stay below 1.5")
+    far_overshoot: float = threshold(5.0, "convention", "a jump that no noise explains")
+    good_relative: float = threshold(0.3, "convention", "a loss that low was learned, whatever the rate")
+    good_after_wild_start: float = threshold(0.1, "convention", "the same where loss and weights both shot up at the start")
+    poor_relative: float = threshold(0.5, "convention", "a loss that high at the end was hardly learned")
+    bad_start: float = threshold(3.0, "convention", "a loss that far off before any step is not the rate's doing")
+    most: float = threshold(4.2, "convention", "an inference never outweighs a proof, which has 4.5")
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        moving = motions(case.trace)
+        overflow = [s for s in case.of("D110") if s.detail.get("grew")]
+        if not moving and overflow:
+            moving = tuple(Motion(o.name, 0, 0, 0, *(None,) * 9, 0) for o in case.trace.optimizers[:1])
+        for motion in moving:
+            optimizer = case.trace.get(OptimizerFact, motion.optimizer)
+            if optimizer is not None and optimizer.kind in WHOLE_SEARCHES:
+                continue
+            too_large = [*self._steps(case, motion), *(for_symptom(s, STRONG) for s in overflow)]
+            harm = self._harm(case, sure=sum(item.weight for item in too_large) >= STRONG)
+            if too_large and (harm or overflow):
+                evidence = at_most([*too_large, *harm], self.most) + self._against(case)
+                yield self._fault(case, motion, optimizer, evidence)
+
+    def _steps(self, case: Case, motion: Motion) -> Iterator[Evidence]:
+        """Signs that the steps are too large."""
+        high = [s for s in case.of("D101") if s.component == motion.optimizer]
+        grown = [s for s in case.of("D107") if s.component == motion.optimizer]
+        yield from (for_symptom(symptom, STRONG) for symptom in high[:1])
+        if not high and (motion.highest or 0.0) >= self.ratio:
+            weight = FAIR if (motion.highest or 0.0) >= 2 * self.ratio else 1.5 * WEAK
+            yield Evidence(f"Single steps changed the weights by {motion.highest:.0%} of their size.", weight, step=1)
+        yield from (for_symptom(symptom, STRONG) for symptom in grown[:1])
+        if not grown and (motion.early_growth or 0.0) >= self.growth:
+            yield Evidence(f"The weights grew {motion.early_growth:.1f}-fold within the first steps.", FAIR, step=1)
+        elif not grown and (motion.growth or 0.0) >= 2 * self.growth:
+            yield Evidence(f"The weights grew {motion.growth:.1f}-fold over the run.", WEAK)
+        begun = start(case.trace)
+        if begun is not None and begun.overshoot >= self.overshoot:
+            yield Evidence(
+                f"The loss jumped from {begun.first:.3g} to {begun.peak:.3g} within the first steps.",
+                STRONG if begun.overshoot >= self.far_overshoot else FAIR,
+                step=begun.peak_step,
+            )
+
+    def _harm(self, case: Case, sure: bool) -> list[Evidence]:
+        """Signs that training suffers; a high level alone may be the noise of the data, and counts only if steps surely are large."""
+        harm = [for_symptom(symptom, _OUTCOMES[symptom.code]) for symptom in case.of(*_OUTCOMES)]
+        died = [symptom for symptom in case.of("D104") if symptom.detail.get("rise", 0.0) > 0]
+        harm += [for_symptom(symptom, FAIR) for symptom in died[:1]]
+        course, level = objective(case.trace), self._level(case)
+        if not sure:
+            return [item for item in harm if item.symptom != "D504"]
+        if course is None or level is None or case.has("D501", "D502", "D503"):
+            return harm
+        if course.last_relative is None:
+            if level > 1 - self.good_after_wild_start:
+                harm.append(Evidence(f"The loss ended at {course.last:.3g}, no lower than it started.", FAIR))
+        elif level > self._good(case):
+            weight = FAIR if level > self.poor_relative else WEAK
+            harm.append(Evidence(f"The loss ended at {level:.2f} times that of the best constant answer.", weight))
+        return harm
+
+    def _good(self, case: Case) -> float:
+        """The level of the loss at which nobody would complain."""
+        begun = start(case.trace)
+        wild = begun is not None and begun.overshoot >= self.overshoot and case.has("D107")
+        return self.good_after_wild_start if wild else self.good_relative
+
+    def _level(self, case: Case) -> float | None:
+        """The loss at the end, relative to the constant answer, or to its start where none is known."""
+        course = objective(case.trace)
+        if course is None:
+            return None
+        return course.last_relative if course.last_relative is not None else 1.0 - course.fell
+
+    def _against(self, case: Case) -> list[Evidence]:
+        found = [Evidence(text, -STRONG, code) for code, text in _RIVALS.items() if case.has(code)]
+        level, begun = self._level(case), start(case.trace)
+        if level is not None and level < self._good(case) and not case.has("D110"):
+            found.append(Evidence("The loss came down to a low level all the same.", -2 * STRONG))
+        if begun is not None and (begun.first_relative or 1.0) > self.bad_start:
+            found.append(Evidence(f"The loss was {begun.first_relative:.3g} times too high before any step.", -STRONG))
+        return found
+
+    def _fault(self, case: Case, motion: Motion, optimizer: OptimizerFact | None, evidence: list[Evidence]) -> Fault:
+        place = setting(case, optimizer, "lr", 1)
+        rate = None if optimizer is None else highest_rate(case.trace, optimizer)
+        given = "the learning rate" if rate is None else f"`lr={rate:g}`"
+        remedy = f"Divide {given} by 10, and again until the loss falls from the first steps on."
+        if rate is not None and optimizer is not None:
+            wanted = better_rate(optimizer, rate, motion.highest, lower=True)
+            where = f" in {place.site.short}" if place.site is not None else ""
+            remedy = f"Change {given} to about {wanted:g}{where}."
+        told = sorted((item for item in evidence if item.weight > 0), key=lambda item: -item.weight)
+        return fault(
+            self.code,
+            evidence,
+            component=motion.optimizer or "training loop",
+            site=place.site,
+            summary=" ".join(item.message for item in told[:2]),
+            reason="Steps that are too large jump over the minimum and wipe out what was learned before.",
+            remedy=remedy,
+            refutation="The curve stays as bad when the learning rate is ten times lower.",
+            related=place.related,
+            explains=_EXPLAINS,
+        )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "jumps up, grows, stays at the constant answer",
+            net_run(
+                losses=[1.0, 8.0, 30.0, 12.0, *flat(200, 1.05)],
+                settings={"lr": 1.0},
+                ratio=lambda step: 0.5 if step < 20 else 0.05,
+                growth=lambda step: min(1 + step, 15.0),
+            ),
+        ),
+        Run(
+            "large steps for the whole run, no learning",
+            net_run(losses=flat(200, 1.2, 0.2), optimizer="SGD", settings={"lr": 10.0}, ratio=0.3, growth=3.0),
+        ),
+    )

@@ -1,0 +1,92 @@
+"""Data is followed from the call of the model to the line that makes it; the epoch loop to the number of its rounds."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from netmend.localise.case import Case
+from netmend.localise.data_origin import input_origin, target_origin
+from netmend.localise.loops import epoch_loop
+from netmend.localise.source import Sources
+from netmend.vocabulary import Call, LossFact, ModelFact, Pattern, Site, Trace
+
+PROGRAMS = {
+    "batches cut by hand": """\
+        x = torch.randn(100, 4) * 255  # input
+        y = (x.sum(1) > 0).long()  # target
+        EPOCHS = 3  # rounds
+        for epoch in range(EPOCHS):
+            for i in range(0, 100, 10):
+                xb, yb = x[i:i + 10], y[i:i + 10]
+                out = model(xb)  # model
+                loss = criterion(out, yb)  # loss
+                opt.step()  # step
+        """,
+    "a loader": """\
+        images = np.load("x.npy")  # input
+        labels = np.load("y.npy")  # target
+        loader = DataLoader(TensorDataset(images, labels), batch_size=8)
+        for epoch in range(12):  # rounds
+            for xb, yb in loader:
+                out = model(xb.float())  # model
+                loss = criterion(out, yb)  # loss
+                opt.step()  # step
+        """,
+    "functions": """\
+        def train_epoch(model, x, y):
+            for i in torch.randperm(100).split(10):
+                out = model(x[i])  # model
+                loss = criterion(out, y[i])  # loss
+                opt.step()  # step
+        def main(epochs=4):  # rounds
+            features = make_features()  # input
+            targets = make_targets()  # target
+            for epoch in range(1, epochs + 1):
+                train_epoch(model, features, targets)
+        main()
+        """,
+    "enumerated": """\
+        data, answers = load()  # input, target
+        loader = DataLoader(TensorDataset(data, answers), 8, shuffle=True)
+        for _ in tqdm(range(7)):  # rounds
+            for step, (a, b) in enumerate(loader):
+                out = model(a)  # model
+                loss = criterion(out, b)  # loss
+                opt.step()  # step
+        """,
+}
+
+
+def _line(text: str, mark: str) -> int:
+    (found,) = [n for n, line in enumerate(text.splitlines(), 1) if "#" in line and mark in line.rsplit("#", 1)[1]]
+    return found
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_origins(tmp_path: Path, name: str) -> None:
+    text = textwrap.dedent(PROGRAMS[name])
+    file = tmp_path / "train.py"
+    file.write_text(text, encoding="utf-8")
+
+    def site(mark: str) -> Site:
+        line = text.splitlines()[_line(text, mark) - 1]
+        start = line.index("= ") + 2 if "= " in line else len(line) - len(line.lstrip())
+        end = len(line[: line.index("#")].rstrip())
+        return Site(str(file), _line(text, mark), start, _line(text, mark), end)
+
+    trace = Trace(
+        facts={
+            "model": {"model": ModelFact("model", "Net", called=site("model"))},
+            "loss": {"loss": LossFact("loss", called=site("loss"), backward=site("loss"))},
+        },
+        patterns=(Pattern((Call("step", site=site("step")),), ((0, 9),)),),
+    )
+    sources = Sources(str(tmp_path), str(file))
+    case = Case(trace, (), sources)
+    made, answered, loop = input_origin(case), target_origin(case), epoch_loop(sources, trace)
+    assert made is not None and made.line == _line(text, "input")
+    assert answered is not None and answered.line == _line(text, "target")
+    assert loop is not None and loop.count.line == _line(text, "rounds")
