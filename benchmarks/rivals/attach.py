@@ -11,9 +11,9 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import os
 import runpy
 import sys
+from pathlib import Path
 
 
 def finding(name, level, message="", line=None):
@@ -24,8 +24,8 @@ def mldoct(script):
     from mldoctor.linter import lint_script
 
     found = []
-    for file in sorted(name for name in os.listdir(".") if name.endswith(".py")):
-        if file == script or os.path.basename(os.getcwd()) not in ("faulty", "healthy", "bugs21"):
+    for file in sorted(path.name for path in Path().glob("*.py")):
+        if file == script or Path.cwd().name not in ("faulty", "healthy", "bugs21"):
             issues, _ = lint_script(file)
             found += [
                 {**finding(i["type"], i["severity"], i["message"], i["line"]), "file": file} for i in issues
@@ -202,7 +202,7 @@ def training_doctor(script):
 
 def run(script):
     sys.argv = [script]
-    sys.path.insert(0, os.getcwd())
+    sys.path.insert(0, str(Path.cwd()))
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         try:
             runpy.run_path(script, run_name="__main__")

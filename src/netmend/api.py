@@ -200,6 +200,7 @@ def watch(
     every: int | None = None,
     full: bool = False,
     trap: bool = False,
+    probe: bool = False,
     directory: Path | str | None = None,
     quiet: bool = False,
 ) -> Watch:
@@ -208,10 +209,11 @@ def watch(
     Model and optimiser are found by themselves; name them when they were created before watching began and their first
     step should be seen in full. `overhead` is the share of training time that watching may take; `every=n` takes all
     statistics at every n-th step instead, `full=True` at each. `trap=True` makes a GPU wait at every step so that the
-    operation behind a NaN can be named.
+    operation behind a NaN can be named. `probe=True` trains copies of the model on its first batch for a few seconds,
+    which tells more about it.
     """
     folder = Path(directory) if directory is not None else None
-    options = Options(parse_share(overhead), every, full, trap, folder)
+    options = Options(parse_share(overhead), every, full, trap, folder, probe)
     return Watch(model, optimizer, options, quiet)
 
 

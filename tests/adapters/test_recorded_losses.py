@@ -221,3 +221,115 @@ def test_class_ids_as_real_targets_are_told_in_the_evidence(tmp_path: Path) -> N
     done = record(tmp_path, program(data, "nn.Linear(4, 1)", "loss = F.mse_loss(out, y)"))
     (task,) = done.trace.all(TaskFact)
     assert task.kind == "regression" and any("class ids" in sentence for sentence in task.evidence)
+
+
+def paths(done: Recorded) -> list[FunctionFact]:
+    return [fact for fact in done.trace.all(FunctionFact) if fact.kind == "loss path"]
+
+
+def test_what_made_a_prediction_is_kept_from_the_last_operation_on(tmp_path: Path) -> None:
+    layers = "nn.Linear(4, 1), nn.Sigmoid()"
+    done = record(tmp_path, program(YES_NO, layers, "loss = F.binary_cross_entropy(out, y) + 0 * out.sum()"))
+    (called,) = [fact for fact in done.trace.losses if fact.form == "function"]
+    (given,) = [o for o in called.operands if o.role == "prediction"]
+    assert given.path[:2] == ("SigmoidBackward0", "AddmmBackward0")
+    assert not [o for o in called.operands if o.role == "target" and o.path]
+
+
+@pytest.mark.parametrize(
+    ("layers", "axes", "log_axes"),
+    [
+        ("nn.Linear(4, 3)", (), ()),
+        ("nn.Linear(4, 3), nn.Softmax(dim=1)", (1,), ()),
+        ("nn.Linear(4, 3), nn.Softmax(dim=0)", (0,), ()),
+        ("nn.Linear(4, 3), nn.LogSoftmax(dim=1)", (), (1,)),
+        ("nn.Linear(4, 3), nn.LogSoftmax(dim=0)", (), (0,)),
+        ("nn.Linear(4, 3), nn.Sigmoid()", (), ()),
+    ],
+)
+def test_axes_along_which_predictions_sum_to_one(
+    tmp_path: Path, layers: str, axes: tuple[int, ...], log_axes: tuple[int, ...]
+) -> None:
+    done = record(tmp_path, program(CLASSES, layers, "loss = F.cross_entropy(out, y)"))
+    given = operand(done, "prediction")
+    assert (given.normalised_axes, given.log_normalised_axes) == (axes, log_axes)
+
+
+def test_axes_along_which_targets_sum_to_one(tmp_path: Path) -> None:
+    done = record(
+        tmp_path, program(CLASSES, "nn.Linear(4, 3)", "loss = F.cross_entropy(out, F.one_hot(y).float())")
+    )
+    assert operand(done, "target").normalised_axes == (1,)
+
+
+@pytest.mark.parametrize(
+    ("loss", "function"),
+    [
+        ("loss = F.cross_entropy(torch.softmax(out, 1), y)", "softmax"),
+        ("loss = F.cross_entropy(nn.Sigmoid()(out), y)", "sigmoid"),
+        ("loss = F.nll_loss(out.log_softmax(1), y)", "log_softmax"),
+    ],
+)
+def test_activations_between_output_and_loss_have_their_line(
+    tmp_path: Path, loss: str, function: str
+) -> None:
+    done = record(tmp_path, program(CLASSES, "nn.Linear(4, 3)", loss))
+    (fact,) = paths(done)
+    assert fact.function == function and fact.output_shape == (12, 3) and done.at("loss", fact.site)
+
+
+def test_shapes_that_grow_in_a_hand_written_loss_are_told_with_their_line(tmp_path: Path) -> None:
+    data = "x = torch.randn(12, 4); y = x.sum(1)"
+    loss = "loss = torch.log(torch.cosh(out - y)).mean() + 0.01 * out.abs().mean()"
+    done = record(tmp_path, program(data, "nn.Linear(4, 1)", loss))
+    (fact,) = paths(done)
+    assert (tuple(fact.settings["first"]), tuple(fact.settings["second"])) == ((12, 1), (12,))
+    assert fact.output_shape == (12, 12) and done.at("loss", fact.site)
+    assert fact.settings["first_needs_gradient"] and not fact.settings["second_needs_gradient"]
+
+
+def test_shapes_that_fit_are_not_told(tmp_path: Path) -> None:
+    loss = "loss = ((out - y) ** 2 * torch.ones(1)).mean()"
+    assert paths(record(tmp_path, program(VALUES, "nn.Linear(4, 1)", loss))) == []
+
+
+@pytest.mark.parametrize(
+    ("data", "width", "loss", "criterion"),
+    [
+        (CLASSES, 3, "loss = out.log_softmax(1).gather(1, y[:, None]).mean()", "cross_entropy"),
+        (VALUES, 1, "loss = -((out - y) ** 2).mean()", "mse_loss"),
+        (VALUES, 1, "loss = -F.mse_loss(out, y)", "expression"),
+        (VALUES, 1, "loss = -1 * F.l1_loss(out, y)", "expression"),
+    ],
+)
+def test_a_turned_sign_is_noticed(tmp_path: Path, data: str, width: int, loss: str, criterion: str) -> None:
+    done = record(tmp_path, program(data, f"nn.Linear(4, {width})", loss))
+    (fact,) = [fact for fact in done.trace.losses if fact.backward is not None]
+    assert fact.criterion == criterion and fact.settings["negated"] is True
+
+
+def test_an_upright_sum_of_losses_is_not_turned(tmp_path: Path) -> None:
+    loss = "loss = F.mse_loss(out, y) - 0.1 * out.mean()"
+    done = record(tmp_path, program(VALUES, "nn.Linear(4, 1)", loss))
+    assert not any(fact.settings.get("negated") for fact in done.trace.losses)
+
+
+def test_a_loss_first_met_in_evaluation_is_described_again_in_training(tmp_path: Path) -> None:
+    done = record(
+        tmp_path,
+        """
+        x, y = torch.randn(12, 4), torch.arange(12) % 3
+        net = nn.Linear(4, 3)
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+        def cost():
+            return F.cross_entropy(net(x), y)
+        with torch.no_grad():
+            cost()
+        for step in range(3):
+            optimizer.zero_grad()
+            cost().backward()
+            optimizer.step()
+        """,
+    )
+    (given,) = [o for o in done.loss.operands if o.role == "prediction"]
+    assert given.requires_grad and given.path and done.loss.backward is not None

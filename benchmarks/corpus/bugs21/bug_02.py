@@ -6,7 +6,7 @@ torch.manual_seed(int(os.environ.get("SEED", "0")))
 
 
 class PixelNet(nn.Module):
-    def __init__(self, depth=6):
+    def __init__(self, depth=3):
         super().__init__()
         self.inp = nn.Conv2d(1, 8, 3, padding=1)
         self.mid = nn.ModuleList(nn.Conv2d(8, 8, 3, padding=1) for _ in range(depth))
@@ -32,7 +32,7 @@ def corners(n, s=8):
 x, y = corners(1000)
 xv, yv = corners(300)
 net = PixelNet()
-opt = torch.optim.SGD(net.parameters(), lr=0.02, momentum=0.9)
+opt = torch.optim.SGD(net.parameters(), lr=0.05, momentum=0.9)
 loss_fn = nn.CrossEntropyLoss()
 for epoch in range(8):
     net.train()

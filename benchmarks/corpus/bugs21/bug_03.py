@@ -13,12 +13,12 @@ def customers(n):
 
 
 net = nn.Sequential(nn.Linear(8, 48), nn.Tanh(), nn.Linear(48, 48), nn.Tanh(), nn.Linear(48, 1))
-optimizer = torch.optim.LBFGS(net.parameters(), lr=0.1, max_iter=4)
+optimizer = torch.optim.LBFGS(net.parameters(), lr=0.5, max_iter=3)
 mse = nn.MSELoss()
 x, y = customers(2000)
 xt, yt = customers(500)
-loader = DataLoader(TensorDataset(x, y), batch_size=20, shuffle=True)
-for epoch in range(6):
+loader = DataLoader(TensorDataset(x, y), batch_size=25, shuffle=True)
+for epoch in range(4):
     net.train()
     s = 0.0
     for xb, yb in loader:

@@ -33,7 +33,7 @@ class FootNet(nn.Module):
 x, y = footprints(1200)
 xt, yt = footprints(300)
 net = FootNet()
-optimizer = torch.optim.Adam(net.parameters(), lr=0.015)
+optimizer = torch.optim.Adam(net.parameters(), lr=0.03)
 for epoch in range(10):
     net.train()
     s = 0.0

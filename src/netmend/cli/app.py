@@ -61,6 +61,13 @@ def run(
             "--trap", help="On a GPU: wait at each step, so that the operation behind a NaN can be named."
         ),
     ] = False,
+    probe: Annotated[
+        bool,
+        typer.Option(
+            "--probe",
+            help="Train copies of the model on its first batch for a few seconds, to learn more about it.",
+        ),
+    ] = False,
     quiet: Annotated[
         bool, typer.Option("-q", "--quiet", help="Show nothing but the program's own output.")
     ] = False,
@@ -90,6 +97,7 @@ def run(
         every=every,
         full=full,
         trap=trap,
+        probe=probe,
         quiet=quiet,
         html=html,
         json=json,

@@ -26,6 +26,7 @@ class Companion:
         self._process: subprocess.Popen[bytes] | None = None
         self._timer: threading.Timer | None = None
         self._owner = os.getpid()
+        self._ended = False
         first = os.environ.get("NETMEND_LIVE_AFTER", "")
         self._first = float(first) if first.replace(".", "", 1).isdigit() else _FIRST_LOOK
 
@@ -37,8 +38,11 @@ class Companion:
         self._timer.start()
 
     def _launch(self) -> None:
+        if os.getpid() != self._owner or self._ended:
+            return
         watching = self._observed.watching
-        if watching is None or os.getpid() != self._owner:
+        if watching is None:  # the framework is not imported yet
+            self.start()
             return
         command = [
             sys.executable,
@@ -59,6 +63,7 @@ class Companion:
             self._process = None
 
     def stop(self) -> None:
+        self._ended = True
         if self._timer is not None:
             self._timer.cancel()
         process, self._process = self._process, None

@@ -26,6 +26,7 @@ def prepare_run(
     every: str | None,
     full: bool,
     trap: bool,
+    probe: bool,
     quiet: bool,
     html: Path | None,
     json: Path | None,
@@ -35,7 +36,12 @@ def prepare_run(
 ) -> Callable[[], None]:
     """Everything that can be refused is refused here, before the program starts."""
     options = Options(
-        parse_share(overhead), parse_interval(every), full, trap, directory.resolve() if directory else None
+        parse_share(overhead),
+        parse_interval(every),
+        full,
+        trap,
+        directory.resolve() if directory else None,
+        probe,
     )
     page, data = _writable("--html", html), _writable("--json", json)
     if stop_on not in (None, "fault"):

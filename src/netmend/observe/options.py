@@ -15,6 +15,7 @@ class Options:
     full: bool = False  # all statistics at every step
     trap: bool = False  # wait for the device at each step, to catch non-finite values where they arise
     directory: Path | None = None  # holds `runs/`; None: $NETMEND_DIR or .netmend in the working directory
+    probe: bool = False  # train copies of the model on its first batch, to learn more about it
 
     def __post_init__(self) -> None:
         if self.every is not None and self.every < 1:

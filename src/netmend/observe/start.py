@@ -23,7 +23,7 @@ def start_torch(
     from netmend.adapters.torch.session import TorchSession
 
     watching = Watching(options, script, arguments, progress, sites)
-    session = TorchSession(watching.recorder, everything=options.full, trap=options.trap)
+    session = TorchSession(watching.recorder, everything=options.full, trap=options.trap, probe=options.probe)
     watching.attach(session)
     if model is not None:
         session.models.expect(model)

@@ -26,7 +26,7 @@ torch.manual_seed(int(os.environ.get("SEED", "0")))
 train = DataLoader(TensorDataset(*strings(1600)), batch_size=40, shuffle=True)
 sv, cv = strings(400)
 net = CountGRU()
-opt = torch.optim.Adam(net.parameters(), lr=5e-3)
+opt = torch.optim.Adam(net.parameters(), lr=2e-3)
 lossf = nn.CrossEntropyLoss()
 for epoch in range(EPOCHS):
     net.train()

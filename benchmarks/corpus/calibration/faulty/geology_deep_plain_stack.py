@@ -19,8 +19,8 @@ class DeepNet(nn.Module):
 
 def cores(n):
     x = torch.randn(n, 8)
-    s = x[:, :4].pow(2).sum(1) - x[:, 4:].pow(2).sum(1)
-    return x, torch.bucketize(s, torch.tensor([-2.5, 0.0, 2.5]))
+    s = x[:, :2].abs().sum(1) - x[:, 2:4].abs().sum(1) + x[:, 4]
+    return x, torch.bucketize(s, torch.tensor([-1.0, 0.0, 1.0]))
 
 
 if __name__ == "__main__":
@@ -28,9 +28,9 @@ if __name__ == "__main__":
     train_loader = DataLoader(TensorDataset(*cores(2400)), batch_size=64, shuffle=True)
     xv, yv = cores(400)
     model = DeepNet()
-    optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
     loss_fn = nn.CrossEntropyLoss()
-    for epoch in range(10):
+    for epoch in range(12):
         model.train()
         tot = 0.0
         for x, y in train_loader:

@@ -16,12 +16,12 @@ def recordings(per_gesture, protos):
     return torch.tensor(np.concatenate(xs), dtype=torch.float32), torch.tensor(np.concatenate(ys))
 
 
-protos = np.random.randn(6, 18)
+protos = np.random.randn(10, 18)
 X, Y = recordings(300, protos)
 X_test, Y_test = recordings(60, protos)
 
-clf = nn.Sequential(nn.Linear(18, 40), nn.ReLU(), nn.Linear(40, 6))
-optimizer = torch.optim.SGD(clf.parameters(), lr=0.02, momentum=0.9)
+clf = nn.Sequential(nn.Linear(18, 40), nn.ReLU(), nn.Linear(40, 10))
+optimizer = torch.optim.SGD(clf.parameters(), lr=0.04, momentum=0.9)
 ce = nn.CrossEntropyLoss()
 batch_size = 20
 

@@ -6,7 +6,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 ap = argparse.ArgumentParser()
 ap.add_argument("--batch-size", type=int, default=2048)
-ap.add_argument("--epochs", type=int, default=30)
+ap.add_argument("--epochs", type=int, default=10)
 args = ap.parse_args()
 torch.manual_seed(int(os.environ.get("SEED", "0")))
 

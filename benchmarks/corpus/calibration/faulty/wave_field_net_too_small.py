@@ -7,7 +7,7 @@ torch.manual_seed(int(os.environ.get("SEED", "0")))
 
 
 class Field(nn.Module):
-    def __init__(self, hidden=3):
+    def __init__(self, hidden=2):
         super().__init__()
         self.layer1 = nn.Linear(2, hidden)
         self.layer2 = nn.Linear(hidden, 1)
@@ -17,14 +17,14 @@ class Field(nn.Module):
 
 
 def sample(n):
-    p = torch.rand(n, 2) * 2 - 1
-    return p, (torch.sin(math.pi * 1.5 * p[:, :1]) * torch.cos(math.pi * p[:, 1:])) * 1.8
+    p = torch.rand(n, 2) * 4 - 2
+    return p, 1.8 * torch.sin(1.6 * p[:, :1]) * torch.cos(0.4 * math.pi * p[:, 1:])
 
 
 p, u = sample(2000)
 pv, uv = sample(400)
 field = Field()
-opt = torch.optim.Adam(field.parameters(), lr=1e-2)
+opt = torch.optim.Adam(field.parameters(), lr=2e-2)
 mse = nn.MSELoss()
 for epoch in range(20):
     field.train()

@@ -13,15 +13,15 @@ def moons(n):
     up = torch.rand(n) < 0.5
     x = torch.where(up, t.cos(), 1 - t.cos()) - 0.5
     y = torch.where(up, t.sin(), 0.5 - t.sin()) - 0.25
-    return torch.stack([x, y], 1) * 1.4 + 0.04 * torch.randn(n, 2)
+    return torch.stack([x, y], 1) * 1.3 + 0.04 * torch.randn(n, 2)
 
 
 class Denoiser(nn.Module):
-    def __init__(self, width=96):
+    def __init__(self, width=128):
         super().__init__()
         self.register_buffer("freqs", 2.0 ** torch.arange(4) * math.pi / 2)
         self.net = nn.Sequential(
-            nn.Linear(2 + 8, width), nn.SiLU(), nn.Linear(width, width), nn.SiLU(), nn.Linear(width, 2)
+            nn.Linear(2 + 8, width), nn.SiLU(), nn.Linear(width, width), nn.SiLU(), nn.Linear(width, width), nn.SiLU(), nn.Linear(width, 2)
         )
 
     def forward(self, x, t):
@@ -31,20 +31,22 @@ class Denoiser(nn.Module):
 
 def main():
     torch.manual_seed(int(os.environ.get("SEED", "0")))
-    betas = torch.linspace(1e-3, 0.15, STEPS)
+    betas = torch.linspace(5e-4, 0.12, STEPS)
     abar = torch.cumprod(1 - betas, 0)
     model = Denoiser()
-    opt = torch.optim.Adam(model.parameters(), lr=3e-3)
+    opt = torch.optim.Adam(model.parameters(), lr=4e-3)
+    sched = torch.optim.lr_scheduler.CosineAnnealingLR(opt, T_max=1200)
     avg = None
-    for it in range(1, 1001):
-        x0 = moons(128)
-        t = torch.randint(0, STEPS, (128,))
+    for it in range(1, 1201):
+        x0 = moons(256)
+        t = torch.randint(0, STEPS, (256,))
         noise = torch.randn_like(x0)
         xt = abar[t, None].sqrt() * x0 + (1 - abar[t, None]).sqrt() * noise
         loss = (model(xt, t) - noise).pow(2).mean()
         opt.zero_grad()
         loss.backward()
         opt.step()
+        sched.step()
         avg = loss.item() if avg is None else 0.98 * avg + 0.02 * loss.item()
         if it % 200 == 0:
             print(f"iter {it} smoothed loss {avg:.3f}")

@@ -11,7 +11,7 @@ from torch.utils.data import DataLoader, TensorDataset, random_split
 class Settings:
     hidden: int = 64
     lr: float = 3e-3
-    batch_size: int = 32
+    batch_size: int = 64
     max_epochs: int = 40
     patience: int = 5
     dropout: float = 0.2
@@ -31,11 +31,11 @@ class EarlyStopper:
 
 
 def build_data():
-    n = 1200
+    n = 2400
     x = torch.randn(n, 10)
     logit = 2 * x[:, 0] * x[:, 1] + 1.5 * x[:, 2] - x[:, 3]
     y = (logit + 0.5 * torch.randn(n) > 0).float()
-    return random_split(TensorDataset(x, y), [800, 200, 200])
+    return random_split(TensorDataset(x, y), [1800, 300, 300])
 
 
 def evaluate(model, loader, criterion):
@@ -53,7 +53,7 @@ def evaluate(model, loader, criterion):
 def run(s: Settings):
     torch.manual_seed(int(os.environ.get("SEED", "0")))
     train, val, test = build_data()
-    loaders = [DataLoader(train, s.batch_size, shuffle=True), DataLoader(val, 200), DataLoader(test, 200)]
+    loaders = [DataLoader(train, s.batch_size, shuffle=True), DataLoader(val, 300), DataLoader(test, 300)]
     model = nn.Sequential(
         nn.Linear(10, s.hidden), nn.ReLU(), nn.Dropout(s.dropout),
         nn.Linear(s.hidden, s.hidden), nn.ReLU(), nn.Dropout(s.dropout), nn.Linear(s.hidden, 1),

@@ -29,11 +29,11 @@ def target(n):
     return x, (z[:, 0] + z[:, 1] - z[:, 2] + 0.1 * torch.randn(n) > 0).long()
 
 
-backbone = nn.Sequential(nn.Linear(16, 64), nn.ReLU(), nn.Linear(64, 32), nn.ReLU())
+backbone = nn.Sequential(nn.Linear(16, 96), nn.ReLU(), nn.Linear(96, 32), nn.ReLU())
 aux = nn.Linear(32, 16)
 opt = torch.optim.Adam([*backbone.parameters(), *aux.parameters()], lr=3e-3)
 x, z = source(3000)
-for epoch in range(6):
+for epoch in range(9):
     for idx in torch.randperm(3000).split(75):
         loss = nn.functional.mse_loss(aux(backbone(x[idx])), z[idx])
         opt.zero_grad()

@@ -21,7 +21,7 @@ def mails(n):
 x, y = mails(2000)
 x_test, y_test = mails(500)
 model = torch.nn.Linear(V, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=40.0)
+optimizer = torch.optim.SGD(model.parameters(), lr=8.0)
 scheduler = torch.optim.lr_scheduler.LinearLR(optimizer, start_factor=1.0, end_factor=0.1, total_iters=12)
 
 for epoch in range(12):

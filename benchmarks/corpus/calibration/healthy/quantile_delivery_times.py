@@ -22,7 +22,8 @@ def pinball(pred, y):
 x, y = trips(3000)
 xv, yv = trips(1000)
 model = nn.Sequential(nn.Linear(2, 32), nn.ELU(), nn.Linear(32, 32), nn.ELU(), nn.Linear(32, 3))
-optimizer = torch.optim.Adam(model.parameters(), lr=5e-3)
+optimizer = torch.optim.Adam(model.parameters(), lr=8e-3)
+scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.75)
 for epoch in range(10):
     model.train()
     for rows in torch.randperm(3000).split(100):
@@ -30,6 +31,7 @@ for epoch in range(10):
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         optimizer.step()
+    scheduler.step()
     if epoch % 3 == 0:
         model.eval()
         with torch.no_grad():

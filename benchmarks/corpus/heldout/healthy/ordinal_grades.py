@@ -39,7 +39,8 @@ def encode(y):
 x_tr, y_tr = sample(3000)
 x_te, y_te = sample(1000)
 net = CumulativeNet(8)
-optimizer = torch.optim.AdamW(net.parameters(), lr=1e-2, weight_decay=1e-3)
+optimizer = torch.optim.AdamW(net.parameters(), lr=2e-2, weight_decay=1e-3)
+scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=20)
 step = 0
 for epoch in range(20):
     for b in torch.randperm(len(x_tr)).split(100):
@@ -48,6 +49,7 @@ for epoch in range(20):
         loss.backward()
         optimizer.step()
         step += 1
+    scheduler.step()
     if epoch % 4 == 3:
         with torch.no_grad():
             pred = (net(x_te) > 0).sum(1)

@@ -63,7 +63,7 @@ class BracketEncoder(nn.Module):
         return self.head(self.norm(h[:, 0]))
 
 
-x_train, y_train = dataset(2500)
+x_train, y_train = dataset(6000)
 x_val, y_val = dataset(500)
 model = BracketEncoder()
 opt = torch.optim.AdamW(model.parameters(), lr=1.5e-3, weight_decay=0.01)

@@ -6,7 +6,7 @@ import torch.nn as nn
 import torch.nn.functional as F
 
 torch.manual_seed(int(os.environ.get("SEED", "0")))
-N_DEV, DIM = 40, 40
+N_DEV, DIM = 30, 40
 prototypes = torch.randn(N_DEV, DIM)
 mixing = torch.randn(6, DIM)
 
@@ -14,7 +14,7 @@ mixing = torch.randn(6, DIM)
 def signals(dev):
     """Same device signal under a random nuisance in a 6-d subspace."""
     nuisance = torch.randn(len(dev), 6) @ mixing
-    return (prototypes[dev] + nuisance + 0.8 * torch.randn(len(dev), DIM)) / 2.5
+    return (prototypes[dev] + nuisance + 0.5 * torch.randn(len(dev), DIM)) / 2.5
 
 
 class Embedder(nn.Module):
@@ -42,7 +42,7 @@ def retrieval_at_1(model, devices):
 
 model = Embedder()
 criterion = nn.TripletMarginLoss(margin=0.5)
-optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+optimizer = torch.optim.Adam(model.parameters(), lr=2e-3)
 all_dev = torch.arange(N_DEV)
 print("untrained recall@1", round(retrieval_at_1(model, all_dev), 3))
 for it in range(400):

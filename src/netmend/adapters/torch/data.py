@@ -87,6 +87,12 @@ class Data:
         if fact is not None and fact.phase == "unknown":
             self._store(replace(fact, phase=phase))
 
+    @property
+    def batch_size(self) -> int | None:
+        """Samples in a batch of the loader that was asked last."""
+        fact = self.loaders.get(self._loader)
+        return fact.batch_size if fact is not None else None
+
     # -- fingerprints -------------------------------------------------------------------------------------------
 
     def looked_at(self, model: Model, args: Any, kwargs: Any, training: bool) -> None:

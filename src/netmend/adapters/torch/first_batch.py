@@ -9,11 +9,10 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from time import perf_counter
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from netmend.adapters.torch.eligible import unusual_execution
 from netmend.adapters.torch.guard import guarded
@@ -21,13 +20,17 @@ from netmend.adapters.torch.kept import Kept
 from netmend.adapters.torch.probes import (
     affine,
     batch_independence,
+    batch_overfit,
     eval_determinism,
     gradient_check,
     input_dependency,
+    input_ignored,
     layout,
     mode_gap,
+    rate_probe,
 )
 from netmend.adapters.torch.probes.bench import Bench, Found
+from netmend.adapters.torch.probes.workshop import Workshop
 from netmend.adapters.torch.quiet import Quiet
 from netmend.adapters.torch.undisturbed import undisturbed
 from netmend.vocabulary import ProbeFact
@@ -37,7 +40,7 @@ if TYPE_CHECKING:
     from netmend.adapters.torch.nonfinite import ForwardCall
     from netmend.adapters.torch.session import TorchSession
 
-_FIRST: tuple[ModuleType, ...] = (
+_FIRST: tuple[Any, ...] = (
     layout,
     eval_determinism,
     batch_independence,
@@ -45,6 +48,7 @@ _FIRST: tuple[ModuleType, ...] = (
     affine,
     gradient_check,
 )
+_TRAINING: tuple[Any, ...] = (batch_overfit, input_ignored, rate_probe)  # with --probe
 _REPLAYS = 8  # that the first probes need, about
 _SECONDS = 0.15  # they may take together; before the first step, no budget is touched
 _LARGEST = 256_000_000  # bytes of parameters: they are copied once
@@ -64,12 +68,14 @@ class _Known:
     done: bool = False
     next_gap: int = _FIRST_GAP
     gaps: int = 0
+    trained: bool = False
 
 
 class FirstBatch:
     def __init__(self, session: TorchSession) -> None:
         self.session = session
         self._known: dict[str, _Known] = {}
+        self._functions_checked = False
 
     def step_over(self, step: int) -> None:
         """A closely observed step has ended; its batch, its random state and its losses are still there."""
@@ -78,6 +84,20 @@ class FirstBatch:
         if due and not session.nonfinite.found and not session.compiled and self._safe_now():
             for call in due:
                 self._examine(call, step)
+
+    @guarded("first-batch checks")
+    def backward_begins(self, objective: Tensor) -> None:
+        """Hand-written gradients between model and objective can be checked while the graph is there."""
+        if self._functions_checked:
+            return
+        self._functions_checked = True
+        kinds = gradient_check.written_by_user(self.session.sites)
+        if not kinds or self.session.compiled or not self._safe_now():
+            return
+        calls = gradient_check.calls_behind(objective, kinds)
+        with undisturbed(None):
+            for found in gradient_check.outcomes(calls):
+                self._record(gradient_check.WHAT, found, found.component)
 
     def _due(self, call: ForwardCall, step: int) -> bool:
         module = call.module()
@@ -124,6 +144,9 @@ class FirstBatch:
             if gap:
                 known.gaps += 1
                 self._gap(bench, known)
+        if self.session.probe and not known.trained:
+            known.trained = True
+            self._train_copies(bench, quiet)
 
     def _small(self, model: Model, module: nn.Module) -> bool:
         size = sum(p.numel() * p.element_size() for p in module.parameters())
@@ -137,8 +160,8 @@ class FirstBatch:
             budget.starting or seconds < _GAP_SHARE * budget.share * budget.wall_seconds
         )
 
-    def _left_out(self, name: str, why: str) -> None:
-        self.session.recorder.missing(f"first-batch checks of {name} were left out: {why}")
+    def _left_out(self, name: str, why: str, what: str = "first-batch checks") -> None:
+        self.session.recorder.missing(f"{what} of {name} left out: {why}")
 
     # -- experiments --------------------------------------------------------------------------------------------
 
@@ -149,7 +172,8 @@ class FirstBatch:
         used = few if few is not None else whole
         expected = model.forward_seconds * used.rows / max(whole.rows, 1) * _REPLAYS
         if expected > _SECONDS:
-            self._left_out(model.name, "a forward pass takes too long")
+            if self._known[model.name].done:
+                self._left_out(model.name, "a forward pass takes too long")
             return False
         if used.base is None and few is not None and whole.rows <= _WHOLE:
             used = whole  # written for one size of batch
@@ -161,7 +185,7 @@ class FirstBatch:
         settled = True
         for probe in _FIRST:
             for found in _all(probe.examine(used)):
-                self._record(probe.WHAT, found, used)
+                self._record(probe.WHAT, found, used.name)
                 settled = settled and found.values.get("change", 1.0) != 0.0
         return settled and used.base is not None
 
@@ -170,14 +194,32 @@ class FirstBatch:
         if found is None or not found.values["output"]:
             known.gaps = _GAPS  # modes make no difference here
         if found is not None:
-            self._record(mode_gap.WHAT, found, bench, f":{bench.step}")
+            self._record(mode_gap.WHAT, found, bench.name, f":{bench.step}")
 
-    def _record(self, what: str, found: Found, bench: Bench, suffix: str = "") -> None:
-        component = found.component or bench.name
+    def _train_copies(self, bench: Bench, quiet: Quiet) -> None:
+        """The costlier experiments, when asked for."""
+        workshop = Workshop.of(bench)
+        if workshop is None:
+            self._left_out(bench.name, "its loss cannot be computed again", "--probe")
+            return
+        kept = Kept()
+        with undisturbed(None, kept):
+            quiet.keep(kept)
+            for probe in _TRAINING:
+                bench.call.random.restore()
+                try:
+                    with torch.enable_grad():
+                        found = probe.examine(workshop)
+                except Exception as problem:  # noqa: BLE001 - the user's code, in a situation it was not written for
+                    self._left_out(bench.name, f"{type(problem).__name__}: {problem}", probe.WHAT)
+                    continue
+                if found is not None:
+                    self._record(probe.WHAT, found, bench.name)
+
+    def _record(self, what: str, found: Found, model: str, suffix: str = "") -> None:
+        component, recorder = found.component or model, self.session.recorder
         name = f"{what}@{component}{suffix}"
-        self.session.recorder.fact(
-            ProbeFact(name, what, component, bench.step, dict(found.values), found.site)
-        )
+        recorder.fact(ProbeFact(name, what, component, recorder.step, dict(found.values), found.site))
 
 
 def _all(found: Any) -> Iterator[Found]:

@@ -17,7 +17,7 @@ from netmend.adapters.torch.eligible import first_tensor, plain, unusual_executi
 from netmend.adapters.torch.expressions import recognise
 from netmend.adapters.torch.guard import RAISED, around, guarded
 from netmend.adapters.torch.known import Known
-from netmend.adapters.torch.loss_calls import CRITERIA, LossCall, detached, flattened
+from netmend.adapters.torch.loss_calls import CRITERIA, LossCall, detached, flattened, same_for
 from netmend.adapters.torch.loss_path import path_facts
 from netmend.adapters.torch.operands import autograd_path, loss_settings, operands_of, split_arguments
 from netmend.observe.schedule import FULL
@@ -106,6 +106,11 @@ class Losses:
             return
         value = result.detach() if result.numel() == 1 else result.detach().float().mean()
         call = LossCall(name, criterion, weakref.ref(result), detached(prediction), detached(target), value)
+        if session.recorder.level == FULL and call.target is not None and isinstance(prediction, Tensor):
+            place = (prediction.data_ptr(), prediction.numel())
+            if place in session.models.output_places:
+                call.output = session.models.output_places.index(place)
+                call.compute = same_for(original, call.target, args, kwargs)
         if grad:
             del self.calls[: -_REMEMBERED + 1]
             self.calls.append(call)
@@ -181,6 +186,7 @@ class Losses:
             name = self._identify(objective, shown, value, site)
             session.busy = False  # a part of its own
             session.graphs.look(name, objective)
+            session.first_batch.backward_begins(objective)
             session.busy = True
         if value is not None and not math.isfinite(value):
             session.nonfinite.check_loss(objective, value, site)
@@ -248,6 +254,11 @@ class Losses:
             # What a hand-written objective is given can only be seen by watching its operations again.
             written = any(f.form == "expression" != f.criterion for f in self.facts.values())
             self.objectives_known = self._closely_seen >= _SETTLED and not written
+
+    def repeatable(self) -> LossCall | None:
+        """The loss of this step, if it is the only one and could be computed for other outputs of the model."""
+        call = self.calls[0] if len(self.calls) == 1 else None
+        return call if call is not None and call.compute is not None else None
 
     def forget(self) -> None:
         self.calls.clear()

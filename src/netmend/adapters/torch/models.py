@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import weakref
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -38,6 +39,8 @@ class Model:
         self.without_grad = -_SELDOM  # the last step at which it was called without gradients
         self.parameter_ids: tuple[int, ...] = ()
         self.calls: dict[int, structure.Seen] = {}  # by module, in execution order
+        self.forward_seconds = float("inf")  # the shortest forward pass so far, on the host's clock
+        self.entered = 0.0
         self.input_shapes: tuple[tuple[int, ...], ...] = ()
         self.output_shapes: tuple[tuple[int, ...], ...] = ()
         self.register(module)
@@ -86,6 +89,7 @@ class Models:
         self.all: list[Model] = []
         self.active: Model | None = None
         self.last_output: tuple[int, ...] | None = None  # shape of what the latest forward pass returned
+        self.output_places: list[tuple[int, int]] = []  # memory and size of what it was made of
         self._by_id: dict[int, Model] = {}
         self._patched: set[type[nn.Module]] = set()
 
@@ -211,6 +215,7 @@ class Models:
                 model.input_shapes = tuple(tuple(t.shape) for t in tensors_in((args, kwargs)))
             session.functions.enter_forward(module)
         session.data.looked_at(model, args, kwargs, training=model.training_pass)
+        model.entered = perf_counter()
 
     def _changed(self, model: Model, module: nn.Module) -> None:
         """Layers or trainable parts differ from what was recorded: record them anew."""
@@ -235,6 +240,7 @@ class Models:
         session.functions.leave_forward()
         if model is None:
             return
+        model.forward_seconds = min(model.forward_seconds, perf_counter() - model.entered)
         grad = torch.is_grad_enabled()
         session.evaluation.forward_done()
         self.last_output = output.shape if isinstance(output, Tensor) else None
@@ -244,6 +250,7 @@ class Models:
             if not model.structure_known:
                 model.output_shapes = tuple(tuple(t.shape) for t in tensors_in(output))
             session.functions.enter_tail(output)
+            self.output_places = [(t.data_ptr(), t.numel()) for t in tensors_in(output)]
 
     def step_over(self) -> None:
         """A fully observed step is complete: write down the structure that was seen."""

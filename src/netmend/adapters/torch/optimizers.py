@@ -163,6 +163,8 @@ class Optimizers:
     # -- steps --------------------------------------------------------------------------------------------------
 
     def _before(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
+        if self.session.busy:  # one of our own, on a copy
+            return
         self.session.steps.in_optimizer_step = True
         if self.session.watching():
             self.before(optimizer, bool(args[1:] or kwargs))

@@ -7,6 +7,7 @@ be made undone; nor can hooks of the user's, which collect outputs somewhere. Su
 from __future__ import annotations
 
 import dis
+import sys
 import types
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,14 @@ _NOISY_PACKAGES = (
 _WRAPPERS = ("DistributedDataParallel", "DataParallel", "FullyShardedDataParallel", "OptimizedModule")
 _METHODS = ("__init__", "__call__", "forward", "backward", "setup_context")
 _MOST_FUNCTIONS = 500
+_GLOBAL_HOOKS = (
+    (torch.nn.modules.module, "_global_forward_hooks"),
+    (torch.nn.modules.module, "_global_forward_pre_hooks"),
+    (torch.nn.modules.module, "_global_backward_hooks"),
+    (torch.nn.modules.module, "_global_backward_pre_hooks"),
+    (sys.modules["torch.optim.optimizer"], "_global_optimizer_pre_hooks"),
+    (sys.modules["torch.optim.optimizer"], "_global_optimizer_post_hooks"),
+)
 Variable = tuple[dict[str, Any], str]
 
 
@@ -49,6 +58,8 @@ class Quiet:
         self.classes: set[type] = set()
 
     def read(self, module: nn.Module) -> bool:
+        if any(map(self._written_by_user, _global_hooks())):
+            return False
         for child in module.modules():
             if isinstance(child, (torch.jit.ScriptModule, torch.jit.ScriptFunction)):
                 return False  # counts its own runs to decide when to optimise itself
@@ -161,6 +172,11 @@ def _instructions(code: types.CodeType) -> Iterator[tuple[dis.Instruction, types
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from _instructions(constant)
+
+
+def _global_hooks() -> Iterator[Callable[..., Any]]:
+    for place, name in _GLOBAL_HOOKS:
+        yield from getattr(place, name, {}).values()
 
 
 def _hooks(module: nn.Module) -> Iterator[Callable[..., Any]]:

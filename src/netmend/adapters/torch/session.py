@@ -18,6 +18,7 @@ from netmend.adapters.torch.creation import Creation
 from netmend.adapters.torch.data import Data
 from netmend.adapters.torch.environment import environment
 from netmend.adapters.torch.evaluation import Evaluation
+from netmend.adapters.torch.first_batch import FirstBatch
 from netmend.adapters.torch.functions import Functions, Spy
 from netmend.adapters.torch.graphs import Graphs
 from netmend.adapters.torch.guard import attempt, leave_modes
@@ -48,11 +49,14 @@ class OnDevice(Protocol):
 class TorchSession:
     """Holds what the parts share; each part watches one aspect of the program."""
 
-    def __init__(self, recorder: Recorder, *, everything: bool = False, trap: bool = False) -> None:
+    def __init__(
+        self, recorder: Recorder, *, everything: bool = False, trap: bool = False, probe: bool = False
+    ) -> None:
         self.recorder = recorder
         self.sites = recorder.sites
         self.everything = everything  # the costlier statistics on every full step
         self.trap = trap  # wait for the device at each step to catch non-finite values where they arise
+        self.probe = probe  # train copies of the model on its first batch
         self.alive = False
         self.quiet = False  # the step in progress is light: nothing is recorded
         self.busy = False  # netmend's own code is running: its tensor operations are not the user's
@@ -80,6 +84,7 @@ class TorchSession:
         self.data = Data(self)
         self.evaluation = Evaluation(self)
         self.nonfinite = Nonfinite(self)
+        self.first_batch = FirstBatch(self)
         os.register_at_fork(after_in_child=self._abandon)
 
     def install(self) -> None:

@@ -86,6 +86,9 @@ class Steps:
         session = self.session
         session.models.step_over()
         session.losses.step_over(step)
+        session.busy = False
+        session.first_batch.step_over(step)
+        session.busy = True
         session.finish_meters()
         session.recorder.device_seconds = session.device_seconds()
         if session.recorder.full_steps % _MEMORY_EVERY == 0:

@@ -57,8 +57,8 @@ class _Silent:
 
 
 @contextlib.contextmanager
-def undisturbed(module: nn.Module, kept: Kept | None = None) -> Iterator[Kept]:
-    """Whatever is run inside leaves the module, the random states and the outputs of the program as they were."""
+def undisturbed(module: nn.Module | None, kept: Kept | None = None) -> Iterator[Kept]:
+    """Whatever is run inside leaves the module (if any), random states and outputs of the program as they were."""
     kept = Kept() if kept is None else kept
     torch_state, python_state, numpy_state = RandomState.now(), random.getstate(), np.random.get_state()
     streams = sys.stdout, sys.stderr
@@ -67,7 +67,8 @@ def undisturbed(module: nn.Module, kept: Kept | None = None) -> Iterator[Kept]:
     disabled = logging.root.manager.disable
     fused, tuned = torch.backends.mha.get_fastpath_enabled(), torch.backends.cudnn.benchmark
     try:
-        kept.module(module)
+        if module is not None:
+            kept.module(module)
         sys.stdout, sys.stderr = _Silent(streams[0]), _Silent(streams[1])
         warnings.filters.insert(0, silence)  # type: ignore[attr-defined]
         logging.disable(logging.CRITICAL)

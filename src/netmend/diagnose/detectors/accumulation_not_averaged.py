@@ -39,7 +39,7 @@ class AccumulationNotAveraged:
     least_batches: int = threshold(2, "exact", "with one batch per step there is nothing to average")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
-        means = {
+        means: dict[Site | None, LossFact] = {
             loss.backward: loss
             for loss in trace.losses
             if loss.backward is not None and _is_mean(trace, loss)

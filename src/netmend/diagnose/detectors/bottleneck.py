@@ -43,7 +43,7 @@ class Bottleneck:
             width = _width(link, "out")
             yield Symptom(
                 self.code,
-                f"{link.name} has {width} unit{'s' if width > 1 else ''} for {_width(link, 'in')} inputs, and all later layers see "
+                f"Layer {link.name} has only {width} unit{'s' if width > 1 else ''} for {_width(link, 'in')} inputs, and all later layers see "
                 "nothing else.",
                 component=link.name,
                 first_step=0,

@@ -39,7 +39,7 @@ class HiddenActivationMissing:
             known = "; the model's output is a linear function of its input" if whole else ""
             yield Symptom(
                 self.code,
-                f"{second.name} follows {first.name} with no non-linearity between them{known}.",
+                f"Layer {second.name} follows {first.name} with no non-linearity between them{known}.",
                 component=first.name,
                 site=first.site,
                 detail={"second": second.name, "certain": certain or whole, "affine": whole},

@@ -83,6 +83,14 @@ class SilentBroadcast:
 
     def _refused(self, trace: Trace) -> Iterator[Symptom]:
         """A loss that compares shapes itself stops the program instead."""
+        if "multi-target not supported" in (trace.run.exception or ""):
+            yield Symptom(
+                self.code,
+                "The loss takes one class id per sample, but the targets had a further axis.",
+                component="loss",
+                site=trace.run.exception_site,
+                detail={"first": [], "second": [1], "raised": True},
+            )
         refused = _REFUSED.search(trace.run.exception or "")
         if refused is None:
             return
@@ -151,6 +159,13 @@ class SilentBroadcast:
         Run(
             "targets that were stretched before",
             run_of("mse_loss", given(16, 1), wanted(16, 16, whole=False)),
+        ),
+        Run(
+            "class ids with a further axis",
+            run_of(
+                "cross_entropy",
+                exception="RuntimeError: 0D or 1D target tensor expected, multi-target not supported",
+            ),
         ),
         Run(
             "refused by the loss",

@@ -49,7 +49,7 @@ class UpdateRatioUneven:
         if spread >= self.spread_limit:
             yield Symptom(
                 self.code,
-                f"{fast} moves {spread:.2g} times as fast as {slow}, relative to their sizes.",
+                f"The weight {fast} moves {spread:.2g} times as fast as {slow}, relative to their sizes.",
                 component=slow,
                 observed=spread,
                 limit=self.spread_limit,

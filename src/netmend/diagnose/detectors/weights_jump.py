@@ -67,7 +67,8 @@ class WeightsJump:
         drifts, moved = weights.column("drift"), dict(zip(*updates.known("rms"), strict=True))
         for index in range(1, len(weights)):
             before, now = int(weights.steps[index - 1]), int(weights.steps[index])
-            largest = max(moved.get(before, np.nan), moved.get(now, np.nan)) / size
+            known = [moved[step] for step in (before, now) if step in moved]
+            largest = max(known, default=np.inf) / size
             change = abs(drifts[index] - drifts[index - 1])
             if change > self.least_change and change > self.excess_limit * (now - before) * largest:
                 yield now

@@ -9,6 +9,7 @@ from functools import lru_cache
 from netmend.vocabulary import FunctionFact, ModuleFact, ParameterFact, Site, Trace
 
 RECTIFIERS = ("relu", "relu6", "threshold")  # exactly zero on one side, so a unit can die
+SIGMOIDS = ("sigmoid", "hardsigmoid", "logsigmoid")  # pass on a quarter of the gradient at best
 SQUASHING = ("sigmoid", "tanh", "hardsigmoid", "hardtanh", "softsign")  # flat on both sides
 ACROSS_UNITS = ("softmax", "log_softmax", "softmin")  # units compete: their outputs sum to one
 
@@ -76,6 +77,13 @@ def activations(trace: Trace, functions: tuple[str, ...], hidden: bool = True) -
         if link.kind == "activation" and link.function in functions:
             if not hidden or link.position < last_weighted(trace, link.model):
                 yield link
+
+
+def mostly(trace: Trace, functions: tuple[str, ...]) -> Link | None:
+    """The first hidden activation of the given kinds, where at least half of the hidden activations are of them."""
+    every = [link for link in chain(trace) if link.kind == "activation" and link.position < last_weighted(trace, link.model)]
+    of_kind = [link for link in every if link.function in functions]
+    return of_kind[0] if of_kind and 2 * len(of_kind) >= len(every) else None
 
 
 @lru_cache(maxsize=32)

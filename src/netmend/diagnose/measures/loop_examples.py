@@ -101,8 +101,9 @@ def network(*layers: Layer, model: str = "model") -> list[Fact | Table]:
         )
         if not layer.weight:
             continue
-        peak = 1.7 if layer.fresh else 4.0
-        start = Statistics(0.01 * number, 1.0, 1.0 + 0.1 * number, -peak, peak, 0.0, 0)
+        rms = 0.1 + 0.01 * number
+        peak = (1.7 if layer.fresh else 4.0) * rms
+        start = Statistics(0.01 * number, rms, rms, -peak, peak, 0.0, 0)
         found.append(
             ParameterFact(
                 weight, name, (16, 16), trainable=layer.trainable, optimizer=layer.optimizer, initial=start

@@ -68,7 +68,7 @@ def net_run(
             size = made.initial.rms or 0.0
             slope = gradients if isinstance(gradients, float) else gradients.get(index, 0.01)
             tables["gradient", made.name] = _rows("gradient", made.name, steps, (0.0, slope))
-            tables["update", made.name] = _rows("update", made.name, steps, (0.0, ratio))
+            tables["update", made.name] = _update(made.name, steps, size, ratio)
             tables["weight", made.name] = _weight(made.name, steps, size, growth, ratio)
     group = GroupFact({"lr": 0.001, **(settings or {})}, tuple(p.name for p in weights))
     known: list[Fact] = [
@@ -159,6 +159,10 @@ def _at(value: Value, step: int) -> float:
 
 def _rows(kind: str, name: str, steps: Sequence[int], row: Sequence[Value]) -> Table:
     return Table.of(kind, name, {step: tuple(_at(value, step) for value in row) for step in steps})
+
+
+def _update(name: str, steps: Sequence[int], size: float, ratio: Value) -> Table:
+    return Table.of("update", name, {step: (size * _at(ratio, step), _at(ratio, step)) for step in steps})
 
 
 def _weight(name: str, steps: Sequence[int], size: float, growth: Value, ratio: Value) -> Table:

@@ -21,7 +21,10 @@ from netmend.vocabulary import Evidence, Fault, OptimizerFact
 _OUTCOMES = {"D501": FAIR, "D502": FAIR, "D503": FAIR, "D109": WEAK, "D504": WEAK, "D115": WEAK}
 _EXPLAINS = ("D101", "D103", "D104", "D105", "D107", "D109", "D110", "D115", "D501", "D502", "D503", "D504", "D510", "D511")
 _RIVALS = {
+    "D111": "The weights start symmetric.",
     "D112": "The weights start at a wrong scale.",
+    "D113": "The biases start far off.",
+    "D117": "Regularisation is stronger than the data.",
     "D302": "The inputs are badly scaled.",
     "D305": "The targets are badly scaled.",
     "D301": "The inputs hold non-finite values.",

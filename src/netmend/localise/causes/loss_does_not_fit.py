@@ -114,7 +114,7 @@ class LossDoesNotFit:
                 poor = share > self.poor_fit
                 yield Evidence(
                     f"The loss ended at {share:.2g} times that of the best constant answer.",
-                    WEAK if poor else -STRONG,
+                    0.3 if poor else -STRONG,
                 )
 
     FAULTY: ClassVar[tuple[Run, ...]] = (
@@ -132,13 +132,19 @@ class LossDoesNotFit:
 
 
 def _counts_exact_hits(case: Case, site: Site) -> bool:
-    """Whether the file rounds something and asks for equality, as one does with classes."""
-    rounds = any(True for _ in case.sources.calls_named(site.file, "round"))
-    equal = any(
-        isinstance(node, ast.Compare)
-        and any(isinstance(operator, ast.Eq) for operator in node.ops)
-        and not isinstance(node.comparators[0], ast.Constant)
-        and last_name(node.left) != "__name__"
-        for node in case.sources.nodes(site.file)
-    )
-    return rounds and equal
+    """Whether the file asks how many predictions are exactly right, as one does with classes.
+
+    That is a comparison for equality of two things of which something was rounded before, or "nearer than one half".
+    """
+    rounds = any(True for _ in case.sources.calls_named(site.file, "round", "long", "int"))
+    for node in case.sources.nodes(site.file):
+        if not isinstance(node, ast.Compare) or len(node.ops) != 1 or last_name(node.left) == "__name__":
+            continue
+        right = node.comparators[0]
+        number = right.value if isinstance(right, ast.Constant) else None
+        if isinstance(node.ops[0], ast.Eq) and number is None and rounds:
+            return True
+        near = isinstance(node.left, ast.Call) and "abs" in ast.unparse(node.left.func)
+        if isinstance(node.ops[0], ast.Lt | ast.LtE) and near and number == 0.5:
+            return True
+    return False

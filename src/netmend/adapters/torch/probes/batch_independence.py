@@ -16,7 +16,9 @@ _NOISE = 1e-5  # of the spread between samples: more than rounding can do
 
 def examine(bench: Bench) -> Found | None:
     base = bench.base
-    if base is None or bench.rows in base.shape[1:]:  # one number for each pair of samples is meant to mix them
+    if (
+        base is None or bench.rows in base.shape[1:]
+    ):  # one number for each pair of samples is meant to mix them
         return None
     scale = spread(base)
     if not scale or all(torch.equal(leaf[0], leaf[1]) for leaf in bench.batched):
@@ -26,7 +28,9 @@ def examine(bench: Bench) -> Found | None:
         return None
     others, own = largest(changed[1:] - base[1:]) / scale, largest(changed[:1] - base[:1]) / scale
     place = first_mixing_operation(bench, replace_first) if others > _NOISE else None
-    return Found(_values(bench, base, others, own, place), place.site if place is not None else bench.call.site)
+    return Found(
+        _values(bench, base, others, own, place), place.site if place is not None else bench.call.site
+    )
 
 
 def replace_first(tensor: Tensor) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -103,12 +104,18 @@ class Bench:
         return names
 
     def run(
-        self, change: Change | None = None, *, only: int | None = None, training: bool = False, go_on: bool = False
+        self,
+        change: Change | None = None,
+        *,
+        only: int | None = None,
+        training: bool = False,
+        go_on: bool = False,
+        under: contextlib.AbstractContextManager[Any] | None = None,
     ) -> list[Tensor] | None:
         """Outputs of a replay, in eval mode unless `training`; None when the model refuses what it is given.
 
         `change` is made to every argument that holds something for each sample, or only to one of them. Random numbers are
-        those of the program's own pass, unless the replay is to `go_on` with further ones.
+        those of the program's own pass, unless the replay is to `go_on` with further ones. It runs `under` a mode, if one is given.
         """
         batched, given = 0, []
         for leaf in self.leaves:
@@ -127,7 +134,7 @@ class Bench:
         if not go_on:
             self.call.random.restore()
         try:
-            with torch.no_grad():
+            with torch.no_grad(), under or contextlib.nullcontext():
                 output = self.module.forward(*args, **kwargs)
         except Exception:  # noqa: BLE001 - the user's code may refuse a batch that is not quite like its own
             return None

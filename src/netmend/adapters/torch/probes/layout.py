@@ -17,7 +17,7 @@ def examine(bench: Bench) -> Found | None:
     images = next((leaf for leaf in bench.batched if leaf.dim() == 4 and leaf.is_floating_point()), None)
     if images is None:
         return None
-    samples, channels, height, width = images.shape
+    channels, height, width = images.shape[1:]
     if channels not in _CHANNELS or min(height, width) < _SMALLEST:
         return None
     images = images.detach()[:16].float()

@@ -88,8 +88,7 @@ class Where:
 def first_random_operation(bench: Bench) -> Place | None:
     with Where(bench).followed() as where:
         watch = _Randomness(where)
-        with watch:
-            bench.run()
+        bench.run(under=watch)
         return watch.found
 
 
@@ -97,11 +96,9 @@ def first_mixing_operation(bench: Bench, change: Change) -> Place | None:
     """The operation after which other samples than the changed one differ, or the one that lost their axis before."""
     with Where(bench).followed() as where:
         before = _Rows(where, bench.rows, None)
-        with before:
-            bench.run()
+        bench.run(under=before)
         after = _Rows(where, bench.rows, before.seen)
-        with after:
-            bench.run(change)
+        bench.run(change, under=after)
         return after.found
 
 

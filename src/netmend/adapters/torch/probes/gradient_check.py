@@ -15,53 +15,94 @@ from torch import Tensor
 
 from netmend.adapters.torch.eligible import plain, tensors_in
 from netmend.adapters.torch.probes.bench import Bench, Found
+from netmend.observe.sites import Sites
 from netmend.vocabulary import Site
 
 WHAT = "gradient check"
 _MOST_NUMBERS = 100_000
-_MOST_FUNCTIONS = 8
+_MOST_FUNCTIONS = 32
+_MOST_NODES = 64
 _STEP = 1e-4  # of a finite difference, relative to the size of the numbers
 _FLAT = 1e-6  # a derivative below this part of the largest is none: rounding, sign and clamp are passed through on purpose
 _OFF = 0.05
+_AGREE = 0.01
+_ENOUGH = 0.2  # share of numbers at which the function must have a slope
+_DIRECTIONS = 5
 Function = type[torch.autograd.Function]
 
 
+Call = tuple[Any, ...]
+
+
 def examine(bench: Bench) -> Iterator[Found]:
-    kinds = [kind for kind in torch.autograd.Function.__subclasses__() if _is_users(bench, kind)]
-    if not kinds:
-        return
-    with _recorded(kinds[:_MOST_FUNCTIONS]) as calls:
-        bench.run(training=True)
+    kinds = written_by_user(bench.session.sites)
+    calls: dict[Function, Call] = {}
+    if kinds:
+        with _recorded(kinds[:_MOST_FUNCTIONS]) as calls:
+            bench.run(training=True)
+    return outcomes(calls)
+
+
+def outcomes(calls: dict[Function, Call]) -> Iterator[Found]:
     for kind, arguments in calls.items():
         error = _error(kind, arguments)
         if error is not None:
-            values = {"function": kind.__name__, **error}
-            yield Found(values, _site(kind), kind.__name__)
+            yield Found({"function": kind.__name__, **error}, _site(kind), kind.__name__)
 
 
-def _is_users(bench: Bench, kind: Function) -> bool:
-    code = getattr(kind.forward, "__code__", None)
-    return code is not None and bench.session.sites.is_user_file(code.co_filename)
+def written_by_user(sites: Sites) -> list[Function]:
+    """Custom functions of the program itself."""
+    kinds = torch.autograd.Function.__subclasses__()
+    codes = [getattr(kind.forward, "__code__", None) for kind in kinds]
+    return [
+        kind
+        for kind, code in zip(kinds, codes, strict=True)
+        if code is not None and sites.is_user_file(code.co_filename)
+    ]
+
+
+def calls_behind(objective: Tensor, kinds: list[Function]) -> dict[Function, Call]:
+    """Functions between the objective and the model, with what they saved for backward taken for their arguments.
+
+    Any arguments will do for a comparison, as long as the function takes them.
+    """
+    calls: dict[Function, Call] = {}
+    waiting, visited = [objective.grad_fn], 0
+    while waiting and visited < _MOST_NODES:
+        node: Any = waiting.pop(0)
+        visited += 1
+        if node is None:
+            continue
+        kind = getattr(node, "_forward_cls", None)
+        if kind in kinds and kind not in calls:
+            saved = tuple(t.detach() for t in node.saved_tensors)
+            context = 0 if _separate_context(kind) else 1
+            if len(inspect.signature(kind.forward).parameters) - context == len(saved):
+                calls[kind] = saved
+        waiting.extend(parent for parent, _ in node.next_functions)
+    return calls
+
+
+def _separate_context(kind: Function) -> bool:
+    return kind.setup_context is not torch.autograd.Function.setup_context
 
 
 @contextlib.contextmanager
-def _recorded(kinds: list[Function]) -> Iterator[dict[Function, tuple[Any, ...]]]:
+def _recorded(kinds: list[Function]) -> Iterator[dict[Function, Call]]:
     """The arguments of the first call of each function."""
-    calls: dict[Function, tuple[Any, ...]] = {}
-    own_context = {}
+    calls: dict[Function, Call] = {}
     originals = {kind: vars(kind).get("forward") for kind in kinds}
 
     def recording(kind: Function, forward: Any) -> Any:
         def call(*args: Any, **kwargs: Any) -> Any:
             if kind not in calls and not kwargs:
-                calls[kind] = args[0 if own_context[kind] else 1 :]
+                calls[kind] = args[0 if _separate_context(kind) else 1 :]
             return forward(*args, **kwargs)
 
         return call
 
     for kind in kinds:
-        own_context[kind] = kind.setup_context is not torch.autograd.Function.setup_context
-        kind.forward = staticmethod(recording(kind, kind.forward))  # type: ignore[method-assign, assignment]
+        kind.forward = staticmethod(recording(kind, kind.forward))  # type: ignore[method-assign]
     try:
         yield calls
     finally:
@@ -69,10 +110,10 @@ def _recorded(kinds: list[Function]) -> Iterator[dict[Function, tuple[Any, ...]]
             if original is None:
                 del kind.forward
             else:
-                kind.forward = original  # type: ignore[method-assign, assignment]
+                kind.forward = original  # type: ignore[method-assign]
 
 
-def _error(kind: Function, arguments: tuple[Any, ...]) -> dict[str, Any] | None:
+def _error(kind: Function, arguments: Call) -> dict[str, Any] | None:
     """How far the gradient is off, for the argument where it is worst; None where nothing can be said."""
     tensors = [a for a in arguments if isinstance(a, Tensor)]
     if not all(plain(t) for t in tensors) or sum(t.numel() for t in tensors) > _MOST_NUMBERS:
@@ -94,7 +135,7 @@ class _Check:
     """One argument of a function, moved a little, against what backward says."""
 
     kind: Function
-    arguments: tuple[Any, ...]
+    arguments: Call
     index: int
 
     def outcome(self) -> dict[str, Any] | None:
@@ -135,35 +176,47 @@ class _Check:
         moved = self._at(point + step * mask)
         return torch.equal(moved[~mask], output[~mask])
 
-    def _elements(self, point: Tensor, analytic: Tensor, weights: Tensor, step: float) -> dict[str, Any] | None:
-        slope = (self._at(point + step) - self._at(point - step)) / (2 * step) * weights
-        there = slope.abs() > _FLAT * slope.abs().max()
-        if not bool(there.any()):
+    def _slopes(self, point: Tensor, direction: Tensor | float, step: float) -> tuple[Tensor, Tensor]:
+        """Finite differences with two steps: where they do not agree, there is no slope but a jump."""
+        found = []
+        for size in (step, step / 2):
+            apart = self._at(point + size * direction) - self._at(point - size * direction)
+            found.append(apart / (2 * size))
+        return found[0], found[1]
+
+    def _elements(
+        self, point: Tensor, analytic: Tensor, weights: Tensor, step: float
+    ) -> dict[str, Any] | None:
+        slope, finer = (each * weights for each in self._slopes(point, 1.0, step))
+        smooth = (slope - finer).abs() <= _AGREE * finer.abs()
+        there = smooth & (finer.abs() > _FLAT * finer[smooth].abs().max()) if bool(smooth.any()) else smooth
+        if (
+            float(there.double().mean()) < _ENOUGH
+        ):  # flat almost everywhere: its gradient is made up on purpose
             return None
-        off = ((analytic - slope).abs() / slope.abs().clamp(min=1e-12))[there]
+        off = ((analytic - finer).abs() / finer.abs())[there]
         wrong = float((off > _OFF).double().mean())
-        ratio = float((analytic / slope)[there].median())
-        return {"error": float(off.median()) if wrong > 0.5 else wrong, "wrong_share": wrong, "ratio": ratio}
+        ratio = float((analytic / finer)[there].median())
+        return {"error": float(off.median()), "wrong_share": wrong, "ratio": ratio}
 
     def _directions(
         self, point: Tensor, analytic: Tensor, weights: Tensor, step: float, generator: torch.Generator
     ) -> dict[str, Any] | None:
         errors, ratios = [], []
-        for _ in range(3):
+        for _ in range(_DIRECTIONS):
             direction = torch.randn(point.shape, generator=generator, dtype=torch.float64).to(point)
-            apart = self._at(point + step * direction) - self._at(point - step * direction)
-            numeric = float((apart * weights).sum()) / (2 * step)
-            expected = float((analytic * direction).sum())
-            scale = max(abs(numeric), abs(expected))
-            size = float((apart.abs() * weights).sum()) / (2 * step)
-            if not numeric or abs(numeric) < 1e-3 * size:  # nearly cancels: says nothing
+            slopes, finer = (each * weights for each in self._slopes(point, direction, step))
+            numeric, expected = float(finer.sum()), float((analytic * direction).sum())
+            if not numeric or abs(numeric) < 1e-3 * float(finer.abs().sum()):  # nearly cancels: says nothing
                 continue
-            errors.append(abs(numeric - expected) / scale)
+            if abs(float(slopes.sum()) - numeric) > _AGREE * abs(numeric):
+                continue
+            errors.append(abs(numeric - expected) / max(abs(numeric), abs(expected)))
             ratios.append(expected / numeric)
-        if not errors:
+        if len(errors) < 2:
             return None
-        errors.sort()
-        return {"error": errors[len(errors) // 2], "wrong_share": 1.0, "ratio": ratios[0]}
+        off = sum(error > _OFF for error in errors) / len(errors)
+        return {"error": sorted(errors)[len(errors) // 2], "wrong_share": off, "ratio": ratios[0]}
 
 
 def _double(tensor: Tensor) -> Tensor:

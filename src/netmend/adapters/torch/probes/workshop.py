@@ -1,0 +1,128 @@
+"""Workshop: a copy of the model and of its optimiser, to train on one batch; the program's own stay as they are."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import math
+from collections import OrderedDict
+from collections.abc import Callable
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+from torch.optim import Optimizer
+from torch.utils._pytree import tree_unflatten
+
+from netmend.adapters.torch.eligible import tensors_in
+from netmend.adapters.torch.loss_calls import LossCall
+from netmend.adapters.torch.probes.bench import Bench
+from netmend.adapters.torch.scores import show_targets
+from netmend.observe.targets import Targets
+
+if TYPE_CHECKING:
+    from netmend.adapters.torch.session import TorchSession
+
+# Methods that schedulers hang onto an optimiser lead back to the program's own one.
+_NOT_COPIED = ("step", "_optimizer_step_pre_hooks", "_optimizer_step_post_hooks")
+
+
+class Workshop:
+    def __init__(self, bench: Bench, optimizer: Optimizer, loss: LossCall) -> None:
+        self.bench, self.loss = bench, loss
+        self._optimizer = optimizer
+        self.constant = _constant_loss(bench.session, loss)
+
+    @staticmethod
+    def of(bench: Bench) -> Workshop | None:
+        """None unless one optimiser holds the model and its loss can be computed again."""
+        session = bench.session
+        loss = session.losses.repeatable()
+        own = {id(p) for p in bench.module.parameters()}
+        holding = [
+            optimizer
+            for optimizer, _ in session.optimizers.known.items()
+            if any(id(p) in own for group in optimizer.param_groups for p in group["params"])
+        ]
+        return Workshop(bench, holding[0], loss) if loss is not None and len(holding) == 1 else None
+
+    def train(
+        self,
+        steps: int,
+        seconds: float,
+        *,
+        factor: float = 1.0,
+        change: Callable[[Tensor, int], Tensor] | None = None,
+        until: float = -math.inf,
+    ) -> list[float]:
+        """Losses of a copy that is trained on the batch, the last one after the last step. `change` alters inputs, given the step."""
+        model, optimizer = _copies(self.bench.module, self._optimizer)
+        for group in optimizer.param_groups:
+            group["lr"] = group["lr"] * factor
+        started, losses = perf_counter(), []
+        for step in range(steps + 1):
+            loss = self._loss(model, step, change)
+            losses.append(float(loss.detach()))
+            over = step == steps or perf_counter() - started > seconds
+            if over or not math.isfinite(losses[-1]) or losses[-1] < until:
+                break
+            model.zero_grad(set_to_none=True)
+            loss.backward()
+            self._step(optimizer, model, step, change)
+        return losses
+
+    def _loss(self, model: nn.Module, step: int, change: Callable[[Tensor, int], Tensor] | None) -> Tensor:
+        leaves = [
+            change(leaf.detach().clone(), step)
+            if change is not None and self.bench.is_batched(leaf)
+            else leaf.detach().clone()
+            if isinstance(leaf, Tensor)
+            else leaf
+            for leaf in self.bench.leaves
+        ]
+        args, kwargs = tree_unflatten(leaves, self.bench.structure)
+        outputs = list(tensors_in(model.forward(*args, **kwargs)))
+        loss = self.loss.of_outputs(outputs)
+        assert loss is not None
+        return loss if loss.dim() == 0 else loss.mean()
+
+    def _step(self, optimizer: Optimizer, model: nn.Module, step: int, change: Any) -> None:
+        if "closure" not in inspect.signature(type(optimizer).step).parameters:
+            type(optimizer).step(optimizer)
+            return
+
+        def closure() -> Tensor:
+            model.zero_grad(set_to_none=True)
+            with torch.enable_grad():
+                loss = self._loss(model, step, change)
+                loss.backward()
+            return loss
+
+        needed = (
+            inspect.signature(type(optimizer).step).parameters["closure"].default is inspect.Parameter.empty
+        )
+        type(optimizer).step(optimizer, closure if needed else None)  # type: ignore[arg-type]
+
+
+def _copies(module: nn.Module, optimizer: Optimizer) -> tuple[nn.Module, Optimizer]:
+    memo: dict[int, Any] = {}
+    model = copy.deepcopy(module, memo)
+    for child in model.modules():  # the user's, who expects to hear of the real model only
+        child._backward_hooks.clear()
+        child._backward_pre_hooks.clear()
+    again = object.__new__(type(optimizer))
+    state = {key: value for key, value in vars(optimizer).items() if key not in _NOT_COPIED}
+    vars(again).update(copy.deepcopy(state, memo))
+    vars(again).update(_optimizer_step_pre_hooks=OrderedDict(), _optimizer_step_post_hooks=OrderedDict())
+    return model, again
+
+
+def _constant_loss(session: TorchSession, loss: LossCall) -> float | None:
+    """Loss of the best constant predictor on this very batch."""
+    fact = session.losses.facts.get(loss.name)
+    if fact is None or loss.prediction is None or loss.target is None:
+        return None
+    targets = Targets()
+    show_targets(targets, fact, loss.prediction, loss.target)
+    return targets.constant_loss(fact.criterion, fact.settings)

@@ -1,0 +1,63 @@
+"""D701 Crashed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detector import register
+from netmend.diagnose.measures.crash import failing_layer
+from netmend.unit import Run, threshold
+from netmend.vocabulary import RunFact, Site, Symptom, Trace
+
+
+def _ended(status: str, exception: str | None) -> Trace:
+    run = RunFact(
+        "example", "train.py", status=status, exception=exception, exception_site=Site("train.py", 20)
+    )
+    return Trace(facts={"run": {"example": run}})
+
+
+@register
+@dataclass(frozen=True)
+class Crashed:
+    """The program ended with an exception.
+
+    Where it was raised is often not where the mistake is: a shape that does not fit shows at the layer that notices it.
+    Usual causes: shapes or types that do not fit, labels out of range, a graph that is used twice, a missing file.
+    """
+
+    code: ClassVar[str] = "D701"
+
+    longest: int = threshold(
+        200, "convention", "characters of the message that are shown; the rest is in the traceback"
+    )
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        run = trace.run
+        if run.status != "failed" or not run.exception or run.exception.startswith("SystemExit"):
+            return
+        layer = failing_layer(trace)
+        message = " ".join(run.exception.split())
+        shown = message if len(message) <= self.longest else message[: self.longest] + "…"
+        yield Symptom(
+            self.code,
+            f"The program ended with {shown.rstrip('.')}.",
+            component=layer.name if layer is not None else "",
+            first_step=run.steps,
+            site=run.exception_site,
+            detail={"exception": run.exception, "layer": None if layer is None else layer.name},
+        )
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("finished", _ended("finished", None)),
+        Run("interrupted", _ended("interrupted", "KeyboardInterrupt: ")),
+        Run("left with a code of its own", _ended("failed", "SystemExit: 3")),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "shapes that do not fit",
+            _ended("failed", "RuntimeError: mat1 and mat2 shapes cannot be multiplied (32x32 and 16x4)"),
+        ),
+    )

@@ -1,0 +1,81 @@
+"""D216 UnregisteredLayers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from netmend.diagnose.detector import register
+from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
+from netmend.diagnose.measures.wiring import Wire, loaded, wires
+from netmend.unit import Run, threshold
+from netmend.vocabulary import ModuleFact, Symptom, Trace
+
+_STRAY = Layer("(Linear@train.py:42#2)", optimizer=None, gradient=None, update=None, registered=False)
+
+
+@register
+@dataclass(frozen=True)
+class UnregisteredLayers:
+    """Layers with weights are executed inside a model that does not know them.
+
+    model.parameters(), .to(), .state_dict() and .train() pass them over: they are not trained, not saved, not moved.
+    Usual causes: layers kept in a plain Python list or dictionary instead of nn.ModuleList or nn.ModuleDict, layers created anew
+    inside forward().
+    """
+
+    code: ClassVar[str] = "D216"
+
+    least: int = threshold(1, "exact", "one layer that is never trained is enough")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        lost: dict[str, list[Wire]] = {}
+        for wire in wires(trace):
+            module = wire.module
+            if module is None or module.registered or not wire.executed or not wire.fact.trainable:
+                continue
+            if wire.fact.optimizer is None and not wire.twin:
+                lost.setdefault(module.name, []).append(wire)
+        models = dict.fromkeys(found[0].model for found in lost.values())
+        for model in models:
+            own = {name: found for name, found in lost.items() if found[0].model == model}
+            if len(own) < self.least:
+                continue
+            modules = [m for name in own if (m := trace.get(ModuleFact, name)) is not None]
+            anew = [m for m in modules if m.created is not None and m.created.function.endswith("forward")]
+            first = (anew or modules)[0]
+            kinds = ", ".join(dict.fromkeys(module.kind for module in modules))
+            yield Symptom(
+                self.code,
+                f"{len(own)} layers with weights ({kinds}) run inside {model} but are not among its modules, "
+                "and no optimiser holds them.",
+                component=first.name,
+                first_step=0,
+                observed=float(len(own)),
+                limit=0.0,
+                site=first.created or first.called,
+                detail={
+                    "model": model,
+                    "layers": list(own),
+                    "in_forward": bool(anew),
+                    "fresh": any(wire.fresh for found in own.values() for wire in found),
+                    "loaded": loaded(trace, first.name),
+                    "called": first.called,
+                },
+            )
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("registered", trained(optimizer(), *network(Layer("a"), Layer("b")))),
+        Run(
+            "in a list, but given to the optimiser",
+            trained(optimizer(), *network(Layer("a"), replace(_STRAY, optimizer="optimizer", gradient=0.1))),
+        ),
+        Run(
+            "a frozen network hidden in a list on purpose",
+            trained(optimizer(), *network(Layer("a"), replace(_STRAY, trainable=False))),
+        ),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("layers in a plain list", trained(optimizer(), *network(Layer("a"), _STRAY))),
+    )

@@ -1,0 +1,73 @@
+"""LOOP-ACCUM."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detectors import accumulation_not_averaged, gradients_cleared_between_batches
+from netmend.diagnose.measures.wiring import stepped_optimizers
+from netmend.localise.case import Case
+from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, Evidence, fault, for_symptom, register
+from netmend.localise.effects import NOT_LEARNING, UNSTABLE, outcome
+from netmend.localise.lines import writes_gradients
+from netmend.unit import Run
+from netmend.vocabulary import Fault
+
+SCALED = ("SGD", "ASGD", "Rprop")  # optimisers whose step is as long as the gradient
+
+
+@register
+@dataclass(frozen=True)
+class AccumulationWrong:
+    """Gradient accumulation is wrong: gradients are cleared too often, or added up without dividing.
+
+    Cleared between the batches of one step, all but the last batch are lost; added up as full means, the step is too long.
+    Clear after the step, and divide each loss by the number of batches.
+    """
+
+    code: ClassVar[str] = "LOOP-ACCUM"
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D207"):
+            evidence = [for_symptom(symptom, PROVEN)]
+            if writes_gradients(case.sources, symptom.site):
+                evidence.append(Evidence("The program puts the gradients together by itself.", -2 * PROVEN))
+            yield fault(
+                self.code,
+                evidence,
+                component=symptom.component,
+                site=symptom.site,
+                summary=symptom.message,
+                reason="Only the last of the batches counts; the step is as noisy as that of a single one.",
+                remedy=f"Move `{symptom.component}.zero_grad()` behind `{symptom.component}.step()`.",
+                refutation="Gradients that the program has copied before they were cleared.",
+                related=[symptom.detail.get("backward"), symptom.detail.get("step")],
+                explains=(*NOT_LEARNING, "D208", "D313", "D503"),
+            )
+        for symptom in case.of("D208"):
+            kinds = {optimizer.kind for optimizer in stepped_optimizers(case.trace)}
+            evidence = [for_symptom(symptom, WEAK)]
+            if not kinds.intersection(SCALED):
+                evidence.append(Evidence("The optimiser divides by the size of the gradient.", -STRONG))
+            wild = case.first("D502", "D503", "D110", "D107", "D101", "D103")
+            if wild is not None:
+                evidence.append(for_symptom(wild, STRONG))
+            evidence += outcome(case, bad=FAIR)
+            batches = int(symptom.observed or 2)
+            yield fault(
+                self.code,
+                evidence,
+                component=symptom.component,
+                site=symptom.site,
+                summary=symptom.message,
+                reason=f"The step is {batches} times as long as the learning rate says.",
+                remedy=f"Divide the loss by {batches} before `backward()`.",
+                refutation=f"A learning rate that was chosen for sums of {batches} batches.",
+                explains=UNSTABLE,
+            )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        *gradients_cleared_between_batches.GradientsClearedBetweenBatches.FAULTY,
+    )

@@ -1,0 +1,110 @@
+"""OPT-CLIP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from netmend.diagnose.detectors import clipping_eats_gradient
+from netmend.diagnose.measures.loop import calls
+from netmend.diagnose.measures.loop_examples import optimizer, trained
+from netmend.diagnose.measures.wiring import stepped_optimizers
+from netmend.localise.case import Case
+from netmend.localise.cause import FAIR, STRONG, WEAK, Evidence, fault, for_symptom, register
+from netmend.localise.causes.accumulation_wrong import SCALED
+from netmend.localise.effects import NOT_LEARNING, UNSTABLE, outcome
+from netmend.localise.follow import argument_origin
+from netmend.unit import Run
+from netmend.vocabulary import Fault, ModuleFact
+
+_RECURRENT = ("RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell")
+
+
+@register
+@dataclass(frozen=True)
+class ClippingWrong:
+    """Gradient clipping is far too tight, or missing where gradients explode.
+
+    A limit far below the usual norm turns every step into a tiny one; no limit at all lets single bursts of a recurrent network
+    undo what was learned.
+    Clip to about the usual norm of a healthy gradient, between backward() and step().
+    """
+
+    code: ClassVar[str] = "OPT-CLIP"
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        yield from self._too_tight(case)
+        yield from self._missing(case)
+
+    def _too_tight(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D211"):
+            evidence = [for_symptom(symptom, STRONG), *outcome(case, bad=STRONG, good=-STRONG)]
+            if not {o.kind for o in stepped_optimizers(case.trace)}.intersection(SCALED):
+                evidence.append(Evidence("The optimiser divides by the size of the gradient.", -STRONG))
+            slow = case.first("D102", "D508", "D501")
+            if slow is not None:
+                evidence.append(for_symptom(slow, FAIR))
+            origin = argument_origin(case.sources, symptom.site, "max_norm", 1)
+            limit, norm = float(symptom.detail["limit"]), float(symptom.detail["norm"])
+            where = f" in {origin.site.short}" if origin is not None else ""
+            yield fault(
+                self.code,
+                evidence,
+                component="clip_grad_norm_",
+                site=origin.site if origin is not None else symptom.site,
+                summary=symptom.message,
+                reason="Every step is cut to a tiny part of its length, so learning is slower by that factor.",
+                remedy=f"Raise the limit from {limit:.3g} to about {_round(norm)}{where}.",
+                refutation="A learning rate that makes up for it.",
+                related=[symptom.site],
+                explains=(*NOT_LEARNING,),
+            )
+
+    def _missing(self, case: Case) -> Iterator[Fault]:
+        if any(True for _ in calls(case.trace, "clip")):
+            return
+        recurrent = [m for m in case.trace.all(ModuleFact) if m.kind in _RECURRENT and m.order is not None]
+        burst = case.first("D103")
+        bad = case.first("D502", "D503", "D110")
+        if not recurrent or burst is None:
+            return
+        evidence = [
+            for_symptom(burst, FAIR + WEAK),
+            Evidence("Gradients pass through a recurrent layer.", FAIR),
+        ]
+        if bad is not None:
+            evidence.append(for_symptom(bad, WEAK))
+        backward = next(
+            (call.site for _, call in calls(case.trace, "backward") if call.site is not None), None
+        )
+        norms = np.concatenate(
+            [t.known("gradient_norm")[1] for t in case.trace.tables_of("step")] or [np.ones(1)]
+        )
+        usual = float(np.median(norms[np.isfinite(norms)])) if np.isfinite(norms).any() else 1.0
+        yield fault(
+            self.code,
+            evidence,
+            component=recurrent[0].name,
+            site=backward,
+            summary=f"Gradients explode on single steps, and nothing limits them: {burst.message}",
+            reason="A recurrent layer multiplies gradients over many steps of time; one burst can undo all training.",
+            remedy=f"Call `torch.nn.utils.clip_grad_norm_(…, {_round(max(usual, 1e-3))})` between backward and step.",
+            refutation="A lower learning rate that cures it alone.",
+            related=[recurrent[0].created],
+            explains=UNSTABLE,
+        )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "nothing is left",
+            trained(optimizer(), clipping_eats_gradient._clipped(2.0, 1e-4), losses=[1.0] * 40),
+        ),
+    )
+
+
+def _round(value: float) -> str:
+    """One digit is all that can be said."""
+    return f"{float(f'{value:.0e}'):g}"

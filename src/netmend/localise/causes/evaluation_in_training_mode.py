@@ -1,0 +1,55 @@
+"""LOOP-MODE-EVAL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detectors import evaluation_in_training_mode
+from netmend.localise.case import Case
+from netmend.localise.cause import PROVEN, STRONG, Evidence, fault, for_symptom, register
+from netmend.unit import Run
+from netmend.vocabulary import Fault, Site
+
+
+@register
+@dataclass(frozen=True)
+class EvaluationInTrainingMode:
+    """The model is evaluated in training mode.
+
+    Dropout and batch norm then work as in training: results are worse than the model, and depend on chance and on the batch.
+    Call model.eval() before evaluating and model.train() afterwards.
+    """
+
+    code: ClassVar[str] = "LOOP-MODE-EVAL"
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D205"):
+            evidence = [for_symptom(symptom, PROVEN)]
+            if symptom.site is not None and "update_bn" in case.sources.line(symptom.site):
+                evidence.append(Evidence("The pass renews the statistics of batch norm.", -2 * PROVEN))
+            if symptom.detail.get("graded"):
+                evidence.append(
+                    Evidence("The passes also recorded gradients, as training passes do.", -STRONG / 2)
+                )
+            model = symptom.component
+            yield fault(
+                self.code,
+                evidence,
+                component=model,
+                site=symptom.site,
+                summary=symptom.message,
+                reason="Dropout disturbs every prediction and batch norm uses the statistics of the batch at hand.",
+                remedy=f"Call `{model}.eval()` before this pass and `{model}.train()` after it.",
+                refutation="Dropout that is left on to estimate uncertainty.",
+                related=_layers(case, symptom.detail.get("layers", ())),
+                explains=("D509", "D603", "D605"),
+            )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = evaluation_in_training_mode.EvaluationInTrainingMode.FAULTY
+
+
+def _layers(case: Case, names: tuple[str, ...]) -> list[Site | None]:
+    facts = case.trace.facts.get("module", {})
+    return [getattr(facts[name], "created", None) for name in names[:3] if name in facts]

@@ -1,0 +1,86 @@
+"""ARC-INIT-MODEL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detectors import unregistered_layers
+from netmend.localise.case import Case
+from netmend.localise.cause import FAIR, PROVEN, STRONG, Evidence, fault, for_symptom, register
+from netmend.localise.effects import ANY, NOT_LEARNING
+from netmend.localise.lines import plain_containers
+from netmend.unit import Run
+from netmend.vocabulary import Fault, RunFact, Site, Trace
+
+
+@register
+@dataclass(frozen=True)
+class LayersNotRegistered:
+    """Layers are kept where the model does not see them, such as a plain Python list.
+
+    parameters(), to(), state_dict() and train() pass such layers over, so they are never trained.
+    Use nn.ModuleList or nn.ModuleDict, or assign each layer to an attribute of the module.
+    """
+
+    code: ClassVar[str] = "ARC-INIT-MODEL"
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D216"):
+            if symptom.detail["in_forward"]:
+                continue
+            weight = PROVEN if symptom.detail["fresh"] else STRONG + FAIR
+            evidence = [for_symptom(symptom, weight)]
+            if symptom.detail["loaded"]:
+                evidence.append(Evidence("A saved state was loaded: they may be hidden on purpose.", -STRONG))
+            yield fault(
+                self.code,
+                evidence,
+                component=str(symptom.detail["model"]),
+                site=symptom.site,
+                summary=symptom.message,
+                reason="Layers in a plain container are invisible to `parameters()`, so they stay at their random start.",
+                remedy="Wrap the container in `nn.ModuleList` or `nn.ModuleDict`.",
+                refutation="A fixed network that is hidden from the model on purpose.",
+                related=[symptom.detail.get("called")],
+                explains=(*NOT_LEARNING, "D213", "D226"),
+            )
+        for symptom in case.of("D701"):
+            if "optimizer got an empty parameter list" not in str(symptom.detail["exception"]):
+                continue
+            place = next(plain_containers(case.sources, case.trace.run.script), None)
+            yield fault(
+                self.code,
+                [for_symptom(symptom, PROVEN)],
+                component="optimizer",
+                site=place or symptom.site,
+                summary=symptom.message,
+                reason="`parameters()` finds only layers that are attributes of a module or in an `nn.ModuleList`.",
+                remedy="Wrap the container in `nn.ModuleList`."
+                if place is not None
+                else "Assign the layers to attributes of the module in `__init__`.",
+                refutation="A model that is meant to have no parameters.",
+                related=[symptom.site],
+                explains=ANY,
+            )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        *unregistered_layers.UnregisteredLayers.FAULTY,
+        Run(
+            "the optimiser finds nothing",
+            Trace(
+                facts={
+                    "run": {
+                        "example": RunFact(
+                            "example",
+                            "train.py",
+                            status="failed",
+                            exception="ValueError: optimizer got an empty parameter list",
+                            exception_site=Site("train.py", 8),
+                        )
+                    }
+                }
+            ),
+        ),
+    )

@@ -1,0 +1,67 @@
+"""LOOP-AMP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detectors import clipped_before_unscaling
+from netmend.localise.case import Case
+from netmend.localise.cause import FAIR, PROVEN, STRONG, fault, for_symptom, register
+from netmend.localise.effects import NOT_LEARNING
+from netmend.unit import Run
+from netmend.vocabulary import Fault
+
+
+@register
+@dataclass(frozen=True)
+class MixedPrecisionMisused:
+    """Mixed precision is used in a way that loses the gradients.
+
+    Gradients are multiplied by the loss scale until they are unscaled; clipping before that cuts them to nothing. Weights kept in
+    half precision swallow small updates.
+    Call scaler.unscale_(optimizer) before clipping, and keep weights in float32.
+    """
+
+    code: ClassVar[str] = "LOOP-AMP"
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D212"):
+            yield fault(
+                self.code,
+                [for_symptom(symptom, PROVEN + 1.0)],
+                component=symptom.component,
+                site=symptom.site,
+                summary=symptom.message,
+                reason="Scaled gradients all look enormous, so clipping leaves next to nothing of them after unscaling.",
+                remedy="Call `scaler.unscale_(optimizer)` before this line.",
+                refutation="A limit that was multiplied by the scale as well.",
+                explains=(*NOT_LEARNING, "D211"),
+            )
+        for symptom in case.of("D225"):
+            yield fault(
+                self.code,
+                [for_symptom(symptom, FAIR)],
+                component=symptom.component,
+                site=symptom.site,
+                summary=symptom.message,
+                reason="A skipped step teaches nothing.",
+                remedy="Find the value that overflows in half precision, or compute that part in float32.",
+                refutation="Weights that diverge in float32 as well.",
+            )
+        for symptom in case.of("D215"):
+            if symptom.detail.get("half") and symptom.detail.get("rate") != 0:
+                yield fault(
+                    self.code,
+                    [for_symptom(symptom, STRONG + FAIR)],
+                    component=symptom.component,
+                    site=symptom.site,
+                    summary=symptom.message,
+                    reason="In half precision a weight plus a small update is the same weight again.",
+                    remedy="Keep the weights in float32 and use autocast for the forward pass.",
+                    refutation="Weights that do change, but more seldom than was looked.",
+                    explains=NOT_LEARNING,
+                )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = clipped_before_unscaling.ClippedBeforeUnscaling.FAULTY

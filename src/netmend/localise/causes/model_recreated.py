@@ -1,0 +1,83 @@
+"""ARC-INIT-MULTI."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detectors import model_recreated
+from netmend.localise.case import Case
+from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, Evidence, fault, for_symptom, register
+from netmend.localise.effects import NOT_LEARNING
+from netmend.unit import Run
+from netmend.vocabulary import Fault, Site
+
+
+@register
+@dataclass(frozen=True)
+class ModelRecreated:
+    """The model, or a layer of it, is created anew while training goes on.
+
+    Everything learned until then is lost each time.
+    Create the model once, before the loop, and layers in __init__ rather than in forward.
+    """
+
+    code: ClassVar[str] = "ARC-INIT-MULTI"
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D217"):
+            stale = symptom.detail["stale"]
+            evidence = [for_symptom(symptom, PROVEN + 1.0 if stale else STRONG + FAIR)]
+            if not stale:
+                evidence += _purpose(case, symptom.site)
+            yield fault(
+                self.code,
+                evidence,
+                component=symptom.component,
+                site=symptom.site,
+                summary=symptom.message,
+                reason="Every new model starts at random values: what the one before had learned is gone.",
+                remedy="Create the model once, before the loop over epochs, and the optimiser after it.",
+                refutation="Models that are compared with each other on purpose (folds, seeds, a search).",
+                related=[optimizer.created for optimizer in case.trace.optimizers[:1]],
+                explains=(*NOT_LEARNING, "D213", "D502", "D503"),
+            )
+        for symptom in case.of("D216"):
+            if symptom.detail["in_forward"]:
+                yield fault(
+                    self.code,
+                    [for_symptom(symptom, PROVEN + 0.5)],
+                    component=symptom.component,
+                    site=symptom.site,
+                    summary=symptom.message,
+                    reason="A layer that is created inside `forward` has new random weights on every call and is never trained.",
+                    remedy="Create the layer in `__init__`, assign it to an attribute and call that in `forward`.",
+                    refutation="A layer that is stored and created only once.",
+                    related=[symptom.detail.get("called")],
+                    explains=(*NOT_LEARNING, "D603"),
+                )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = model_recreated.ModelRecreated.FAULTY
+
+
+def _purpose(case: Case, site: Site | None) -> Iterator[Evidence]:
+    """Whether the loop around the line that creates the model goes over settings to compare, or over epochs."""
+    rates = {
+        group.settings.get("lr") for optimizer in case.trace.optimizers for group in optimizer.groups[:1]
+    }
+    if len(rates) > 1:
+        yield Evidence(
+            "The models are trained with different learning rates: they are compared.", -STRONG - FAIR
+        )
+    loop = None if site is None else case.sources.loop_around(site)
+    if not isinstance(loop, ast.For):
+        return
+    if not (isinstance(loop.iter, ast.Call) and getattr(loop.iter.func, "id", "") == "range"):
+        yield Evidence("The loop goes over values, not over epochs.", -STRONG)
+    nested = [node for node in ast.walk(loop) if isinstance(node, ast.For | ast.While) and node is not loop]
+    if len(nested) > 1:
+        yield Evidence("Several loops lie inside: the outer one repeats the whole training.", -FAIR)
+    if nested and len(nested) == 1:
+        yield Evidence("The loop holds nothing but the loop over batches: it counts epochs.", WEAK)

@@ -1,0 +1,99 @@
+"""OPT-EPS, and LOS-CALC where a NaN is born in the loss."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detectors.nonfinite_origin import NonfiniteOrigin
+from netmend.diagnose.measures.net_examples import net_run
+from netmend.localise.case import Case
+from netmend.localise.cause import PROVEN, STRONG, WEAK, fault, for_symptom, register
+from netmend.localise.outcome import harm, relief
+from netmend.localise.rates import setting
+from netmend.unit import Run, threshold
+from netmend.vocabulary import Evidence, Fault, OptimizerFact, Symptom
+
+_UNSAFE = {
+    "log": "Use the stable form (`F.log_softmax`, `F.logsigmoid`, a `…_with_logits` loss), or `torch.clamp` the argument first.",
+    "div": "Add a small number to the divisor, or leave the samples out for which it is zero.",
+    "sqrt": "Add a small number under the root: its slope at zero is infinite.",
+    "exp": "Subtract the largest value first, or use `torch.logsumexp`.",
+    "acos": "Clamp the argument a little inside -1 and 1.",
+}
+_SAME = {
+    "log2": "log", "log10": "log", "log1p": "log", "truediv": "div", "reciprocal": "div", "rsqrt": "sqrt", "norm": "sqrt",
+    "linalg_vector_norm": "sqrt", "pow": "sqrt", "asin": "acos", "atan2": "acos", "mean": "div",
+}  # fmt: skip
+
+
+@register
+@dataclass(frozen=True)
+class NumericallyUnsafe:
+    """A small constant that keeps numbers apart from zero is off, or missing where one is needed.
+
+    Adam's epsilon as large as the gradients turns it into slow gradient descent, and one of zero divides by zero; log, division and roots in a loss
+    give NaN at zero. Use 1e-8 with Adam, and clamp or the stable forms in losses.
+    """
+
+    code: ClassVar[str] = "OPT-EPS"
+
+    large_epsilon: float = threshold(1e-3, "convention", "of the size of gradients; 1e-8 is usual, 1e-3 the most in use")
+    tiny_epsilon: float = threshold(1e-15, "convention", "less than that is lost beside float32 values")
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D110"):
+            if not symptom.detail.get("grew") and symptom.component == "loss":
+                yield self._in_loss(symptom)
+        for optimizer in case.trace.optimizers:
+            for group in optimizer.groups[:1]:
+                epsilon = group.settings.get("eps")
+                if isinstance(epsilon, int | float) and optimizer.kind not in ("Adadelta", "Adafactor"):
+                    yield from self._epsilon(case, optimizer, float(epsilon))
+
+    def _in_loss(self, symptom: Symptom) -> Fault:
+        operation = str(symptom.detail.get("operation", "")).strip("_")
+        advice = _UNSAFE.get(_SAME.get(operation, operation))
+        return fault(
+            "LOS-CALC",
+            [for_symptom(symptom, PROVEN if advice else STRONG)],
+            component="loss",
+            site=symptom.site,
+            summary=symptom.message,
+            reason="All values that reached this operation were finite: it is where the invalid number is made.",
+            remedy=advice or "Look at the values this operation is given, and keep them inside its domain.",
+            refutation="The operation never gets an argument outside its domain when it is clamped.",
+            explains=("D110", "D501", "D502", "D107", "D215", "D412"),
+        )
+
+    def _epsilon(self, case: Case, optimizer: OptimizerFact, epsilon: float) -> Iterator[Fault]:
+        hurt = harm(case)
+        large, tiny = epsilon >= self.large_epsilon, epsilon < self.tiny_epsilon
+        slow = [for_symptom(s, STRONG) for s in case.of("D102")[:1]]
+        broken = [for_symptom(s, STRONG) for s in case.of("D110") if s.component != "loss"]
+        if not (large and (hurt or slow)) and not (tiny and (broken or case.has("D502", "D503"))):
+            return
+        place = setting(case, optimizer, "eps", 3)
+        where = "" if place.site is None else f" in {place.site.short}"
+        size = "as large as the gradients or larger" if large else "too small to keep the divisor from zero"
+        yield fault(
+            self.code,
+            [Evidence(f"The epsilon of {optimizer.name} is {epsilon:g}.", STRONG + WEAK), *slow, *broken, *hurt, *relief(case, 2 * STRONG)],
+            component=optimizer.name,
+            site=place.site,
+            summary=f"The epsilon of {optimizer.name} is {epsilon:g}, {size}.",
+            reason="Each step is divided by the usual size of the gradient plus epsilon: a wrong epsilon shrinks all steps or blows some up.",
+            remedy=f"Use `eps=1e-8`{where}.",
+            refutation="Training is no better with the default epsilon.",
+            related=place.related,
+            explains=("D101", "D102", "D110", "D501", "D502", "D503", "D504", "D505", "D508"),
+        )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "epsilon of one",
+            net_run(losses=[1.1 - 1e-4 * s for s in range(300)], settings={"eps": 1.0}, ratio=1e-5),
+        ),
+        Run("the logarithm of zero", NonfiniteOrigin.FAULTY[0].trace, "LOS-CALC"),
+    )

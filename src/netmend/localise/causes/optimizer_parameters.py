@@ -1,0 +1,66 @@
+"""OPT-PARAMS."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detectors import parameters_without_optimizer
+from netmend.localise.case import Case
+from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, Evidence, fault, for_symptom, register
+from netmend.localise.effects import NOT_LEARNING, outcome
+from netmend.unit import Run
+from netmend.vocabulary import Fault, Symptom
+
+
+@register
+@dataclass(frozen=True)
+class OptimizerParameters:
+    """The optimiser does not hold the parameters that should be trained.
+
+    Parameters that no optimiser holds stay at their random start, although gradients are computed for them.
+    Give the optimiser the parameters of the whole model, and create it after the model is final.
+    """
+
+    code: ClassVar[str] = "OPT-PARAMS"
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D213"):
+            detail = symptom.detail
+            optimizer = next((o for o in case.trace.optimizers if o.created == symptom.site), None)
+            name = optimizer.name if optimizer is not None else "optimizer"
+            replaced = bool(detail["unknown"]) and bool(detail["others_held"])
+            layers = ", ".join(detail["layers"][:2])
+            yield fault(
+                self.code,
+                [for_symptom(symptom, FAIR), *self._evidence(symptom, replaced), *outcome(case, good=-WEAK)],
+                component=symptom.component,
+                site=symptom.site,
+                summary=symptom.message,
+                reason="Their gradients are computed and thrown away, so these layers stay at their random start.",
+                remedy=f"Create `{name}` after the model is final, so that it holds {layers} as well."
+                if replaced
+                else f"Give `{name}` the parameters of {layers} too, for example with "
+                f"`{detail['model']}.parameters()`.",
+                refutation="Layers that are meant to stay as they are; then freeze them with `requires_grad_(False)`.",
+                related=[detail.get("created")],
+                explains=(*NOT_LEARNING, "D412"),
+            )
+
+    def _evidence(self, symptom: Symptom, replaced: bool) -> Iterator[Evidence]:
+        detail = symptom.detail
+        if replaced:
+            yield Evidence("The optimiser holds parameters that belong to no layer in use.", PROVEN)
+        elif detail["fresh"]:
+            yield Evidence("They start at the random values that layers are made with.", STRONG)
+        if detail["loaded"]:
+            yield Evidence(
+                "A saved state was loaded: the part may be left as it is on purpose.", -STRONG - FAIR
+            )
+        if not detail["any_held"] and detail["unknown"]:
+            yield Evidence("The optimiser trains other tensors: the model may be only a means.", -FAIR)
+        if detail["copied"]:
+            yield Evidence("They start as a copy of another network.", -STRONG)
+
+    FAULTY: ClassVar[tuple[Run, ...]] = parameters_without_optimizer.ParametersWithoutOptimizer.FAULTY

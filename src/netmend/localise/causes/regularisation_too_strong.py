@@ -1,0 +1,96 @@
+"""LOS-REG-EXTRA."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detectors.regulariser_dominates import RegulariserDominates
+from netmend.localise.case import Case
+from netmend.localise.cause import FAIR, fault, for_symptom, register
+from netmend.localise.outcome import harm
+from netmend.localise.rates import Setting, rounded, setting
+from netmend.localise.source import last_name, site_of
+from netmend.unit import Run, threshold
+from netmend.vocabulary import Evidence, Fault, LossFact, OptimizerFact, Site, Symptom
+
+_EXPLAINS = ("D101", "D102", "D104", "D106", "D108", "D109", "D114", "D117", "D501", "D504", "D505", "D508", "D511")
+_SIZES = ("abs", "pow", "norm", "square", "square_", "vector_norm", "l1_loss")
+
+
+@register
+@dataclass(frozen=True)
+class RegularisationTooStrong:
+    """Regularisation is far too strong.
+
+    It pulls the weights to zero harder than the data pulls them anywhere, so that the network ends up answering the same for everything.
+    Remove it, or divide it by a hundred and go up again only against overfitting.
+    """
+
+    code: ClassVar[str] = "LOS-REG-EXTRA"
+
+    dominates: float = threshold(3.0, "convention", "measured: the penalty's pull is the stronger one, weights shrank, little was learned")
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D117"):
+            evidence = [for_symptom(symptom, self.dominates), *harm(case)]
+            evidence += [for_symptom(s, FAIR) for s in case.of("D108")[:1]]
+            yield self._decay(case, symptom, evidence) if symptom.detail.get("form") == "decay" else self._term(case, symptom, evidence)
+
+    def _decay(self, case: Case, symptom: Symptom, evidence: list[Evidence]) -> Fault:
+        optimizer = case.trace.get(OptimizerFact, symptom.component)
+        place = setting(case, optimizer, "weight_decay", None)
+        value = float(symptom.detail.get("setting", 0.0))
+        where = "" if place.site is None else f" in {place.site.short}"
+        wanted = rounded(min(value / 100, 1e-2 if optimizer is not None and "W" in optimizer.kind else 1e-4))
+        remedy = f"Change `weight_decay={value:g}` to about {wanted:g}{where}, or remove it."
+        return self._fault(symptom, evidence, place, symptom.component, remedy)
+
+    def _term(self, case: Case, symptom: Symptom, evidence: list[Evidence]) -> Fault:
+        loss = case.trace.get(LossFact, symptom.component)
+        near = None if loss is None else loss.called or loss.backward
+        line = None if near is None else _penalty_line(case, near.file)
+        site = line or (None if loss is None else loss.backward)
+        where = "" if site is None else f" in {site.short}"
+        remedy = f"Remove the penalty on the weights{where}, or divide its factor by 100."
+        return self._fault(symptom, evidence, Setting(site, "", () if near is None else (near,)), symptom.component, remedy)
+
+    def _fault(self, symptom: Symptom, evidence: list[Evidence], place: Setting, component: str, remedy: str) -> Fault:
+        return fault(
+            self.code,
+            evidence,
+            component=component,
+            site=place.site,
+            summary=symptom.message,
+            reason="The weights follow the penalty instead of the data and shrink until the network says the same for everything.",
+            remedy=remedy,
+            refutation="The loss gets no lower when the regularisation is removed.",
+            related=place.related,
+            explains=_EXPLAINS,
+        )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = RegulariserDominates.FAULTY
+
+
+def _penalty_line(case: Case, file: str) -> Site | None:
+    """`sum(p.abs().sum() for p in model.parameters())`: a comprehension or loop over parameters that measures their size."""
+    for other in case.sources.files(near=file):
+        for node in case.sources.nodes(other):
+            if isinstance(node, ast.GeneratorExp | ast.ListComp | ast.For):
+                over = node.iter if isinstance(node, ast.For) else node.generators[0].iter
+                body = node.body if isinstance(node, ast.For) else [node.elt]
+                sizes = any(_measures_size(part) for statement in body for part in ast.walk(statement))
+                if sizes and any(last_name(part) in ("parameters", "named_parameters") for part in ast.walk(over)):
+                    inner = node.body[0] if isinstance(node, ast.For) else node
+                    return site_of(other, inner)
+    return None
+
+
+def _measures_size(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        return last_name(node.func) in _SIZES
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow)
+
+

@@ -1,0 +1,45 @@
+"""LOOP-SCHED-ORDER."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detectors import scheduler_order
+from netmend.localise.case import Case
+from netmend.localise.cause import STRONG, Evidence, fault, for_symptom, register
+from netmend.unit import Run
+from netmend.vocabulary import Fault
+
+
+@register
+@dataclass(frozen=True)
+class SchedulerOrder:
+    """The learning-rate scheduler is stepped before the optimiser.
+
+    The first value of the schedule is skipped, and all others come too early. On its own it seldom hurts.
+    Call scheduler.step() after optimizer.step().
+    """
+
+    code: ClassVar[str] = "LOOP-SCHED-ORDER"
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D209"):
+            evidence = [for_symptom(symptom, STRONG)]
+            if any(event.kind == "state loaded" for event in case.trace.events):
+                evidence.append(
+                    Evidence("A saved state was loaded: the schedule may be wound forward.", -STRONG)
+                )
+            yield fault(
+                self.code,
+                evidence,
+                component=symptom.component or "scheduler",
+                site=symptom.site,
+                summary=symptom.message,
+                reason="The rate that was set for the first step or epoch is never used.",
+                remedy="Call `scheduler.step()` after the optimiser has stepped.",
+                refutation="A schedule that is advanced once on purpose, to resume an earlier run.",
+            )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = scheduler_order.SchedulerOrder.FAULTY

@@ -1,0 +1,61 @@
+"""LOOP-STEP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detectors import step_before_backward, step_missing
+from netmend.localise.case import Case
+from netmend.localise.cause import PROVEN, fault, for_symptom, register
+from netmend.localise.effects import NOT_LEARNING
+from netmend.unit import Run
+from netmend.vocabulary import Fault
+
+
+@register
+@dataclass(frozen=True)
+class StepMissing:
+    """The optimiser never steps, or steps before the gradients are there.
+
+    Gradients alone change nothing: optimizer.step() applies them, and it must come after backward().
+    The order of a training step is zero_grad(), forward, backward(), step().
+    """
+
+    code: ClassVar[str] = "LOOP-STEP"
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D202"):
+            yield fault(
+                self.code,
+                [for_symptom(symptom, PROVEN + 1.5)],
+                component=symptom.component,
+                site=symptom.site,
+                summary=symptom.message,
+                reason="Without `step()` the weights stay at their random start, whatever the loss says.",
+                remedy=f"Insert `{symptom.component}.step()` after the backward call, inside the loop over batches.",
+                refutation="Weights that are changed by another part of the program, out of netmend's sight.",
+                related=[o.created for o in case.trace.optimizers if o.name == symptom.component],
+                explains=(*NOT_LEARNING, "D215"),
+            )
+        for symptom in case.of("D203"):
+            lost = bool(symptom.detail.get("lost"))
+            yield fault(
+                self.code,
+                [for_symptom(symptom, PROVEN + 1.5)],
+                component=symptom.component or "training loop",
+                site=symptom.site,
+                summary=symptom.message,
+                reason="A step without gradients changes nothing."
+                if lost
+                else "Each step follows the gradients of the batch before, for weights that have changed since.",
+                remedy=f"Move `{symptom.component or 'optimizer'}.step()` below the backward call.",
+                refutation="Delayed steps that are meant, as in pipelined training.",
+                explains=(*NOT_LEARNING, "D204", "D214", "D215"),
+            )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        *step_missing.StepMissing.FAULTY,
+        *step_before_backward.StepBeforeBackward.FAULTY,
+    )

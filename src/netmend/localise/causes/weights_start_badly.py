@@ -1,0 +1,87 @@
+"""ARC-INIT-WEIGHT."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detectors.init_symmetric import InitSymmetric
+from netmend.diagnose.measures.examples import flat
+from netmend.diagnose.measures.net_examples import net_run
+from netmend.localise.case import Case
+from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
+from netmend.localise.init_lines import CONSTANT, RANDOM, SCALING, init_line
+from netmend.localise.outcome import harm, relief
+from netmend.unit import Run, threshold
+from netmend.vocabulary import Evidence, Fault, ModuleFact, ParameterFact, Symptom
+
+_EXPLAINS = (
+    "D101", "D102", "D103", "D104", "D105", "D106", "D107", "D109", "D112", "D114", "D115",
+    "D412", "D501", "D502", "D503", "D504", "D505", "D508", "D511", "D602",
+)  # fmt: skip
+
+
+@register
+@dataclass(frozen=True)
+class WeightsStartBadly:
+    """Weights start at a constant, at zero, or at a scale that is wrong for the layer.
+
+    Units that start alike stay alike; weights that are too large saturate units and blow the loss up; weights that are too small let signal and
+    gradient fade. Leave the framework's own initialisation, or use He's for rectifiers and Xavier's for tanh and sigmoid.
+    """
+
+    code: ClassVar[str] = "ARC-INIT-WEIGHT"
+
+    symmetric_weight: float = threshold(4.0, "convention", "equal units in two layers in a row are a fact; harm adds to it")
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        symmetric = case.of("D111")
+        for symptom in symmetric[:1]:
+            base = self.symmetric_weight if symptom.detail.get("partner") else FAIR
+            yield self._fault(case, symptom, [for_symptom(symptom, base), *harm(case), *relief(case)])
+        for symptom in () if symmetric else case.of("D112")[:1]:
+            hurt = harm(case)
+            start = [for_symptom(s, FAIR) for s in case.of("D412")[:1] if symptom.detail.get("direction") == "large"]
+            felt = [for_symptom(s, WEAK) for s in case.of("D105", "D107", "D102")[:1]]
+            yield self._fault(case, symptom, [for_symptom(symptom, STRONG), *start, *felt, *hurt, *relief(case, 2 * STRONG)])
+
+    def _fault(self, case: Case, symptom: Symptom, evidence: list[Evidence]) -> Fault:
+        module = case.trace.get(ModuleFact, symptom.component)
+        created = symptom.site or (module.created if module is not None else None)
+        constant = symptom.code == "D111"
+        value = symptom.detail.get("value") if constant else _deviation(case, symptom.component)
+        line = init_line(case.sources, created, "weight", CONSTANT if constant else (*RANDOM, *SCALING), value)
+        if line is None and not constant:
+            line = init_line(case.sources, created, "weight", CONSTANT, value)
+        where = f" in {line.short}" if line is not None else ""
+        kind = "nn.init.kaiming_normal_" if not _squashed(case) else "nn.init.xavier_uniform_"
+        return fault(
+            self.code,
+            evidence,
+            component=symptom.component,
+            site=line or created,
+            summary=symptom.message,
+            reason="Units with equal weights get equal gradients and never learn different things."
+            if constant
+            else "The signal is blown up or fades from the first step on, and the loss starts or stays far off.",
+            remedy=f"Remove this initialisation{where}, or use `{kind}` on the weights.",
+            refutation="Training is no better with the framework's own initialisation.",
+            related=(created, module.called if module is not None else None),
+            explains=_EXPLAINS,
+        )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        *InitSymmetric.FAULTY,
+        Run("far too large", net_run(losses=flat(200, 30.0, 5.0), gain={2: 8.0, 4: 8.0})),
+    )
+
+
+def _deviation(case: Case, layer: str) -> float | None:
+    """The deviation of a layer's initial weights, as an initialisation would name it."""
+    found = [p.initial.std for p in case.trace.all(ParameterFact) if p.module == layer and len(p.shape) >= 2]
+    return found[0] if found else None
+
+
+def _squashed(case: Case) -> bool:
+    return any(layer.activation in ("tanh", "sigmoid") for layer in case.trace.layers())

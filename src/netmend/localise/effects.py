@@ -1,0 +1,45 @@
+"""What faults of the loop lead to: codes of the symptoms that need no cause of their own once such a fault is known."""
+
+from __future__ import annotations
+
+from netmend.diagnose.measures.progress import main_progress
+from netmend.localise.case import Case
+from netmend.localise.cause import FAIR, STRONG, WEAK
+from netmend.vocabulary import Evidence
+
+# The weights do not follow the loss: nothing, or too little, is learned.
+NOT_LEARNING = (
+    "D102",
+    "D109",
+    "D114",
+    "D412",
+    "D501",
+    "D504",
+    "D505",
+    "D508",
+    "D510",
+    "D511",
+    "D606",
+    "D608",
+)
+# Steps are too long or go astray.
+UNSTABLE = ("D101", "D103", "D104", "D105", "D107", "D110", "D115", "D121", "D501", "D502", "D503", "D504")
+ANY = (*NOT_LEARNING, *UNSTABLE, "D106", "D108", "D112", "D506", "D507", "D509")
+
+_WELL = 0.1  # of the loss of the best constant answer: the task was learned
+_BADLY = 0.5
+
+
+def outcome(case: Case, bad: float = FAIR + WEAK, good: float = -STRONG) -> list[Evidence]:
+    """How the run went, as evidence for a fault that keeps a part of the network from learning."""
+    course = main_progress(case.trace)
+    if course is None or course.last_relative is None:
+        stuck = case.first("D501", "D502", "D504")
+        return [Evidence(stuck.message, bad, stuck.code, stuck.first_step)] if stuck is not None else []
+    share = course.last_relative
+    told = f"At the end the loss is {share:.2g} times that of the best constant answer."
+    if share >= _BADLY:
+        return [Evidence(told, bad)]
+    if share <= _WELL:
+        return [Evidence(told, good)]
+    return [Evidence(told, bad / 2)] if share >= _BADLY / 2 else []

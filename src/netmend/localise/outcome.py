@@ -1,0 +1,42 @@
+"""How a run ended, as reasons: for a cause when training plainly suffered, against it when the loss came down all the same."""
+
+from __future__ import annotations
+
+from netmend.diagnose.measures.objective import objective
+from netmend.localise.case import Case
+from netmend.localise.cause import FAIR, STRONG, WEAK, for_symptom
+from netmend.vocabulary import Evidence
+
+_HARM = {"D501": FAIR, "D502": FAIR, "D503": WEAK, "D504": WEAK, "D508": WEAK, "D109": WEAK, "D412": WEAK}
+LEARNED = 0.2  # of the constant answer's loss: most of what can be learned was
+POOR = 0.4
+
+
+def level(case: Case) -> float | None:
+    """The loss at the end, relative to the best constant answer, or to its start where that is not known."""
+    course = objective(case.trace)
+    if course is None:
+        return None
+    return course.last_relative if course.last_relative is not None else 1.0 - course.fell
+
+
+def harm(case: Case, weight: float = 1.0) -> list[Evidence]:
+    """Signs that training suffered, each kind once."""
+    seen: set[str] = set()
+    found = []
+    for symptom in case.of(*_HARM):
+        if symptom.code not in seen:
+            seen.add(symptom.code)
+            found.append(for_symptom(symptom, weight * _HARM[symptom.code]))
+    reached = level(case)
+    if not found and reached is not None and reached > POOR:
+        found.append(Evidence(f"The loss ended at {reached:.2f} of that of the best constant answer.", weight * WEAK))
+    return found
+
+
+def relief(case: Case, weight: float = STRONG) -> list[Evidence]:
+    """The reason against: it learned."""
+    reached = level(case)
+    if reached is None or reached > LEARNED or case.has("D502", "D503", "D110"):
+        return []
+    return [Evidence("The loss came down to a low level all the same.", -weight)]

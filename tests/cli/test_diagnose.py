@@ -1,0 +1,184 @@
+"""The commands that judge: run, diagnose, explain, as a user types them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+FAULTY = """\
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+x = torch.randn(256, 6)
+y = (x[:, 0] * x[:, 1] > 0).long()
+model = nn.Sequential(nn.Linear(6, 32), nn.ReLU(), nn.Linear(32, 2))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(60):
+    i = torch.randint(0, 256, (32,))
+    loss = nn.functional.cross_entropy(model(x[i]), y[i])
+    loss.backward()
+    optimizer.step()
+print("done")
+"""
+HEALTHY = FAULTY.replace("    loss.backward()", "    optimizer.zero_grad()\n    loss.backward()").replace(
+    "range(60)", "range(400)"
+)
+SITE = {
+    "type": ["object", "null"],
+    "required": ["file", "line", "column", "end_line", "end_column"],
+    "properties": {"file": {"type": "string"}, "line": {"type": "integer", "minimum": 1}},
+}
+FAULT = {
+    "type": "object",
+    "required": [
+        "rank", "code", "aliases", "confidence", "component", "site", "summary", "evidence", "symptoms", "remedy",
+    ],
+    "properties": {
+        "rank": {"type": "integer", "minimum": 1},
+        "code": {"type": "string", "pattern": "^[A-Z]+(-[A-Z]+)+$"},
+        "aliases": {"type": "array", "items": {"type": "string"}},
+        "confidence": {"type": "number", "minimum": 0, "maximum": 1},
+        "component": {"type": "string"},
+        "site": SITE,
+        "related": {"type": "array", "items": SITE},
+        "summary": {"type": "string", "minLength": 10},
+        "remedy": {"type": "string", "minLength": 10},
+        "symptoms": {"type": "array", "items": {"type": "string", "pattern": "^D[0-9]{3}$"}},
+        "evidence": {"type": "array", "items": {"type": "object", "required": ["message", "weight"]}},
+    },
+}  # fmt: skip
+CONTRACT = {
+    "type": "object",
+    "required": ["schema", "verdict", "faults", "advice", "run"],
+    "properties": {
+        "schema": {"const": 1},
+        "verdict": {"enum": ["healthy", "faulty", "undecided"]},
+        "faults": {"type": "array", "items": FAULT},
+        "suspects": {"type": "array", "items": FAULT},
+        "advice": {"type": "array"},
+        "run": {
+            "type": "object",
+            "required": ["steps", "overhead", "metric"],
+            "properties": {"steps": {"type": "integer"}, "overhead": {"type": ["number", "null"]}},
+        },
+    },
+}
+
+
+def netmend(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "80"}
+    return subprocess.run(
+        [sys.executable, "-m", "netmend", *arguments], cwd=folder, env=environment, capture_output=True, text=True, timeout=240
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("project")
+    (made / "train.py").write_text(FAULTY, encoding="utf-8")
+    (made / "good.py").write_text(HEALTHY, encoding="utf-8")
+    return made
+
+
+@pytest.fixture(scope="module")
+def faulty(folder: Path) -> subprocess.CompletedProcess[str]:
+    return netmend(folder, "run", "--json", "faulty.json", "--html", "faulty.html", "train.py")
+
+
+def test_run_tells_the_fault_and_keeps_the_programs_own_exit_code(faulty: subprocess.CompletedProcess[str]) -> None:
+    assert faulty.returncode == 0
+    assert faulty.stdout == "done\n"
+    assert "1 fault found" in faulty.stderr
+    assert "LOOP-ZERO-GRAD" in faulty.stderr and "train.py:12" in faulty.stderr
+    assert "▸ 12 │     loss.backward()" in faulty.stderr
+    assert "optimizer.zero_grad()" in faulty.stderr
+    assert max(map(len, faulty.stderr.splitlines())) <= 100
+
+
+def test_the_json_keeps_its_contract(folder: Path, faulty: subprocess.CompletedProcess[str]) -> None:
+    data = json.loads((folder / "faulty.json").read_text(encoding="utf-8"))
+    jsonschema.validate(data, CONTRACT)
+    assert data["verdict"] == "faulty"
+    first = data["faults"][0]
+    assert (first["rank"], first["code"], first["aliases"]) == (1, "LOOP-ZERO-GRAD", ["ZGR"])
+    assert (first["site"]["file"], first["site"]["line"]) == ("train.py", 12)
+    assert data["run"]["steps"] == 60
+
+
+def test_the_page_shows_the_fault(folder: Path, faulty: subprocess.CompletedProcess[str]) -> None:
+    page = (folder / "faulty.html").read_text(encoding="utf-8")
+    assert "1 fault found" in page and "<mark>loss.backward()</mark>" in page
+    assert "http://" not in page.replace("http://www.w3.org", "") and "https://" not in page and "<script" not in page
+
+
+def test_diagnose_again_in_every_format(folder: Path, faulty: subprocess.CompletedProcess[str]) -> None:
+    text = netmend(folder, "diagnose", "last")
+    assert text.returncode == 1 and "LOOP-ZERO-GRAD" in text.stdout
+    data = netmend(folder, "diagnose", "last", "--format", "json")
+    jsonschema.validate(json.loads(data.stdout), CONTRACT)
+    sarif = json.loads(netmend(folder, "diagnose", "--format", "sarif").stdout)
+    (result,) = sarif["runs"][0]["results"]
+    assert sarif["version"] == "2.1.0" and result["ruleId"] == "LOOP-ZERO-GRAD"
+    where = result["locations"][0]["physicalLocation"]
+    assert (where["artifactLocation"]["uri"], where["region"]["startLine"]) == ("train.py", 12)
+    github = netmend(folder, "diagnose", "--format", "github").stdout
+    assert github.startswith("::error file=train.py,line=12,title=netmend LOOP-ZERO-GRAD")
+
+
+def test_a_healthy_program_is_left_in_peace(folder: Path) -> None:
+    ended = netmend(folder, "run", "--json", "good.json", "--exit-on-fault", "good.py")
+    assert ended.returncode == 0
+    data = json.loads((folder / "good.json").read_text(encoding="utf-8"))
+    jsonschema.validate(data, CONTRACT)
+    assert (data["verdict"], data["faults"]) == ("healthy", [])
+    assert "no fault found" in ended.stderr
+
+
+def test_exit_on_fault(folder: Path) -> None:
+    assert netmend(folder, "run", "-q", "--exit-on-fault", "train.py").returncode == 1
+
+
+def test_training_is_interrupted_when_asked(folder: Path) -> None:
+    (folder / "long.py").write_text(FAULTY.replace("range(60)", "range(1_000_000)"), encoding="utf-8")
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "NETMEND_LIVE_AFTER": "1"}
+    command = [sys.executable, "-m", "netmend", "run", "--stop-on", "fault", "--json", "long.json", "long.py"]
+    ended = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=200)
+    assert ended.returncode != 0 and "done" not in ended.stdout
+    assert "netmend: gradients are not cleared long.py:12 (LOOP-ZERO-GRAD)" in ended.stderr
+    data = json.loads((folder / "long.json").read_text(encoding="utf-8"))
+    assert data["run"]["status"] == "interrupted" and data["faults"][0]["code"] == "LOOP-ZERO-GRAD"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("diagnose", "last", "--format", "xml"), "--format must be one of text, json, sarif, github, got 'xml'"),
+        (("diagnose", "no-such-run"), "no-such-run"),
+        (("explain", "HYP-LR-HIHG"), "did you mean HYP-LR-HIGH?"),
+        (("run", "--stop-on", "error", "train.py"), "--stop-on can only be fault, got 'error'"),
+        (("run", "--json", "missing/x.json", "train.py"), "does not exist; create it first"),
+        (("run", "--json", ".", "train.py"), "that is a directory"),
+    ],
+)
+def test_bad_input_gets_a_clear_line(folder: Path, arguments: tuple[str, ...], complaint: str) -> None:
+    ended = netmend(folder, *arguments)
+    assert ended.returncode == 2
+    assert complaint in ended.stderr and len(ended.stderr.splitlines()) <= 3
+
+
+@pytest.mark.parametrize("code", ["HYP-LR-HIGH", "hlr", "D201", "LOOP-ZERO-GRAD"])
+def test_explain(folder: Path, code: str) -> None:
+    ended = netmend(folder, "explain", code)
+    assert ended.returncode == 0 and len(ended.stdout) > 40
+
+
+def test_explain_lists_every_code(folder: Path) -> None:
+    ended = netmend(folder, "explain")
+    assert "HYP-LR-HIGH" in ended.stdout and "D201" in ended.stdout
