@@ -167,6 +167,33 @@ def retains_graph(sources: Sources, site: Site | None) -> bool:
     return False
 
 
+def keeping(sources: Sources, backward: Site | None) -> Site | None:
+    """The line that adds up or collects a loss as a tensor: `total += loss`, `losses.append(loss)`."""
+    call = None if backward is None else sources.call_at(backward)
+    loop = None if backward is None else sources.loop_around(backward)
+    if backward is None or call is None or loop is None or not isinstance(call.func, ast.Attribute):
+        return None
+    names = {node.id for node in ast.walk(call.func.value) if isinstance(node, ast.Name)}
+    for node in ast.walk(loop):
+        kept: list[ast.expr] = []
+        if isinstance(node, ast.AugAssign) or (isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp)):
+            kept = [node.value]
+        elif isinstance(node, ast.Call) and last_name(node.func) in ("append", "extend", "appendleft"):
+            kept = node.args
+        if any(_whole(value, names) for value in kept) and isinstance(node, ast.stmt | ast.expr):
+            return site_of(backward.file, node)
+    return None
+
+
+def _whole(value: ast.expr, names: set[str]) -> bool:
+    """Whether one of the names is used as it is, not through `.item()`, `.detach()` or `float()`."""
+    if isinstance(value, ast.Name):
+        return value.id in names
+    if isinstance(value, ast.BinOp):
+        return _whole(value.left, names) or _whole(value.right, names)
+    return isinstance(value, ast.Tuple | ast.List) and any(_whole(item, names) for item in value.elts)
+
+
 def plain_containers(sources: Sources, near: str = "") -> Iterator[Site]:
     """`self.layers = [nn.Linear(…), …]` in a class: layers that no module registers."""
     for file in sources.files(near):

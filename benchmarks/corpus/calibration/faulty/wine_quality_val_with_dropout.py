@@ -44,7 +44,7 @@ for epoch in range(15):
     with torch.no_grad():
         val_pred = net(x_va)
         val_mse = mse(val_pred, y_va)
-    print(f"epoch {epoch:2d}  train batch mse {loss.item():.4f}  val mse {val_mse.item():.4f}")
+    print("epoch {:2d}  train batch mse {:.4f}  val mse {:.4f}".format(epoch, loss.item(), val_mse.item()))
 
 r2 = 1 - ((val_pred - y_va) ** 2).mean() / y_va.var()
-print(f"validation R2 {r2.item():.3f}")
+print("validation R2 {:.3f}".format(r2.item()))

@@ -38,8 +38,8 @@ def main():
     sched = torch.optim.lr_scheduler.CosineAnnealingLR(opt, T_max=1200)
     avg = None
     for it in range(1, 1201):
-        x0 = moons(256)
-        t = torch.randint(0, STEPS, (256,))
+        x0 = moons(128)
+        t = torch.randint(0, STEPS, (128,))
         noise = torch.randn_like(x0)
         xt = abar[t, None].sqrt() * x0 + (1 - abar[t, None]).sqrt() * noise
         loss = (model(xt, t) - noise).pow(2).mean()

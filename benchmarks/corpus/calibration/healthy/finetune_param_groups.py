@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 ap = argparse.ArgumentParser()
-ap.add_argument("--backbone-lr", type=float, default=1e-4)
+ap.add_argument("--backbone-lr", type=float, default=2e-4)
 ap.add_argument("--head-lr", type=float, default=1e-2)
 cli = ap.parse_args()
 
@@ -41,21 +41,21 @@ for epoch in range(9):
         opt.step()
 print(f"pretrain mse {loss.item():.4f} (variance {z.var():.3f})")
 
-xt, yt = target(600)
+xt, yt = target(1500)
 xe, ye = target(500)
 head = nn.Linear(32, 2)
 opt = torch.optim.AdamW(
     [{"params": backbone.parameters(), "lr": cli.backbone_lr}, {"params": head.parameters(), "lr": cli.head_lr}],
     weight_decay=1e-3,
 )
-for epoch in range(12):
+for epoch in range(10):
     backbone.train(), head.train()
-    for idx in torch.randperm(600).split(30):
+    for idx in torch.randperm(1500).split(50):
         loss = nn.functional.cross_entropy(head(backbone(xt[idx])), yt[idx])
         opt.zero_grad()
         loss.backward()
         opt.step()
-    if epoch % 3 == 2:
+    if epoch % 3 == 0:
         backbone.eval(), head.eval()
         with torch.no_grad():
             acc = (head(backbone(xe)).argmax(1) == ye).float().mean()

@@ -20,8 +20,10 @@ def mails(n):
 
 x, y = mails(2000)
 x_test, y_test = mails(500)
+centre = x.mean(0)
+x, x_test = x - centre, x_test - centre
 model = torch.nn.Linear(V, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=8.0)
+optimizer = torch.optim.SGD(model.parameters(), lr=20.0)
 scheduler = torch.optim.lr_scheduler.LinearLR(optimizer, start_factor=1.0, end_factor=0.1, total_iters=12)
 
 for epoch in range(12):

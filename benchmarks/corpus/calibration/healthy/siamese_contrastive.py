@@ -19,9 +19,9 @@ class SignaturePairs(Dataset):
     def curve(self, who):
         t = torch.linspace(0, 1, 32)
         amp, freq, ph = self.styles[who]
-        jitter = 1 + 0.08 * torch.randn(3)
-        c = (amp[:, None] * jitter[:, None] * torch.sin(freq[:, None] * 6.28 * t + ph[:, None] + 0.15 * torch.randn(1))).sum(0)
-        return c + 0.15 * torch.randn(32)
+        jitter = 1 + 0.25 * torch.randn(3)
+        c = (amp[:, None] * jitter[:, None] * torch.sin(freq[:, None] * 6.28 * t + ph[:, None] + 0.3 * torch.randn(1))).sum(0)
+        return c + 0.5 * torch.randn(32)
 
     def make(self):
         a = random.randrange(8)

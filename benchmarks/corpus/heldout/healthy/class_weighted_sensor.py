@@ -56,7 +56,7 @@ for epoch in range(8):
         loss = criterion(model(x_train[chunk]), y_train[chunk])
         loss.backward()
         opt.step()
-        total += float(loss)
+        total += loss.item()
     rec = balanced_accuracy()
     print(f"epoch {epoch + 1} loss {total / 25:.4f} recall " + " ".join(f"{c}={r:.2f}" for c, r in zip(CLASSES, rec)))
 print("balanced accuracy", round(sum(rec) / 3, 3))

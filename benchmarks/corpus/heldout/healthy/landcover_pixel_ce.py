@@ -9,7 +9,7 @@ rs = int(os.environ.get("SEED", "0"))
 torch.manual_seed(rs)
 np.random.seed(rs)
 
-# "satellite" tiles, 4 spectral bands, 4 land classes, last-but-one border pixels are unlabeled (255)
+# "satellite" tiles, 4 spectral bands, 4 land classes, top and bottom rows are unlabeled (255)
 SIGNATURES = np.array([[0.1, 0.2, 0.1, 0.7], [0.3, 0.3, 0.35, 0.4], [0.1, 0.15, 0.3, 0.05], [0.5, 0.5, 0.5, 0.5]])
 
 

@@ -45,4 +45,4 @@ for ep in range(10):
     net.eval()
     with torch.no_grad():
         tl, d = contrastive(net(At), net(Bt), St)
-    print('ep %d  loss %.4f  test loss %.4f  test acc %.3f' % (ep, loss, tl, ((d < .5).float() == St).float().mean()))
+    print('ep %d  loss %.4f  test loss %.4f  test acc %.3f' % (ep, loss.item(), tl, ((d < .5).float() == St).float().mean()))

@@ -19,6 +19,7 @@ from netmend.adapters.torch.guard import guarded
 from netmend.adapters.torch.kept import Kept
 from netmend.adapters.torch.probes import (
     affine,
+    axis_order,
     batch_independence,
     batch_overfit,
     eval_determinism,
@@ -46,6 +47,7 @@ _FIRST: tuple[Any, ...] = (
     batch_independence,
     input_dependency,
     affine,
+    axis_order,
     gradient_check,
 )
 _TRAINING: tuple[Any, ...] = (batch_overfit, input_ignored, rate_probe)  # with --probe
@@ -80,9 +82,10 @@ class FirstBatch:
     def step_over(self, step: int) -> None:
         """A closely observed step has ended; its batch, its random state and its losses are still there."""
         session = self.session
-        due = [call for call in session.nonfinite.calls if self._due(call, step)]
+        # Of several passes in a step the last one, to which the last loss belongs.
+        due = {id(call.module()): call for call in session.nonfinite.calls if self._due(call, step)}
         if due and not session.nonfinite.found and not session.compiled and self._safe_now():
-            for call in due:
+            for call in due.values():
                 self._examine(call, step)
 
     @guarded("first-batch checks")
@@ -175,7 +178,7 @@ class FirstBatch:
             if self._known[model.name].done:
                 self._left_out(model.name, "a forward pass takes too long")
             return False
-        if used.base is None and few is not None and whole.rows <= _WHOLE:
+        if few is not None and few.refused and whole.rows <= _WHOLE:
             used = whole  # written for one size of batch
         if used.rows > _WHOLE or used.rows in {n for leaf in used.batched for n in leaf.shape[1:]}:
             return True  # the axis of the samples cannot be told from others

@@ -256,9 +256,9 @@ class Losses:
             self.objectives_known = self._closely_seen >= _SETTLED and not written
 
     def repeatable(self) -> LossCall | None:
-        """The loss of this step, if it is the only one and could be computed for other outputs of the model."""
-        call = self.calls[0] if len(self.calls) == 1 else None
-        return call if call is not None and call.compute is not None else None
+        """The last loss of this step, if there is one kind only and it could be computed for other outputs of the model."""
+        last = self.calls[-1] if len({call.name for call in self.calls}) == 1 else None
+        return last if last is not None and last.compute is not None else None
 
     def forget(self) -> None:
         self.calls.clear()

@@ -50,6 +50,8 @@ class EvaluationInTrainingMode:
         for model in sorted(models):
             layers = mode_layers(trace, model)
             found = [(p, call) for p in trace.patterns if (call := _evaluates(p, model, several)) is not None]
+            if not found and not several:
+                found = _unused_passes(trace, model)
             passes = sum(pattern.steps for pattern, _ in found)
             steps = sum(pattern.steps for pattern in trace.patterns if _trains(pattern, model))
             if not layers or not passes or not steps or passes > self.most_steps * steps:
@@ -59,14 +61,14 @@ class EvaluationInTrainingMode:
             call = max(found, key=lambda item: item[0].steps)[1]
             yield Symptom(
                 self.code,
-                f"{model} was evaluated {passes} times in training mode: its {kinds(trace, layers)} layers "
+                f"`{model}` was evaluated {passes} times in training mode: its {kinds(trace, layers)} layers "
                 f"({len(layers)}) were active.",
                 component=model,
                 first_step=first_step(pattern for pattern, _ in found),
                 observed=float(passes),
                 limit=0.0,
                 site=call.site,
-                detail={"layers": layers, "passes": passes},
+                detail={"layers": layers, "passes": passes, "graded": call.detail.endswith(", grad")},
             )
 
     def _on_purpose(self, trace: Trace) -> bool:
@@ -93,6 +95,17 @@ class EvaluationInTrainingMode:
         ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "validation that records gradients, too",
+            trained(
+                optimizer(),
+                *_DROPOUT,
+                loop=[
+                    (_TRAIN, 40),
+                    ("forward:model=train,grad@50*4 epoch " + _TRAIN.replace("grad ", "grad@11 "), 3),
+                ],
+            ),
+        ),
         Run(
             "validation after every epoch",
             trained(optimizer(), *_DROPOUT, loop=[(_TRAIN, 40), (_EVALUATE, 3)]),
@@ -122,6 +135,32 @@ def _evaluates(pattern: Pattern, model: str, with_loss: bool) -> Call | None:
         elif call.what == "loss" and found is not None:
             return found if call.detail == "no_grad" else None
     return None
+
+
+def _unused_passes(trace: Trace, model: str) -> list[tuple[Pattern, Call]]:
+    """Passes with gradients, from a line of their own, before a new epoch begins or after the last step."""
+    used = set()
+    for pattern in trace.patterns:
+        last: Call | None = None
+        for call in pattern.calls:
+            if call.what == "forward" and call.component == model:
+                last = call
+            elif call.what == "backward" and last is not None:
+                used.add(last.site)
+    found = []
+    for pattern in trace.patterns:
+        waiting: Call | None = None
+        for call in pattern.calls:
+            if call.what == "forward" and call.component == model:
+                if call.detail != "train, grad" or call.site in used:
+                    break
+                waiting = call
+            elif call.what in ("train", "eval"):
+                break
+            elif call.what in ("epoch", "zero_grad", "end") and waiting is not None:
+                found.append((pattern, waiting))
+                break
+    return found
 
 
 def _trains(pattern: Pattern, model: str) -> bool:

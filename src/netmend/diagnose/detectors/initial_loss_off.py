@@ -35,7 +35,7 @@ class InitialLossOff:
     relative_limit: float = threshold(
         8.0,
         "calibrated",
-        "healthy classifiers begin at 0.9 to 1.5, with embeddings of unit variance as output layer at up to 5",
+        "healthy classifiers begin at 0.9 to 1.9, with embeddings of unit variance as output layer at up to 5",
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:

@@ -66,13 +66,13 @@ class ModelRecreated:
         for (site, kind), models in lines.items():
             names = [model.name for model in models if _trains(trace, model.name)]
             stale = [name for name in names if name in unheld and name not in held]
-            passes = {name: _passes_of(trace, name) for name in names}
+            passes = _passes_of(trace, names)
             single = len(names) >= self.least_models and set(passes.values()) == {self.most_passes}
             if not single and not (len(stale) >= 2 or (stale and len(names) > len(stale))):
                 continue
             yield Symptom(
                 self.code,
-                f"{kind} was created {len(models)} times by the same line during training"
+                f"`{kind}` was created {len(models)} times by the same line during training"
                 + (
                     ", and the optimiser does not hold the later ones."
                     if stale
@@ -120,17 +120,16 @@ def _first(trace: Trace, model: str) -> int | None:
     return min(starts, default=None)
 
 
-def _passes_of(trace: Trace, model: str) -> int:
-    """How often a loader was begun before a training step of this model."""
-    count = 0
+def _passes_of(trace: Trace, names: list[str]) -> dict[str, int]:
+    """How often a loader was begun for training while each model was in use; its very first pass may not show its name."""
+    starts = sorted((start, name) for name in names if (start := _first(trace, name)) is not None)
+    begun: list[int] = []
     for pattern in trace.patterns:
-        trains = [c for c in pattern.calls if c.what == "forward" and c.detail.endswith(", grad")]
-        begun = any(call.what == "epoch" for call in pattern.calls)
-        if (
-            begun
-            and trains
-            and trains[-1].component == model
-            and any(c.what == "step" for c in pattern.calls)
-        ):
-            count += pattern.steps
-    return count
+        order = [call.what for call in pattern.calls]
+        if "epoch" in order and "backward" in order[order.index("epoch") :]:
+            begun += [step for first, last in pattern.spans for step in range(first, last + 1)]
+    ends = [start - 1 for start, _ in starts[1:]] + [1 << 62]
+    return {
+        name: sum(start - 1 <= step < end for step in begun)
+        for (start, name), end in zip(starts, ends, strict=True)
+    }

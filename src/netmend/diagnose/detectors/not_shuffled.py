@@ -9,6 +9,7 @@ from typing import ClassVar
 from netmend.diagnose.detector import register
 from netmend.diagnose.measures.batches import label_order, target_drift
 from netmend.diagnose.measures.data import training_loader
+from netmend.diagnose.measures.progress import progress
 from netmend.unit import Run, threshold
 from netmend.vocabulary import BatchPrint, LoaderFact, Symptom, Trace
 
@@ -49,6 +50,8 @@ class NotShuffled:
         loader = training_loader(trace)
         if loader is not None and loader.shuffle:
             return
+        if len(progress(trace)) > 1 and len(trace.optimizers) > 1:
+            return  # adversarial: targets of ones, then of zeros, are no sorted data
         found = self.extremes(trace)
         site = None if loader is None else loader.created
         if found.get("order_limit", 1.0) < self.order_limit:

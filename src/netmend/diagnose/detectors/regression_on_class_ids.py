@@ -66,14 +66,7 @@ class RegressionOnClassIds:
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
         even = [value for head in heads(trace) if (value := self._evenness(trace, head)) is not None]
-        fit = [
-            course.last_relative
-            for course in progress(trace)
-            for head in heads(trace)
-            if course.loss == head.loss.name
-            and head.loss.criterion in _EACH_BY_ITSELF
-            and course.last_relative
-        ]
+        fit = [value for head in heads(trace) if (value := self._share(trace, head)) is not None]
         return ({"evenness_limit": max(even)} if even else {}) | ({"poor_fit": max(fit)} if fit else {})
 
     def _evenness(self, trace: Trace, head: Head) -> float | None:
@@ -113,21 +106,25 @@ class RegressionOnClassIds:
 
     def _exclusive(self, trace: Trace, head: Head) -> tuple[str, str, float | None] | None:
         """One of many classes per sample, yet every class is asked for by itself; told where that is learned badly."""
-        target, classes = head.target, head.width or 0
+        share, classes = self._share(trace, head), head.width
+        if share is None or share <= self.poor_fit:
+            return None
+        message = (
+            f"`{head.loss.criterion}` averages over {classes} yes/no answers, although each sample has exactly one of the "
+            f"{classes} classes; it ended at {share:.2g} times the loss of the best constant answer."
+        )
+        return "exclusive", message, share
+
+    def _share(self, trace: Trace, head: Head) -> float | None:
+        """The final loss over that of the best constant answer, where samples have exactly one of many classes."""
+        target = head.target
         if head.loss.criterion not in _EACH_BY_ITSELF or target is None or not target.integral:
             return None
         one_each = len(target.shape) == 2 and 1 in target.normalised_axes and target.shape == head.given.shape
-        if not one_each or classes < self.least_classes or head.rows < self.least_samples:
+        if not one_each or (head.width or 0) < self.least_classes or head.rows < self.least_samples:
             return None
-        for course in progress(trace):
-            share = course.last_relative if course.loss == head.loss.name else None
-            if share is not None and share > self.poor_fit:
-                message = (
-                    f"`{head.loss.criterion}` averages over {classes} yes/no answers, although each sample has exactly one of the "
-                    f"{classes} classes; it ended at {share:.2g} times the loss of the best constant answer."
-                )
-                return "exclusive", message, None
-        return None
+        courses = (course for course in progress(trace) if course.loss == head.loss.name)
+        return next((course.last_relative for course in courses), None)
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run(

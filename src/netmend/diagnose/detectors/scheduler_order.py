@@ -36,10 +36,11 @@ class SchedulerOrder:
                         break
                     before.append(call)
                 early = next((call for call in before if call.what == "scheduler"), None)
-                if early is not None and any(call.what == "backward" for call in before):
+                # With accumulated gradients a scheduler that counts batches comes before the first step, as it should.
+                if early is not None and sum(c.times for c in before if c.what == "backward") == 1:
                     yield Symptom(
                         self.code,
-                        f"{early.component or 'The scheduler'} was stepped before the first step of the optimiser.",
+                        f"`{early.component or 'scheduler'}` was stepped before the first step of the optimiser.",
                         component=early.component,
                         first_step=0,
                         site=early.site,
@@ -56,6 +57,10 @@ class SchedulerOrder:
                     ("scheduler:StepLR zero_grad forward=train,grad backward step:optimizer", 20),
                 ],
             ),
+        ),
+        Run(
+            "counts batches while gradients are accumulated",
+            trained(optimizer(), loop=[("forward=train,grad*4 backward*4 scheduler*4 step:optimizer", 20)]),
         ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (

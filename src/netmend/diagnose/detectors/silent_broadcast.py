@@ -61,15 +61,19 @@ class SilentBroadcast:
                 continue
             first, second = tuple(step.settings["first"]), tuple(step.settings["second"])
             together = stretched(first, second)
-            # With axes of length one on both sides, somebody wrote all pairs on purpose; so too between vectors
-            # that are not as the model returned them, and among predictions.
+            learned = [bool(step.settings.get(f"{name}_needs_gradient")) for name in ("first", "second")]
+            prediction, other = (first, second) if learned[0] else (second, first)
+            # With axes of length one on both sides, somebody wrote all pairs on purpose; so too among predictions, and
+            # for points of several coordinates that are not as the model returned them.
             meant = (
                 len(first) == len(second)
-                or all(step.settings.get(f"{name}_needs_gradient") for name in ("first", "second"))
-                or (math.prod(first) not in first and not outputs.intersection((first, second)))
+                or all(learned)
+                or (math.prod(first) not in first and prediction not in outputs)
             )
             if together is not None and not meant:
-                yield self._symptom("The objective combines", (first, second, together), step.name, step.site)
+                yield self._symptom(
+                    "The objective combines", (prediction, other, together), step.name, step.site
+                )
                 return
         for head in heads(trace):
             if head.target is None or head.loss.criterion not in _ELEMENTWISE:

@@ -38,9 +38,10 @@ class SoftmaxOverWrongAxis:
                 function = head.last if head.last in ("softmax", "log_softmax") else "softmax"
                 place = place_of(trace, head, function)
                 over = "the samples of the batch" if axis == 0 else f"axis {axis}"
+                instead = f", not over the classes on axis {head.class_axis}" if head.class_axis else ""
                 yield Symptom(
                     self.code,
-                    f"The predictions {list(head.given.shape)} sum to one over {over}, not over the classes on axis {head.class_axis}.",
+                    f"The predictions {list(head.given.shape)} sum to one over {over}{instead}.",
                     component=place.component if place is not None else head.loss.name,
                     observed=float(axis),
                     site=place.site if place is not None and place.site is not None else head.loss.called,
@@ -58,10 +59,10 @@ class SoftmaxOverWrongAxis:
     def _axis(self, head: Head) -> int | None:
         """The axis that the predictions are normalised along, if it is not that of the classes."""
         seen, target = head.given, head.target
-        if len(seen.shape) < 2 or (target is not None and 0 in target.normalised_axes):
+        if not seen.shape or (target is not None and 0 in target.normalised_axes):
             return None
         axes = seen.normalised_axes or seen.log_normalised_axes
-        if head.loss.criterion in _CLASS_LOSSES:
+        if head.loss.criterion in _CLASS_LOSSES and len(seen.shape) > 1:
             wrong = [axis for axis in axes if axis != head.class_axis]
             return wrong[0] if wrong and head.class_axis not in axes else None
         if head.loss.criterion in _OTHER_LOSSES:

@@ -51,7 +51,7 @@ class StepMissing:
                 continue
             yield Symptom(
                 self.code,
-                f"{idle.name} never took a step although backward() was called {backwards} times.",
+                f"`{idle.name}` never took a step although backward() was called {backwards} times.",
                 component=idle.name,
                 first_step=0,
                 observed=0.0,

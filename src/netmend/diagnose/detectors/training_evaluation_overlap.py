@@ -80,8 +80,13 @@ class TrainingEvaluationOverlap:
         shares: list[float] = []
         common: set[int] = set()
         evaluated: set[int] = set()
+        batches = {batch.step: set(batch.hashes) for batch in prints(trace, "training")}
+        models = {batch.model for batch in prints(trace, "training")}
         for batch in prints(trace, "evaluation"):
             own = set(batch.hashes)
+            # A teacher or target network that sees the training batch itself evaluates nothing.
+            if batch.model not in models or any(own <= batches.get(batch.step + by, set()) for by in (-1, 0, 1)):
+                continue
             if own and len(own) >= (1 - self.copies_limit) * len(batch.hashes):
                 shares.append(len(own & trained) / len(own))
                 evaluated |= own

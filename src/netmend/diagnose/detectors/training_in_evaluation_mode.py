@@ -53,7 +53,7 @@ class TrainingInEvaluationMode:
             switched = [(p, c) for p, c in calls(trace, "eval") if c.component in (model, "")]
             yield Symptom(
                 self.code,
-                f"{model} was in evaluation mode on {affected} of {total} training steps: its "
+                f"`{model}` was in evaluation mode on {affected} of {total} training steps: its "
                 f"{kinds(trace, layers)} layers ({len(layers)}) did not work as in training.",
                 component=model,
                 first_step=first_step(wrong),

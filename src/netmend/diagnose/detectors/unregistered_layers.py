@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
 from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
 from netmend.diagnose.measures.wiring import Wire, loaded, wires
 from netmend.unit import Run, threshold
-from netmend.vocabulary import ModuleFact, Symptom, Trace
+from netmend.vocabulary import ModuleFact, Site, Symptom, Table, Trace
 
+_WITH_WEIGHTS = (
+    *("Linear", "Bilinear", "Embedding", "RNN", "LSTM", "GRU", "LSTMCell", "GRUCell", "LayerNorm"),
+    *(f"{kind}{rank}d" for kind in ("Conv", "ConvTranspose", "BatchNorm") for rank in (1, 2, 3)),
+)
+_SHORT_LIVED = re.compile(r"\((\w+)@(.+):(\d+)#\d+\)")
 _STRAY = Layer("(Linear@train.py:42#2)", optimizer=None, gradient=None, update=None, registered=False)
 
 
@@ -30,6 +37,7 @@ class UnregisteredLayers:
     least: int = threshold(1, "exact", "one layer that is never trained is enough")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
+        yield from self._short_lived(trace)
         lost: dict[str, list[Wire]] = {}
         for wire in wires(trace):
             module = wire.module
@@ -65,6 +73,34 @@ class UnregisteredLayers:
                 },
             )
 
+    def _short_lived(self, trace: Trace) -> Iterator[Symptom]:
+        """Layers of which only the activations were seen: they were gone when the step was over."""
+        known = {module.name for module in trace.all(ModuleFact)}
+        for model in trace.models:
+            for table in trace.tables_of("activation"):
+                match = _SHORT_LIVED.fullmatch(table.component.removeprefix(f"{model.name}."))
+                if match is None or table.component in known or match[1] not in _WITH_WEIGHTS:
+                    continue
+                near = model.called.file if model.called is not None else trace.run.script
+                site = Site(str(PurePath(near).with_name(match[2])), int(match[3]))
+                yield Symptom(
+                    self.code,
+                    f"A layer with weights ({match[1]}) is created anew whenever `{model.name}` is called.",
+                    component=table.component,
+                    first_step=0,
+                    observed=1.0,
+                    limit=0.0,
+                    site=site,
+                    detail={
+                        "model": model.name,
+                        "layers": [table.component],
+                        "in_forward": True,
+                        "fresh": True,
+                        "loaded": False,
+                        "called": site,
+                    },
+                )
+
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run("registered", trained(optimizer(), *network(Layer("a"), Layer("b")))),
         Run(
@@ -78,4 +114,12 @@ class UnregisteredLayers:
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run("layers in a plain list", trained(optimizer(), *network(Layer("a"), _STRAY))),
+        Run(
+            "a layer that lives for one call",
+            trained(
+                optimizer(),
+                *network(Layer("a")),
+                Table.of("activation", "model.(Linear@train.py:42#2)", {0: (0.0, 1.0)}),
+            ),
+        ),
     )

@@ -54,7 +54,7 @@ class UnusedModules:
             count, total = sum(wire.size for wire in idle), sum(wire.size for wire in own)
             yield Symptom(
                 self.code,
-                f"{', '.join(layers[:3])}{', …' if len(layers) > 3 else ''} "
+                f"`{', '.join(layers[:3])}{', …' if len(layers) > 3 else ''}` "
                 f"({count:,} of {total:,} parameters of {model}) were never executed.",
                 component=layers[0],
                 first_step=0,

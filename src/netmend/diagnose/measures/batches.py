@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
@@ -50,11 +51,19 @@ def features(trace: Trace, phase: str) -> Features | None:
 
 @lru_cache(maxsize=16)
 def class_counts(trace: Trace) -> dict[str, int]:
-    """Labels of the training batches, counted."""
+    """Labels of the training batches, counted; empty when a target is more than one label (one-hot, several labels)."""
     counts: Counter[str] = Counter()
+    if not _one_label_each(trace):
+        return {}
     for batch in prints(trace, "training"):
         counts.update(batch.labels)
     return dict(counts)
+
+
+def _one_label_each(trace: Trace) -> bool:
+    trained = [loss for loss in trace.losses if loss.backward is not None]
+    shapes = [operand.shape for loss in trained for operand in loss.operands if operand.role == "target"]
+    return all(math.prod(shape[1:]) == 1 for shape in shapes)
 
 
 def label_order(trace: Trace) -> tuple[float, int] | None:

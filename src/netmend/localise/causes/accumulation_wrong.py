@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.diagnose.detectors import accumulation_not_averaged, gradients_cleared_between_batches
+from netmend.diagnose.detectors import gradients_cleared_between_batches
 from netmend.diagnose.measures.wiring import stepped_optimizers
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, Evidence, fault, for_symptom, register
+from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.effects import NOT_LEARNING, UNSTABLE, outcome
 from netmend.localise.lines import writes_gradients
 from netmend.unit import Run
-from netmend.vocabulary import Fault
+from netmend.vocabulary import Evidence, Fault
 
 SCALED = ("SGD", "ASGD", "Rprop")  # optimisers whose step is as long as the gradient
 

@@ -13,12 +13,12 @@ from netmend.diagnose.measures.loop import calls
 from netmend.diagnose.measures.loop_examples import optimizer, trained
 from netmend.diagnose.measures.wiring import stepped_optimizers
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, STRONG, WEAK, Evidence, fault, for_symptom, register
+from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.causes.accumulation_wrong import SCALED
 from netmend.localise.effects import NOT_LEARNING, UNSTABLE, outcome
 from netmend.localise.follow import argument_origin
 from netmend.unit import Run
-from netmend.vocabulary import Fault, ModuleFact
+from netmend.vocabulary import Evidence, Fault, ModuleFact
 
 _RECURRENT = ("RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell")
 

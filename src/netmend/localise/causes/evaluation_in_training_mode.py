@@ -8,9 +8,9 @@ from typing import ClassVar
 
 from netmend.diagnose.detectors import evaluation_in_training_mode
 from netmend.localise.case import Case
-from netmend.localise.cause import PROVEN, STRONG, Evidence, fault, for_symptom, register
+from netmend.localise.cause import PROVEN, STRONG, fault, for_symptom, register
 from netmend.unit import Run
-from netmend.vocabulary import Fault, Site
+from netmend.vocabulary import Evidence, Fault, Site
 
 
 @register

@@ -8,11 +8,11 @@ from typing import ClassVar
 
 from netmend.diagnose.detectors import unregistered_layers
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, PROVEN, STRONG, Evidence, fault, for_symptom, register
+from netmend.localise.cause import PROVEN, fault, for_symptom, register
 from netmend.localise.effects import ANY, NOT_LEARNING
 from netmend.localise.lines import plain_containers
 from netmend.unit import Run
-from netmend.vocabulary import Fault, RunFact, Site, Trace
+from netmend.vocabulary import Evidence, Fault, RunFact, Site, Trace
 
 
 @register
@@ -30,10 +30,9 @@ class LayersNotRegistered:
         for symptom in case.of("D216"):
             if symptom.detail["in_forward"]:
                 continue
-            weight = PROVEN if symptom.detail["fresh"] else STRONG + FAIR
-            evidence = [for_symptom(symptom, weight)]
+            evidence = [for_symptom(symptom, PROVEN)]
             if symptom.detail["loaded"]:
-                evidence.append(Evidence("A saved state was loaded: they may be hidden on purpose.", -STRONG))
+                evidence.append(Evidence("A saved state was loaded: they may be hidden on purpose.", -PROVEN))
             yield fault(
                 self.code,
                 evidence,

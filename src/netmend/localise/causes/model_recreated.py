@@ -9,10 +9,10 @@ from typing import ClassVar
 
 from netmend.diagnose.detectors import model_recreated
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, Evidence, fault, for_symptom, register
+from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.effects import NOT_LEARNING
 from netmend.unit import Run
-from netmend.vocabulary import Fault, Site
+from netmend.vocabulary import Evidence, Fault, Site
 
 
 @register

@@ -8,10 +8,10 @@ from typing import ClassVar
 
 from netmend.diagnose.detectors import parameters_without_optimizer
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, Evidence, fault, for_symptom, register
+from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.effects import NOT_LEARNING, outcome
 from netmend.unit import Run
-from netmend.vocabulary import Fault, Symptom
+from netmend.vocabulary import Evidence, Fault, Symptom
 
 
 @register
@@ -55,9 +55,7 @@ class OptimizerParameters:
         elif detail["fresh"]:
             yield Evidence("They start at the random values that layers are made with.", STRONG)
         if detail["loaded"]:
-            yield Evidence(
-                "A saved state was loaded: the part may be left as it is on purpose.", -STRONG - FAIR
-            )
+            yield Evidence("A saved state was loaded: the part may be left as it is on purpose.", -PROVEN)
         if not detail["any_held"] and detail["unknown"]:
             yield Evidence("The optimiser trains other tensors: the model may be only a means.", -FAIR)
         if detail["copied"]:

@@ -10,10 +10,10 @@ from netmend.diagnose.detectors import rate_dies
 from netmend.diagnose.measures.loop import calls
 from netmend.diagnose.measures.loop_examples import optimizer, trained
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, Evidence, fault, for_symptom, register
+from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.effects import NOT_LEARNING, outcome
 from netmend.unit import Run
-from netmend.vocabulary import Fault, SchedulerFact, Symptom
+from netmend.vocabulary import Evidence, Fault, SchedulerFact, Symptom
 
 _RATES = rate_dies.RateDies.FAULTY[0].trace.table("rate", "optimizer[0]")
 

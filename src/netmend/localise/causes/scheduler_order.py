@@ -8,9 +8,9 @@ from typing import ClassVar
 
 from netmend.diagnose.detectors import scheduler_order
 from netmend.localise.case import Case
-from netmend.localise.cause import STRONG, Evidence, fault, for_symptom, register
+from netmend.localise.cause import STRONG, fault, for_symptom, register
 from netmend.unit import Run
-from netmend.vocabulary import Fault
+from netmend.vocabulary import Evidence, Fault
 
 
 @register

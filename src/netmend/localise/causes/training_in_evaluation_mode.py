@@ -8,11 +8,11 @@ from typing import ClassVar
 
 from netmend.diagnose.detectors import training_in_evaluation_mode
 from netmend.localise.case import Case
-from netmend.localise.cause import PROVEN, STRONG, Evidence, fault, for_symptom, register
+from netmend.localise.cause import PROVEN, STRONG, fault, for_symptom, register
 from netmend.localise.effects import UNSTABLE
 from netmend.localise.lines import loop_around
 from netmend.unit import Run
-from netmend.vocabulary import Fault
+from netmend.vocabulary import Evidence, Fault
 
 
 @register

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from netmend.adapters.torch.probes.bench import Bench, Found, largest, spread
-from netmend.adapters.torch.probes.operations import Place, first_mixing_operation
+from netmend.adapters.torch.probes.operations import Place, first_mixing_operation, survey
 
 WHAT = "batch independence"
 _NOISE = 1e-5  # of the spread between samples: more than rounding can do
@@ -31,6 +32,17 @@ def examine(bench: Bench) -> Found | None:
     return Found(
         _values(bench, base, others, own, place), place.site if place is not None else bench.call.site
     )
+
+
+def _lost(bench: Bench) -> Found | None:
+    """As many outputs as the batch has samples, but only by chance: with fewer samples there are just as many."""
+    outputs = bench.run() if bench.rows != bench.batch else None
+    first = next((t for t in outputs or () if t.is_floating_point() and t.dim()), None)
+    place = survey(bench).left
+    if first is None or len(first) != bench.batch or place is None:
+        return None
+    values = _values(bench, first, math.nan, math.nan, place) | {"axis": "lost"}
+    return Found({**values, "layers_batch_first": survey(bench).batch_first}, place.site)
 
 
 def replace_first(tensor: Tensor) -> Tensor:

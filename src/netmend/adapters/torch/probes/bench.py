@@ -149,6 +149,11 @@ class Bench:
         return first.double() if first.device.type != "mps" else first.float()
 
     @property
+    def refused(self) -> bool:
+        """Whether the model cannot be run with these samples at all."""
+        return self.base is None and self.run() is None
+
+    @property
     def base(self) -> Tensor | None:
         """The output for the samples as they are, in eval mode."""
         if "base" not in self.memory:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from netmend.adapters.torch.probes.bench import Bench, Found, largest
-from netmend.adapters.torch.probes.operations import first_random_operation
+from netmend.adapters.torch.probes.operations import survey
 
 WHAT = "eval determinism"
 
@@ -15,6 +15,6 @@ def examine(bench: Bench) -> Found | None:
         return None
     scale = largest(base) or 1.0
     difference = largest(base - again) / scale
-    place = first_random_operation(bench) if difference > 1e-5 else None
+    place = survey(bench).random if difference > 1e-5 else None
     values = {"difference": difference, "operation": place.operation if place is not None else ""}
     return Found(values, place.site if place is not None else None)

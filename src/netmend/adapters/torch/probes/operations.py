@@ -18,7 +18,9 @@ from netmend.vocabulary import Site
 
 _RANDOM = ("bernoulli", "dropout", "rand", "normal", "uniform", "exponential", "multinomial")
 # They lay the numbers of a batch out anew; an axis may then no longer be that of the samples.
-_REARRANGING = ("view", "_unsafe_view", "reshape", "_reshape_alias", "unflatten", "select", "index", "slice")
+_VIEWS = ("view", "unsafe_view", "reshape", "reshape_alias")
+_REARRANGING = (*_VIEWS, "unflatten", "select", "index", "slice")
+_MOST_SWAPS = 4
 _FALLS_SHORT = 1e-6  # relative: less than this is rounding
 
 
@@ -70,6 +72,10 @@ class Where:
         """Whether the innermost module is one of the framework's own."""
         return bool(self.stack) and type(self.stack[-1].module).__module__.startswith("torch.nn.modules")
 
+    @property
+    def batch_first(self) -> bool:
+        return any(getattr(running.module, "batch_first", False) is True for running in self.stack)
+
     def place(self, operation: str) -> Place:
         session = self._bench.session
         here = session.sites.here()
@@ -85,11 +91,15 @@ class Where:
         return Place(operation, name, kind, site, running.input_shape, batch_first)  # type: ignore[arg-type]
 
 
-def first_random_operation(bench: Bench) -> Place | None:
-    with Where(bench).followed() as where:
-        watch = _Randomness(where)
-        bench.run(under=watch)
-        return watch.found
+def survey(bench: Bench) -> Survey:
+    """One replay in eval mode, all of whose operations are looked at."""
+    if "survey" not in bench.memory:
+        with Where(bench).followed() as where:
+            watch = Survey(where, bench.rows)
+            bench.run(under=watch)
+        bench.memory["survey"] = watch
+    watch = bench.memory["survey"]
+    return watch
 
 
 def first_mixing_operation(bench: Bench, change: Change) -> Place | None:
@@ -102,18 +112,47 @@ def first_mixing_operation(bench: Bench, change: Change) -> Place | None:
         return after.found
 
 
-class _Randomness(TorchDispatchMode):
-    def __init__(self, where: Where) -> None:
+class Survey(TorchDispatchMode):
+    """Where random numbers are drawn, axes change places under a view, and the axis of the samples is left."""
+
+    def __init__(self, where: Where, rows: int) -> None:
         super().__init__()
-        self.where = where
-        self.found: Place | None = None
+        self._where, self._rows = where, rows
+        self.random: Place | None = None  # the first one
+        self.left: Place | None = None  # the last one, if the axis did not come back after it
+        self.swapped: list[tuple[Place, tuple[int, ...], tuple[int, ...]]] = []
+        self.batch_first = False  # a layer that expects samples on the first axis was used
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
-        name = str(func.overloadpacket.__name__)
-        if self.found is None and any(word in name for word in _RANDOM):
-            self.found = self.where.place(name.strip("_"))
+        name = str(func.overloadpacket.__name__).strip("_")
+        if self.random is None and any(word in name for word in _RANDOM):
+            self.random = self._where.place(name)
+        self.batch_first = self.batch_first or self._where.batch_first
+        first = next((t for t in tensors_in(result) if t.dim()), None)
+        if first is not None and not self._where.in_library:
+            self._look(name, first, next((t for t in tensors_in(args) if t.dim()), None))
         return result
+
+    def _look(self, name: str, made: Tensor, given: Tensor | None) -> None:
+        if len(made) == self._rows:
+            self.left = None
+        elif (
+            given is not None
+            and len(given) == self._rows
+            and name in (*_REARRANGING, "transpose", "permute", "t")
+        ):
+            self.left = self._where.place(name)
+        if given is not None and name in _VIEWS and len(self.swapped) < _MOST_SWAPS:
+            before, after = tuple(given.shape), tuple(made.shape)
+            if reordered(before, after):
+                self.swapped.append((self._where.place(name), before, after))
+
+
+def reordered(before: tuple[int, ...], after: tuple[int, ...]) -> bool:
+    """Whether a view has the same axes in another order: it then reads one axis as if it were the other."""
+    first, second = [n for n in before if n != 1], [n for n in after if n != 1]
+    return first != second and sorted(first) == sorted(second)
 
 
 Seen = list[tuple[str, Tensor | None]]
@@ -134,7 +173,7 @@ class _Rows(TorchDispatchMode):
         result = func(*args, **(kwargs or {}))
         if self.found is not None:
             return result
-        name = str(func.overloadpacket.__name__).rstrip("_")
+        name = str(func.overloadpacket.__name__).strip("_")
         first = next((t for t in tensors_in(result) if t.dim()), None)
         by_sample = first is not None and len(first) == self.rows
         reference = self._next(name)

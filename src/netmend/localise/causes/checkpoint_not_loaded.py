@@ -1,0 +1,66 @@
+"""TRN-CKPT."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detectors import checkpoint_not_loaded
+from netmend.localise.case import Case
+from netmend.localise.cause import FAIR, PROVEN, STRONG, fault, for_symptom, register
+from netmend.localise.effects import ANY, NOT_LEARNING
+from netmend.unit import Run
+from netmend.vocabulary import Fault
+
+
+@register
+@dataclass(frozen=True)
+class CheckpointNotLoaded:
+    """A checkpoint is missing, or hardly anything of it was loaded.
+
+    With strict=False names that do not fit are skipped in silence, and the model starts at random values after all.
+    Make the names fit, and load with strict=True.
+    """
+
+    code: ClassVar[str] = "TRN-CKPT"
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D222"):
+            nothing = not symptom.detail["matched"]
+            given, wanted = symptom.detail["given"][:1], symptom.detail["wanted"][:1]
+            names = f" (`{given[0]}` was given, `{wanted[0]}` is wanted)" if given and wanted else ""
+            yield fault(
+                self.code,
+                [for_symptom(symptom, PROVEN + 0.5 if nothing else STRONG + FAIR)],
+                component=symptom.component,
+                site=symptom.site,
+                summary=symptom.message,
+                reason="Entries whose names do not fit are passed over, so the model keeps its random weights.",
+                remedy=f"Make the names in the saved state fit the model{names}, and load it with `strict=True`.",
+                refutation="A model that is meant to start at random values.",
+                explains=(*NOT_LEARNING, "D220", "D213", "D214"),
+            )
+        for symptom in case.of("D701"):
+            text = str(symptom.detail["exception"])
+            line = "" if symptom.site is None else case.sources.line(symptom.site)
+            keys = "loading state_dict" in text
+            if not keys and not (text.startswith("FileNotFoundError") and "load" in line):
+                continue
+            yield fault(
+                self.code,
+                [for_symptom(symptom, PROVEN)],
+                component="checkpoint",
+                site=symptom.site,
+                summary=symptom.message,
+                reason="The saved state does not belong to this model as it is."
+                if keys
+                else "The file that should be loaded is not there.",
+                remedy="Load the state into the model it was saved from, or rename its entries."
+                if keys
+                else "Correct the path, or save the checkpoint before it is loaded.",
+                refutation="A file that exists on the machine where the program is meant to run.",
+                explains=ANY,
+            )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = checkpoint_not_loaded.CheckpointNotLoaded.FAULTY

@@ -1,0 +1,115 @@
+"""LOS-GRAPH-CUT."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detectors import graph_cut
+from netmend.diagnose.measures.wiring import wires
+from netmend.localise.case import Case
+from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
+from netmend.localise.effects import NOT_LEARNING, outcome
+from netmend.localise.lines import cuts_between, no_grad_around, unused_result
+from netmend.unit import Run
+from netmend.vocabulary import Evidence, Fault, ModuleFact, Site, Symptom
+
+
+@register
+@dataclass(frozen=True)
+class GraphCut:
+    """The way of the gradient from the loss to the weights is cut.
+
+    detach(), .data, .item(), numpy, argmax, rounding or a no_grad block between a layer and the loss keep all gradients from it.
+    Take the operation away, or replace it by one that can be differentiated.
+    """
+
+    code: ClassVar[str] = "LOS-GRAPH-CUT"
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D214"):
+            place, how, evidence = self._cut(case, symptom)
+            evidence = [for_symptom(symptom, FAIR + WEAK), *evidence, *outcome(case, bad=WEAK, good=-FAIR)]
+            if symptom.detail["fresh"]:
+                evidence.append(Evidence("They stay at the random values that layers are made with.", WEAK))
+            if symptom.detail["loaded"]:
+                evidence.append(
+                    Evidence("A saved state was loaded: the part may be fixed on purpose.", -STRONG - FAIR)
+                )
+            layers = list(symptom.detail["layers"])
+            yield fault(
+                self.code,
+                evidence,
+                component=layers[-1],
+                site=place or symptom.site,
+                summary=symptom.message,
+                reason=f"{how} keeps every gradient from them, so they stay as they were at the start.",
+                remedy=f"Remove {how[0].lower() + how[1:]} or replace it by an operation that can be differentiated.",
+                refutation="Layers that are meant to stay fixed; then freeze them with `requires_grad_(False)`.",
+                related=[symptom.site, *_created(case, layers)],
+                explains=(*NOT_LEARNING, "D218", "D226"),
+            )
+
+    def _cut(self, case: Case, symptom: Symptom) -> tuple[Site | None, str, list[Evidence]]:
+        """Where the graph is cut, what does it, and how sure that is."""
+        model = symptom.detail["model"]
+        seen = next((s for s in case.of("D218") if s.detail["model"] == model), None)
+        if seen is not None:
+            return seen.site, f"`{seen.detail['operation']}`", [for_symptom(seen, STRONG + WEAK)]
+        layers = list(symptom.detail["layers"])
+        last = case.trace.get(ModuleFact, layers[-1])
+        called = [m.called for name in layers if (m := case.trace.get(ModuleFact, name)) is not None]
+        for site in called:
+            block = no_grad_around(case.sources, site)
+            if block is not None:
+                told = f"Line {block.line} switches gradients off around them."
+                return block, "The block without gradients", [Evidence(told, STRONG + WEAK)]
+        following = _next_site(case, model, last)
+        cut = cuts_between(case.sources, called[-1] if called else None, following)
+        if cut is not None:
+            text = case.sources.line(cut)
+            return (
+                cut,
+                f"The operation in `{text}`",
+                [Evidence(f"`{text}` takes a value out of the graph.", STRONG)],
+            )
+        evidence = []
+        if any(unused_result(case.sources, site) for site in called):
+            evidence.append(Evidence("Their result is not used at all: nothing is cut.", -STRONG))
+        elif _earlier_learn(case, model, layers):
+            evidence.append(Evidence("Layers before them do get gradients: nothing is cut there.", -FAIR))
+        return None, "An operation behind these layers", evidence
+
+    FAULTY: ClassVar[tuple[Run, ...]] = graph_cut.GraphCut.FAULTY
+
+
+def _created(case: Case, layers: list[str]) -> list[Site | None]:
+    found = (case.trace.get(ModuleFact, name) for name in layers[:3])
+    return [module.created for module in found if module is not None]
+
+
+def _next_site(case: Case, model: str, last: ModuleFact | None) -> Site | None:
+    """Where the first layer behind them is called, in this model or in the next."""
+    if last is None or last.order is None:
+        return None
+    after = [
+        module
+        for module in case.trace.all(ModuleFact)
+        if module.model == model and module.order is not None and module.order > last.order and module.leaf
+    ]
+    found = min(after, key=lambda module: module.order or 0, default=None)
+    if found is not None and found.called != last.called:
+        return found.called
+    return next((loss.backward for loss in case.trace.losses if loss.backward is not None), None)
+
+
+def _earlier_learn(case: Case, model: str, layers: list[str]) -> bool:
+    orders = [
+        m.order for n in layers if (m := case.trace.get(ModuleFact, n)) is not None and m.order is not None
+    ]
+    return any(
+        wire.flows and wire.module is not None and (wire.module.order or 1 << 30) < min(orders, default=0)
+        for wire in wires(case.trace)
+        if wire.model == model
+    )

@@ -1,0 +1,64 @@
+"""TRN-MEM."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detectors import graphs_kept
+from netmend.localise.case import Case
+from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
+from netmend.localise.lines import keeping
+from netmend.unit import Run
+from netmend.vocabulary import Evidence, Fault
+
+
+@register
+@dataclass(frozen=True)
+class GraphsKept:
+    """Memory fills up with the graphs of earlier steps.
+
+    A loss that is added up or collected as a tensor keeps its whole graph alive.
+    Collect numbers: loss.item(), or loss.detach() where the device should not be waited for.
+    """
+
+    code: ClassVar[str] = "TRN-MEM"
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D219"):
+            evidence = [for_symptom(symptom, STRONG + FAIR if symptom.detail["never"] else STRONG)]
+            line = keeping(case.sources, symptom.site)
+            if line is not None:
+                evidence.append(
+                    Evidence(f"`{case.sources.line(line)}` keeps the loss with its graph.", FAIR + WEAK)
+                )
+            yield fault(
+                self.code,
+                evidence,
+                component=symptom.component,
+                site=line or symptom.site,
+                summary=symptom.message,
+                reason="Each kept loss holds the graph of its step, so memory grows with the number of steps.",
+                remedy="Keep the number instead of the tensor: `loss.item()`.",
+                refutation="Losses that are passed back together later on purpose.",
+                related=[symptom.site],
+                explains=("D221",),
+            )
+        for symptom in case.of("D701"):
+            text = str(symptom.detail["exception"])
+            if "out of memory" in text and case.has("D219", "D221"):
+                kept = case.of("D219", "D221")[0]
+                yield fault(
+                    self.code,
+                    [for_symptom(symptom, PROVEN), for_symptom(kept, FAIR)],
+                    component=kept.component,
+                    site=keeping(case.sources, kept.site) or kept.site,
+                    summary=f"{symptom.message} {kept.message}",
+                    reason="Graphs of earlier steps stay in memory until none is left.",
+                    remedy="Keep numbers instead of tensors (`loss.item()`), and detach states that are carried on.",
+                    refutation="A model that needs more memory than there is on its very first step.",
+                    related=[symptom.site],
+                )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = graphs_kept.GraphsKept.FAULTY

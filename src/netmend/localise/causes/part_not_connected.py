@@ -1,0 +1,78 @@
+"""ARC-NET-WRONG."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detectors import unused_modules
+from netmend.localise.case import Case
+from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
+from netmend.localise.causes.graph_cut import _earlier_learn
+from netmend.localise.effects import NOT_LEARNING, outcome
+from netmend.localise.lines import no_grad_around, unused_result
+from netmend.unit import Run
+from netmend.vocabulary import Evidence, Fault, ModuleFact
+
+
+@register
+@dataclass(frozen=True)
+class PartNotConnected:
+    """A part of the network does not reach its output: its result is not used, or it is never called.
+
+    The network is smaller than it was meant to be, and the part never learns.
+    Pass the result on in forward(), or take the part away.
+    """
+
+    code: ClassVar[str] = "ARC-NET-WRONG"
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D214"):
+            layers = list(symptom.detail["layers"])
+            modules = [m for name in layers if (m := case.trace.get(ModuleFact, name)) is not None]
+            evidence = [for_symptom(symptom, FAIR + WEAK)]
+            unused = [(m, name) for m in modules if (name := unused_result(case.sources, m.called))]
+            if unused:
+                evidence.append(Evidence(f"`{unused[-1][1]}` is computed and never used.", STRONG))
+            if _earlier_learn(case, symptom.detail["model"], layers):
+                evidence.append(Evidence("Layers before them do get gradients, past them.", WEAK))
+            if case.has("D218") or any(no_grad_around(case.sources, m.called) for m in modules):
+                evidence.append(Evidence("An operation cuts the graph behind them.", -STRONG))
+            if symptom.detail["loaded"]:
+                evidence.append(
+                    Evidence("A saved state was loaded: the part may be fixed on purpose.", -STRONG)
+                )
+            last = unused[-1][0] if unused else (modules[-1] if modules else None)
+            yield fault(
+                self.code,
+                [*evidence, *outcome(case, bad=WEAK, good=-FAIR)],
+                component=layers[-1],
+                site=last.called if last is not None else symptom.site,
+                summary=symptom.message,
+                reason="What these layers compute does not reach the loss, so they neither help nor learn.",
+                remedy=f"Use the result of `{layers[-1]}` in `forward`, or remove the layers.",
+                refutation="An output that is only used elsewhere on purpose.",
+                related=[m.created for m in modules[:3]],
+                explains=(*NOT_LEARNING, "D120"),
+            )
+        for symptom in case.of("D226"):
+            evidence = [for_symptom(symptom, WEAK), *outcome(case, bad=FAIR)]
+            if (symptom.observed or 0) >= 0.2:
+                evidence.append(Evidence("They are a large part of the model.", WEAK))
+            module = case.trace.get(ModuleFact, symptom.component)
+            owner = case.trace.get(ModuleFact, symptom.component.rpartition(".")[0])
+            yield fault(
+                self.code,
+                evidence,
+                component=symptom.component,
+                site=symptom.site,
+                summary=symptom.message,
+                reason="`forward` passes these layers by, so the network is smaller than it looks.",
+                remedy=f"Call `{symptom.component}` in `forward`, or remove it.",
+                refutation="A part that is kept for later or for another task.",
+                related=[module.created if module else None, owner.called if owner else None],
+                explains=("D120",),
+            )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = unused_modules.UnusedModules.FAULTY

@@ -1,0 +1,93 @@
+"""LOOP-DETACH."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detectors import carried_state
+from netmend.diagnose.measures.loop import calls
+from netmend.localise.case import Case
+from netmend.localise.cause import FAIR, PROVEN, STRONG, fault, for_symptom, register
+from netmend.localise.effects import ANY
+from netmend.localise.lines import retains_graph
+from netmend.unit import Run
+from netmend.vocabulary import Evidence, Fault, RunFact, Site, Symptom, Trace
+
+_SECOND = re.compile(r"backward through the graph a second time")
+_CHANGED = re.compile(r"modified by an inplace operation")
+
+
+@register
+@dataclass(frozen=True)
+class StateCarried:
+    """A state is carried from one step to the next together with its graph.
+
+    The graph then grows with every step, or PyTorch refuses to go through the part that it has freed already.
+    Detach the state between steps: `hidden = hidden.detach()`.
+    """
+
+    code: ClassVar[str] = "LOOP-DETACH"
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D221"):
+            evidence = [for_symptom(symptom, STRONG + FAIR)]
+            if retains_graph(case.sources, symptom.site):
+                evidence.append(Evidence("The graph is kept with `retain_graph=True`.", FAIR))
+            yield self._fault(case, symptom, evidence, ("D219", "D501", "D503", "D508"))
+        for symptom in case.of("D701"):
+            text = str(symptom.detail["exception"])
+            if _SECOND.search(text) and case.trace.run.steps and not _twice(case, symptom.site):
+                yield self._fault(case, symptom, [for_symptom(symptom, PROVEN)], ANY)
+            elif _CHANGED.search(text) and retains_graph(case.sources, symptom.site):
+                evidence = [
+                    for_symptom(symptom, STRONG),
+                    Evidence("The graph is kept with `retain_graph=True`.", STRONG),
+                ]
+                yield self._fault(case, symptom, evidence, ANY)
+
+    def _fault(
+        self, case: Case, symptom: Symptom, evidence: list[Evidence], explains: tuple[str, ...]
+    ) -> Fault:
+        forward = next((c.site for _, c in calls(case.trace, "forward") if c.detail == "train, grad"), None)
+        return fault(
+            self.code,
+            evidence,
+            component=symptom.component or "training loop",
+            site=forward or symptom.site,
+            summary=symptom.message,
+            reason="What is carried from step to step brings the graphs of all earlier steps along.",
+            remedy="Detach the state that this line gets from the step before, for example `hidden = hidden.detach()`.",
+            refutation="A graph that is meant to span several steps.",
+            related=[symptom.site],
+            explains=explains,
+        )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        *carried_state.CarriedState.FAULTY,
+        Run(
+            "the freed graph is needed again",
+            Trace(
+                facts={
+                    "run": {
+                        "example": RunFact(
+                            "example",
+                            "train.py",
+                            steps=1,
+                            status="failed",
+                            exception="RuntimeError: Trying to backward through the graph a second time (or …)",
+                            exception_site=Site("train.py", 21),
+                        )
+                    }
+                }
+            ),
+        ),
+    )
+
+
+def _twice(case: Case, site: Site | None) -> bool:
+    """Whether the last, unfinished step had called backward() before."""
+    last = next((p for p in reversed(case.trace.patterns) if p.calls and p.calls[-1].what == "end"), None)
+    return last is not None and sum(call.times for call in last.calls if call.what == "backward") > 1
