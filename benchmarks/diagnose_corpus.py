@@ -86,7 +86,7 @@ def _program(folder: Path, part: str, kind: str, name: str, label: dict) -> Prog
         )
         for cause in label.get("causes", ())
     )
-    seeds = label.get("seeds", 3 if kind == "healthy" else 1)
+    seeds = 3 if kind == "healthy" else label.get("seeds", 1)
     return Program(part, kind, name, entry, causes, seeds, label.get("severity", ""), label.get("note", ""))
 
 

@@ -127,11 +127,12 @@ def _check_steps(trace: Trace) -> None:
     for table in trace.tables_of("step"):
         # Two optimisers may share one backward pass: the second step has no loss of its own.
         assert ((table.column("backwards") > 0) == np.isfinite(table.column("loss"))).all()
-    covered = sorted(step for p in trace.patterns for a, b in p.spans for step in range(a, b + 1))
+    stepping = [p for p in trace.patterns if p.calls[-1].what != "end"]  # the rest: what followed the last step
+    covered = sorted(step for p in stepping for a, b in p.spans for step in range(a, b + 1))
     assert covered == list(range(trace.run.steps))
     for table in trace.tables.values():
         assert (table.steps[1:] >= table.steps[:-1]).all()
-    for pattern in trace.patterns:
+    for pattern in stepping:
         # The last call of its step, but for what a closure calls within it.
         (step,) = [index for index, call in enumerate(pattern.calls) if call.what == "step"]
         assert step == len(pattern.calls) - 1 or pattern.calls[step].detail == "closure"
@@ -142,7 +143,7 @@ def _check_sites(trace: Trace) -> None:
     lines = {str(file): len(file.read_text(encoding="utf-8").splitlines()) for file in PROGRAMS.glob("*.py")}
     sites: dict[str, Site | None] = {}
     for pattern in trace.patterns:
-        sites.update({f"{call}": call.site for call in pattern.calls if call.what != "batch"})
+        sites.update({f"{call}": call.site for call in pattern.calls if call.what not in ("batch", "gap", "end")})
     for module in trace.all(ModuleFact):
         sites[f"creation of {module.name}"] = module.created
         if module.order is not None:

@@ -11,6 +11,7 @@ from launching import PROGRAMS, Command, only_trace, own_failures, run, side_by_
 
 FULL = ("-q", "--full")  # all statistics on every step: the most that netmend ever does
 DEFAULT = ("-q",)
+PROBE = ("-q", "--probe")  # copies of the model are trained on its first batch
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ class Case:
     steps: int | None
     arguments: tuple[str, ...] = ()
     also_default: bool = False  # run with the default budget, too
+    also_probe: bool = False
     own_process: bool = False  # the unwatched side must not be a fork of a process that has imported torch
 
     @property
@@ -29,13 +31,13 @@ class Case:
 
 
 CASES = (
-    Case("mlp_classifier.py", 40, also_default=True),
+    Case("mlp_classifier.py", 40, also_default=True, also_probe=True),
     Case("cnn_functional.py", 16),
     Case("lstm_regression.py", 40, also_default=True),
     Case("transformer_encoder.py", 16, also_default=True),
     Case("attention_pooling.py", 20),
     Case("gan.py", 80),
-    Case("gradient_accumulation.py", 16),
+    Case("gradient_accumulation.py", 16, also_probe=True),
     Case("amp_bfloat16.py", 24),
     Case("amp_skipped_steps.py", None),  # whether a skipped step counts is not for this test to say
     Case("compiled_model.py", 10, ("aot_eager",)),
@@ -48,6 +50,7 @@ CASES = (
     Case("update_by_hand_no_grad.py", 40),
     Case("update_by_hand_data.py", 40),
     Case("loader_workers.py", 12, own_process=True),
+    Case("forward_with_memory.py", 40, also_default=True, also_probe=True),
     Case("frozen_backbone.py", 20),
     Case("model_changes.py", 32),
     Case("several_phases.py", 38),
@@ -62,10 +65,10 @@ CASES = (
     Case("triplet_metric.py", 25),
     Case("ema_deepcopy.py", 20),
     Case("checkpoints.py", 18),
-    Case("scheduler_and_clipping.py", 30),
+    Case("scheduler_and_clipping.py", 30, also_probe=True),
     Case("one_cycle.py", 40),
     Case("reduce_on_plateau.py", None),
-    Case("custom_optimizer.py", 24),
+    Case("custom_optimizer.py", 24, also_probe=True),
     Case("user_hooks.py", 12),
     Case("jit_submodules.py", 15),
     Case("activation_checkpointing.py", 15),
@@ -99,7 +102,7 @@ CASES = (
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_watched_program_is_bit_identical(case: Case, reference: Reference, tmp_path: Path) -> None:
-    modes = [FULL, DEFAULT] if case.also_default else [FULL]
+    modes = [FULL, *([DEFAULT] if case.also_default else []), *([PROBE] if case.also_probe else [])]
     homes = {options: tmp_path / f"home{index}" for index, options in enumerate(modes)}
     target = (str(PROGRAMS / case.program), *case.arguments)
     commands = [Command(target, (*options, "--directory", str(home))) for options, home in homes.items()]

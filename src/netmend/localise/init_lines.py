@@ -9,16 +9,28 @@ from netmend.localise.source import Sources, last_name, site_of
 from netmend.vocabulary import Site
 
 CONSTANT = ("zeros_", "ones_", "constant_", "fill_", "zero_")
-RANDOM = ("normal_", "uniform_", "trunc_normal_", "kaiming_normal_", "kaiming_uniform_", "xavier_normal_", "xavier_uniform_", "orthogonal_")
+RANDOM = (
+    "normal_",
+    "uniform_",
+    "trunc_normal_",
+    "kaiming_normal_",
+    "kaiming_uniform_",
+    "xavier_normal_",
+    "xavier_uniform_",
+    "orthogonal_",
+)
+_MOST_FILES = 30
 SCALING = ("mul_", "div_", "copy_")
 
 
-def init_line(sources: Sources, near: Site | None, part: str, names: tuple[str, ...], value: float | None = None) -> Site | None:
+def init_line(
+    sources: Sources, near: Site | None, part: str, names: tuple[str, ...], value: float | None = None
+) -> Site | None:
     """The call that most likely gave a `weight` or `bias` its start: by what it writes to, and by the number it writes."""
     if near is None:
         return None
     best: tuple[float, Site] | None = None
-    for file in sources.files(near=near.file):
+    for file in _own_files(sources, near.file):
         for node in sources.nodes(file):
             site, score = None, 0.0
             if isinstance(node, ast.Call) and last_name(node.func) in names:
@@ -33,6 +45,21 @@ def init_line(sources: Sources, near: Site | None, part: str, names: tuple[str, 
     return None if best is None else best[1]
 
 
+def _own_files(sources: Sources, file: str) -> list[str]:
+    """A file and those of its project that it imports; other programs may lie in the same folder."""
+    found = [file]
+    for known in found:
+        folder = sources.path(known).parent
+        for node in sources.nodes(known):
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            for name in names:
+                path = folder / (name.replace(".", "/") + ".py")
+                if name and path.is_file() and str(path) not in found and len(found) < _MOST_FILES:
+                    found.append(str(path))
+    return found
+
+
 def _score(call: ast.Call, part: str, value: float | None) -> float:
     """Above 0 if the call can write to such a part; higher where it names it and where the number fits."""
     target = _target(call)
@@ -45,7 +72,10 @@ def _score(call: ast.Call, part: str, value: float | None) -> float:
     is_parameter = part in text or text.endswith(".data") or isinstance(target, ast.Name)
     if not is_parameter:
         return 0.0
-    fits = max((_matching(argument, value) for argument in [*call.args, *(k.value for k in call.keywords)]), default=0.0)
+    fits = max(
+        (_matching(argument, value) for argument in [*call.args, *(k.value for k in call.keywords)]),
+        default=0.0,
+    )
     if value == 0.0 and last_name(call.func) in ("zeros_", "zero_"):
         fits = 1.0
     return (2.0 if part in text else 1.0) + fits
@@ -60,7 +90,9 @@ def _target(call: ast.Call) -> ast.expr | None:
 
 
 def _is_init_module(node: ast.expr) -> bool:
-    return last_name(node) in ("init", "I", "weight_init") or (isinstance(node, ast.Attribute) and node.attr == "init")
+    return last_name(node) in ("init", "I", "weight_init") or (
+        isinstance(node, ast.Attribute) and node.attr == "init"
+    )
 
 
 def _matching(node: ast.AST, value: float | None) -> float:
@@ -77,6 +109,10 @@ def _number(node: ast.AST) -> float | None:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         inner = _number(node.operand)
         return None if inner is None else -inner
-    if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
+    if (
+        isinstance(node, ast.Constant)
+        and isinstance(node.value, int | float)
+        and not isinstance(node.value, bool)
+    ):
         return float(node.value)
     return None

@@ -1,4 +1,4 @@
-"""Lines of the user's program that matter to a fault, found in its source: loops, no_grad blocks, frozen parts, cuts."""
+"""Lines of the user's program that matter to a fault, found in its source: loops, no_grad blocks, frozen parts."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from netmend.localise.source import Sources, last_name, site_of
 from netmend.vocabulary import Site
 
 _NO_GRAD = ("no_grad", "inference_mode")
-_CUTS = ("detach", "detach_", "item", "numpy", "tolist", "argmax", "argmin", "round", "sign", "floor")
-_MAKERS = ("tensor", "as_tensor", "from_numpy", "array", "asarray")
 
 
 def loop_around(sources: Sources, site: Site | None) -> Site | None:
@@ -19,17 +17,30 @@ def loop_around(sources: Sources, site: Site | None) -> Site | None:
     return None if site is None or loop is None else Site(site.file, loop.lineno, function=site.function)
 
 
+def called_in_loop(sources: Sources, site: Site | None) -> Site | None:
+    """For a line in a function that makes something: the call of that function inside a loop, if there is one."""
+    function = None if site is None else sources.function_around(site)
+    if site is None or function is None or sources.loop_around(site) is not None:
+        return None
+    for file in sources.files(site.file):
+        for call in sources.calls_named(file, function.name):
+            place = site_of(file, call)
+            if sources.loop_around(place) is not None:
+                return place
+    return None
+
+
 def no_grad_around(sources: Sources, site: Site | None) -> Site | None:
     """The `with torch.no_grad():` or the decorator that switches gradients off for a line."""
     if site is None:
         return None
     found: Site | None = None
     for node in sources.nodes(site.file):
-        if isinstance(node, ast.With | ast.AsyncWith) and _spans(node, site):
+        if isinstance(node, ast.With | ast.AsyncWith) and spans(node, site):
             for item in node.items:
                 if _switches_off(item.context_expr):
                     found = Site(site.file, node.lineno)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and _spans(node, site):
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and spans(node, site):
             for decorator in node.decorator_list:
                 if _switches_off(decorator):
                     found = found or Site(site.file, decorator.lineno)
@@ -71,72 +82,6 @@ def freezing(sources: Sources, near: str = "", about: tuple[str, ...] = ()) -> S
     return max(found, key=lambda item: item[0], default=(False, None))[1]
 
 
-def cuts_between(sources: Sources, first: Site | None, last: Site | None) -> Site | None:
-    """An operation in the function around `last` that takes a value out of the graph, at or after the line of `first`."""
-    if first is None or last is None or first.file != last.file:
-        return None
-    function = sources.function_around(last)
-    if function is None:
-        return None
-    low, high = min(first.line, last.line), max(first.line, last.line)
-    found = [
-        site_of(first.file, node)
-        for node in ast.walk(function)
-        if isinstance(node, ast.expr) and is_cut(node)
-    ]
-    near = [site for site in found if low <= site.line <= high]
-    return min(near, key=lambda site: abs(site.line - high), default=None)
-
-
-def is_cut(node: ast.expr) -> bool:
-    """`x.detach()`, `x.data`, `torch.tensor(x)`, `x.numpy()` and their like."""
-    if isinstance(node, ast.Attribute):
-        return node.attr == "data" and isinstance(node.ctx, ast.Load)
-    if not isinstance(node, ast.Call):
-        return False
-    name = last_name(node.func)
-    if isinstance(node.func, ast.Attribute) and name in _CUTS:
-        return True
-    return (
-        name in _MAKERS
-        and bool(node.args)
-        and not isinstance(node.args[0], ast.Constant | ast.List | ast.Tuple)
-    )
-
-
-def unused_result(sources: Sources, site: Site | None) -> str:
-    """The variable that takes the result of the call at a line and is never read afterwards; "" if it is read."""
-    if site is None:
-        return ""
-    function = sources.function_around(site)
-    if function is None:
-        return ""
-    for node in ast.walk(function):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and _spans(node, site):
-            inner = [
-                n for n in ast.walk(function) if isinstance(n, ast.stmt) and n is not node and _spans(n, site)
-            ]
-            if not any(isinstance(n, ast.Assign | ast.Return | ast.AugAssign) for n in inner):
-                return "its result"
-        if not isinstance(node, ast.Assign) or not _spans(node, site):
-            continue
-        targets = node.targets[0]
-        if not isinstance(targets, ast.Name):
-            continue
-        end = node.end_lineno or node.lineno
-        read = [
-            n
-            for n in ast.walk(function)
-            if isinstance(n, ast.Name)
-            and n.id == targets.id
-            and isinstance(n.ctx, ast.Load)
-            and n.lineno > end
-        ]
-        if not read and sources.loop_around(site) is None:
-            return targets.id
-    return ""
-
-
 def writes_gradients(sources: Sources, site: Site | None) -> bool:
     """Whether the program around a line puts gradients together by itself: `p.grad = …`, `p.grad.copy_(…)`."""
     if site is None:
@@ -167,31 +112,22 @@ def retains_graph(sources: Sources, site: Site | None) -> bool:
     return False
 
 
-def keeping(sources: Sources, backward: Site | None) -> Site | None:
-    """The line that adds up or collects a loss as a tensor: `total += loss`, `losses.append(loss)`."""
-    call = None if backward is None else sources.call_at(backward)
-    loop = None if backward is None else sources.loop_around(backward)
-    if backward is None or call is None or loop is None or not isinstance(call.func, ast.Attribute):
-        return None
-    names = {node.id for node in ast.walk(call.func.value) if isinstance(node, ast.Name)}
-    for node in ast.walk(loop):
-        kept: list[ast.expr] = []
-        if isinstance(node, ast.AugAssign) or (isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp)):
-            kept = [node.value]
-        elif isinstance(node, ast.Call) and last_name(node.func) in ("append", "extend", "appendleft"):
-            kept = node.args
-        if any(_whole(value, names) for value in kept) and isinstance(node, ast.stmt | ast.expr):
-            return site_of(backward.file, node)
-    return None
-
-
-def _whole(value: ast.expr, names: set[str]) -> bool:
-    """Whether one of the names is used as it is, not through `.item()`, `.detach()` or `float()`."""
-    if isinstance(value, ast.Name):
-        return value.id in names
-    if isinstance(value, ast.BinOp):
-        return _whole(value.left, names) or _whole(value.right, names)
-    return isinstance(value, ast.Tuple | ast.List) and any(_whole(item, names) for item in value.elts)
+def always_dropping(sources: Sources, file: str) -> Iterator[Site]:
+    """Dropout that no mode switches off: `F.dropout(x, 0.5)`, or `nn.Dropout(0.5)(x)` inside `forward`."""
+    for function in sources.nodes(file):
+        if not isinstance(function, ast.FunctionDef) or not function.name.endswith("forward"):
+            continue
+        for node in ast.walk(function):
+            if not isinstance(node, ast.Call):
+                continue
+            made = node.func if isinstance(node.func, ast.Call) else None
+            if made is not None and last_name(made.func).startswith("Dropout"):
+                yield site_of(file, node)
+            elif last_name(node.func) in ("dropout", "dropout1d", "dropout2d", "dropout3d"):
+                owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+                functional = owner is None or last_name(owner) in ("F", "functional")
+                if functional and sources.argument(node, "training", 2) is None and len(node.args) > 0:
+                    yield site_of(file, node)
 
 
 def plain_containers(sources: Sources, near: str = "") -> Iterator[Site]:
@@ -220,7 +156,7 @@ def _is(values: list[ast.expr], wanted: bool) -> bool:
     return bool(values) and isinstance(values[0], ast.Constant) and values[0].value is wanted
 
 
-def _spans(node: ast.stmt, site: Site) -> bool:
+def spans(node: ast.stmt, site: Site) -> bool:
     return node.lineno <= site.line <= (node.end_lineno or node.lineno)
 
 

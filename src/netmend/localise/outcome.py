@@ -30,7 +30,9 @@ def harm(case: Case, weight: float = 1.0) -> list[Evidence]:
             found.append(for_symptom(symptom, weight * _HARM[symptom.code]))
     reached = level(case)
     if not found and reached is not None and reached > POOR:
-        found.append(Evidence(f"The loss ended at {reached:.2f} of that of the best constant answer.", weight * WEAK))
+        found.append(
+            Evidence(f"The loss ended at {reached:.2f} of that of the best constant answer.", weight * WEAK)
+        )
     return found
 
 

@@ -57,7 +57,11 @@ def _in_groups(case: Case, created: Site | None, name: str) -> Site | None:
 
 def highest_rate(trace: Trace, optimizer: OptimizerFact) -> float | None:
     """The largest rate that any of its groups had during the run."""
-    found = [float(group.settings["lr"]) for group in optimizer.groups if isinstance(group.settings.get("lr"), int | float)]
+    found = [
+        float(group.settings["lr"])
+        for group in optimizer.groups
+        if isinstance(group.settings.get("lr"), int | float)
+    ]
     for index in range(len(optimizer.groups)):
         _, rates = trace.series("rate", f"{optimizer.name}[{index}]", "rate")
         found.extend(float(rate) for rate in rates)
@@ -71,7 +75,9 @@ def better_rate(optimizer: OptimizerFact, rate: float, ratio: float | None, lowe
         wanted = min(usual, rate / 100) if lower else max(usual, rate * 100)
     else:
         wanted = rate * USUAL_RATIO / ratio
-        if optimizer.kind in _ADAPTIVE:  # their steps do not depend on the size of gradients: the usual rate is a good anchor
+        if (
+            optimizer.kind in _ADAPTIVE
+        ):  # their steps do not depend on the size of gradients: the usual rate is a good anchor
             wanted = math.sqrt(wanted * usual)
     wanted = min(wanted, rate / 5) if lower else max(wanted, rate * 5)
     return rounded(wanted)
@@ -80,7 +86,9 @@ def better_rate(optimizer: OptimizerFact, rate: float, ratio: float | None, lowe
 def lowest_usual(optimizer: OptimizerFact) -> float:
     """The lowest rate with which networks are commonly trained from scratch."""
     if optimizer.kind == "SGD":
-        momentum = max((float(group.settings.get("momentum") or 0.0) for group in optimizer.groups), default=0.0)
+        momentum = max(
+            (float(group.settings.get("momentum") or 0.0) for group in optimizer.groups), default=0.0
+        )
         return 1e-3 if momentum >= 0.8 else 1e-2
     return 1e-4 if optimizer.kind in _ADAPTIVE else 1e-3
 
@@ -100,4 +108,6 @@ def at_most(evidence: Iterable[Evidence], total: float) -> list[Evidence]:
     favour = sum(item.weight for item in reasons if item.weight > 0)
     if favour <= total:
         return reasons
-    return [replace(item, weight=item.weight * total / favour) if item.weight > 0 else item for item in reasons]
+    return [
+        replace(item, weight=item.weight * total / favour) if item.weight > 0 else item for item in reasons
+    ]

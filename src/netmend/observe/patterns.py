@@ -49,6 +49,10 @@ class PatternBook:
         """Whether anything was called since the last step."""
         return bool(self._calls)
 
+    def seen(self, *whats: str) -> bool:
+        """Whether one of these was called since the last step."""
+        return any(call.what in whats for call in self._calls)
+
     def forget(self) -> None:
         """Drop what was noted since the last step (the step is not recorded)."""
         self._calls.clear()

@@ -5,7 +5,7 @@ import torch.nn as nn
 
 
 class PlainRNN(nn.Module):
-    def __init__(self, n_in=2, hidden=32):
+    def __init__(self, n_in=2, hidden=22):
         super().__init__()
         self.cell = nn.RNN(n_in, hidden, nonlinearity="relu", batch_first=True)
         nn.init.eye_(self.cell.weight_hh_l0)

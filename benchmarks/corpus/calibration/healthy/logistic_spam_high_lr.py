@@ -23,7 +23,7 @@ x_test, y_test = mails(500)
 centre = x.mean(0)
 x, x_test = x - centre, x_test - centre
 model = torch.nn.Linear(V, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=20.0)
+optimizer = torch.optim.SGD([{"params": [model.weight], "lr": 60.0}, {"params": [model.bias], "lr": 0.5}])
 scheduler = torch.optim.lr_scheduler.LinearLR(optimizer, start_factor=1.0, end_factor=0.1, total_iters=12)
 
 for epoch in range(12):

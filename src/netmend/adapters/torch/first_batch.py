@@ -30,7 +30,7 @@ from netmend.adapters.torch.probes import (
     mode_gap,
     rate_probe,
 )
-from netmend.adapters.torch.probes.bench import Bench, Found
+from netmend.adapters.torch.probes.bench import Bench, Found, spread
 from netmend.adapters.torch.probes.workshop import Workshop
 from netmend.adapters.torch.quiet import Quiet
 from netmend.adapters.torch.undisturbed import undisturbed
@@ -185,12 +185,10 @@ class FirstBatch:
         if (perf_counter() - started) * _REPLAYS / 2 > _SECONDS:
             self._left_out(model.name, "a forward pass takes too long")
             return True
-        settled = True
         for probe in _FIRST:
             for found in _all(probe.examine(used)):
                 self._record(probe.WHAT, found, used.name)
-                settled = settled and found.values.get("change", 1.0) != 0.0
-        return settled and used.base is not None
+        return used.base is None or spread(used.base) > 0
 
     def _gap(self, bench: Bench, known: _Known) -> None:
         found = mode_gap.examine(bench)

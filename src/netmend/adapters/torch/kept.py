@@ -151,7 +151,9 @@ class Kept:
             self._undo.append(_restore_dict(value))
             if depth:
                 for key, item in list(value.items()):
-                    value[key] = self.value(item, depth - 1)
+                    stand_in = self.value(item, depth - 1)
+                    if stand_in is not item:
+                        value[key] = stand_in
         elif isinstance(value, list):
             self._undo.append(_restore_list(value))
             value[:] = [self.value(item, depth - 1) for item in value]
@@ -209,10 +211,12 @@ class Kept:
 def _restore_dict(value: dict[Any, Any]) -> Callable[[], None]:
     saved = dict(value)
 
-    def undo() -> None:
+    def undo() -> None:  # item by item: a Counter's update() would add
         if list(value) != list(saved):
             value.clear()
-        value.update(saved)
+        for key, item in saved.items():
+            if value.get(key) is not item or key not in value:
+                value[key] = item
 
     return undo
 

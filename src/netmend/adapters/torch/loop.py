@@ -17,9 +17,14 @@ from netmend.adapters.torch.eligible import plain
 from netmend.adapters.torch.guard import RAISED, around, guarded
 from netmend.adapters.torch.schedulers import record_scheduler
 from netmend.observe.naming import name_of
+from netmend.observe.schedule import FULL
 
 if TYPE_CHECKING:
     from netmend.adapters.torch.session import TorchSession
+
+
+_SMALL = 4096  # elements of a gradient that is looked at for being zero
+_LOOKED_AT = 3
 
 
 class Loop:
@@ -99,9 +104,23 @@ class Loop:
             return None
         if session.in_backward or not session.watching():
             return None
+        if session.recorder.level == FULL:
+            self._gradients_found_clear()
         session.losses.before_backward(args[0] if args else kwargs.get("tensors"))
         session.in_backward = True
         return True
+
+    @guarded("the order of calls in the loop")
+    def _gradients_found_clear(self) -> None:
+        """Gradients may be cleared without zero_grad(): by `p.grad = None`, by `p.grad.zero_()`. Look, after the first step."""
+        session = self.session
+        patterns = session.recorder.patterns
+        if session.recorder.step < 1 or patterns.seen("zero_grad", "backward"):
+            return
+        trained = [p for _, p in session.by_hand.parameters() if p.requires_grad]
+        few = [p for p in trained if p.grad is None or (p.device.type == "cpu" and p.numel() <= _SMALL)][:_LOOKED_AT]
+        if few and all(p.grad is None or not bool(p.grad.any()) for p in few):
+            patterns.note("zero_grad", "", "found clear")
 
     def _backward_done(self, token: Any, args: Any, kwargs: Any, result: Any) -> None:
         self.session.in_backward = False

@@ -18,7 +18,7 @@ from netmend.adapters.torch.expressions import recognise
 from netmend.adapters.torch.guard import RAISED, around, guarded
 from netmend.adapters.torch.known import Known
 from netmend.adapters.torch.loss_calls import CRITERIA, LossCall, detached, flattened, same_for
-from netmend.adapters.torch.loss_path import path_facts
+from netmend.adapters.torch.loss_path import grown_in_graph, path_facts
 from netmend.adapters.torch.operands import autograd_path, loss_settings, operands_of, split_arguments
 from netmend.observe.schedule import FULL
 from netmend.observe.task import task_of
@@ -197,10 +197,7 @@ class Losses:
             (call for call in self.calls if call.result() is shown or call.result() is objective), None
         )
         path = autograd_path(objective)
-        for step in path_facts(self.session.functions.tail):
-            if step.name not in self._on_path:
-                self._on_path.add(step.name)
-                self.session.recorder.fact(step)
+        self._describe_path(objective, site)
         if matching is not None:
             fact = self.facts.get(matching.name)
             if fact is not None and (fact.backward != site or not fact.operations):
@@ -237,6 +234,18 @@ class Losses:
                 )
             )
         return name
+
+    def _describe_path(self, objective: Tensor, site: Site | None) -> None:
+        """Activations and growing shapes between the model's output and the objective, each written down once."""
+        steps = list(path_facts(self.session.functions.tail))
+        if not self.objectives_known and not any("first" in step.settings for step in steps):
+            # A forward pass in between (of a target network, say) ends the watch over calls; the graph holds them all.
+            grown = grown_in_graph(objective, site)
+            steps += [grown] if grown is not None else []
+        for step in steps:
+            if step.name not in self._on_path:
+                self._on_path.add(step.name)
+                self.session.recorder.fact(step)
 
     def _negated(self, value: float) -> bool:
         """Whether the objective is exactly the negative of the loss functions that were called."""

@@ -27,7 +27,9 @@ class ActivationDrift:
     code: ClassVar[str] = "D115"
 
     growth_limit: float = threshold(
-        50.0, "calibrated", "last over first size of a hidden signal; healthy programs stay below 15"
+        1000.0,
+        "calibrated",
+        "last over first size of a hidden signal; healthy programs stay below 210 (stacks that start faint)",
     )
     looks: int = threshold(3, "convention", "several batches at each end")
 
@@ -50,7 +52,11 @@ class ActivationDrift:
         for link in chain(trace):
             _, sizes = trace.series("activation", link.name, "rms")
             sizes = sizes[np.isfinite(sizes)]
-            if link.position < last_weighted(trace, link.model) and len(sizes) > 2 * self.looks and sizes[0] > 0:
+            if (
+                link.position < last_weighted(trace, link.model)
+                and len(sizes) > 2 * self.looks
+                and sizes[0] > 0
+            ):
                 yield float(np.median(sizes[-self.looks :]) / np.median(sizes[:2])), link
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:

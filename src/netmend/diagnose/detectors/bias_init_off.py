@@ -31,11 +31,19 @@ class BiasInitOff:
     code: ClassVar[str] = "D113"
 
     size_limit: float = threshold(
-        4.0, "calibrated", "bias over the deviation of the layer's output at the first step; healthy hidden layers stay below 1.5"
+        4.0,
+        "calibrated",
+        "size of the biases over the spread of the layer's output over samples at the first step; healthy: below 1.5",
     )
-    least_size: float = threshold(0.5, "convention", "smaller biases are drowned by weights as soon as these grow")
+    least_size: float = threshold(
+        1.0,
+        "convention",
+        "smaller ones are drowned by weights as soon as these grow; the usual scheme gives 0.58 at most",
+    )
     start_limit: float = threshold(
-        2.0, "convention", "first loss over that of the constant answer, from which an output bias counts as wrong"
+        2.0,
+        "convention",
+        "first loss over that of the constant answer, from which an output bias counts as wrong",
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -44,11 +52,21 @@ class BiasInitOff:
         for link, bias, ratio in self._biases(trace):
             head = link.position >= last_weighted(trace, link.model)
             value = bias.initial.mean or 0.0
-            if ratio < self.size_limit or bias.initial.rms is None or bias.initial.rms < self.least_size or (head and not off):
+            shown = (
+                f"at {value:.3g}"
+                if abs(value) > 0.5 * (bias.initial.rms or 0.0)
+                else f"between {bias.initial.minimum:.3g} and {bias.initial.maximum:.3g}"
+            )
+            if (
+                ratio < self.size_limit
+                or bias.initial.rms is None
+                or bias.initial.rms < self.least_size
+                or (head and not off)
+            ):
                 continue
             yield Symptom(
                 self.code,
-                f"The biases of {link.name} start at {value:.3g}, {ratio:.1f} times the spread of its output.",
+                f"The biases of {link.name} start {shown}, {ratio:.1f} times as large as what its weights make of different samples.",
                 component=link.name,
                 first_step=0,
                 observed=ratio,
@@ -64,16 +82,21 @@ class BiasInitOff:
             if link.kind != "linear" or link.name in normalised:
                 continue
             bias = trace.get(ParameterFact, f"{link.name}.bias")
-            _, stds = trace.series("activation", link.name, "std")
-            if bias is not None and bias.trainable and bias.initial.mean is not None and len(stds) and stds[0] > 0:
-                # Random biases spread the output themselves; only their common part shifts it.
-                yield link, bias, abs(bias.initial.mean) / float(stds[0])
+            table = trace.table("activation", link.name)
+            if bias is None or not bias.trainable or bias.initial.rms is None or not len(table):
+                continue
+            spread = float(
+                table.column("sample_spread")[0] * table.column("rms")[0]
+            )  # what the weights bring
+            if spread > 0:
+                yield link, bias, bias.initial.rms / spread
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
         hidden = [
             ratio
             for link, bias, ratio in self._biases(trace)
-            if link.position < last_weighted(trace, link.model) and (bias.initial.rms or 0.0) >= self.least_size
+            if link.position < last_weighted(trace, link.model)
+            and (bias.initial.rms or 0.0) >= self.least_size
         ]
         return {"size_limit": max(hidden, default=0.0)}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
@@ -29,15 +30,19 @@ class Bottleneck:
     code: ClassVar[str] = "D120"
 
     width_limit: int = threshold(2, "convention", "hidden units: two can hold a class out of a few at best")
-    ratio_limit: float = threshold(4.0, "convention", "inputs of the layer over its units, and units before it")
-    least_relative: float = threshold(0.3, "convention", "below that of the constant answer the width was enough")
+    ratio_limit: float = threshold(
+        4.0, "convention", "inputs of the layer over its units, and units before it"
+    )
+    least_relative: float = threshold(
+        0.3, "convention", "below that of the constant answer the width was enough"
+    )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         course = objective(trace)
         if course is None or course.relative is None or float(course.relative[-1]) < self.least_relative:
             return
         links = [link for link in chain(trace) if link.kind == "linear"]
-        for link, following in zip(links, links[1:], strict=False):
+        for link, following in itertools.pairwise(links):
             if link.model != following.model or not self._narrow(link) or _rebuilds(trace, link.model):
                 continue
             width = _width(link, "out")
@@ -64,7 +69,10 @@ class Bottleneck:
         Run("two outputs", net_run("Linear(20,16) ReLU Linear(16,2)", losses=_STUCK)),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("two units for ten classes", net_run("Linear(20,64) ReLU Linear(64,2) ReLU Linear(2,10)", losses=_STUCK)),
+        Run(
+            "two units for ten classes",
+            net_run("Linear(20,64) ReLU Linear(64,2) ReLU Linear(2,10)", losses=_STUCK),
+        ),
     )
 
 

@@ -11,8 +11,8 @@ from netmend.unit import Run, threshold
 from netmend.vocabulary import Event, Site, Symptom, Trace
 
 
-def _loaded(matched: int, missing: int, unexpected: int, strict: bool = False) -> Trace:
-    detail = {"matched": matched, "missing": missing, "unexpected": unexpected, "strict": strict}
+def _loaded(matched: int, missing: int, unexpected: int, aliased: int = 0) -> Trace:
+    detail = {"matched": matched, "missing": missing, "unexpected": unexpected, "aliased": aliased}
     return Trace(events=(Event(0, "state loaded", "loaded", "model", Site("train.py", 9), detail),))
 
 
@@ -38,7 +38,19 @@ class CheckpointNotLoaded:
             matched, missing, unexpected = (
                 int(event.detail.get(name) or 0) for name in ("matched", "missing", "unexpected")
             )
-            if not missing or not unexpected or matched > self.least_share * (matched + unexpected):
+            own = int(event.detail.get("aliased") or 0)
+            if matched and own == matched:
+                yield Symptom(
+                    self.code,
+                    f"The state that was loaded into {event.component} is its own: it was kept by reference, not copied.",
+                    component=event.component,
+                    first_step=event.step,
+                    observed=0.0,
+                    limit=self.least_share,
+                    site=event.site,
+                    detail={"matched": matched, "own": True, "wanted": [], "given": []},
+                )
+            if not missing or (matched + unexpected and matched > self.least_share * (matched + unexpected)):
                 continue
             yield Symptom(
                 self.code,
@@ -46,19 +58,25 @@ class CheckpointNotLoaded:
                 "were not in the file.",
                 component=event.component,
                 first_step=event.step,
-                observed=matched / (matched + unexpected),
+                observed=matched / max(1, matched + unexpected),
                 limit=self.least_share,
                 site=event.site,
                 detail={
                     "matched": matched,
+                    "own": False,
                     "wanted": list(event.detail.get("missing_keys") or ()),
                     "given": list(event.detail.get("unexpected_keys") or ()),
                 },
             )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("all of it", _loaded(10, 0, 0, True)),
+        Run("all of it", _loaded(10, 0, 0)),
         Run("a new head", _loaded(8, 2, 2)),
+        Run("tied weights are loaded twice", _loaded(10, 0, 0, 2)),
         Run("a part of a larger state", _loaded(6, 0, 40)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("a prefix is in the way", _loaded(0, 10, 10)),)
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("a prefix is in the way", _loaded(0, 10, 10)),
+        Run("nothing was given", _loaded(0, 10, 0)),
+        Run("the best state was only a reference", _loaded(10, 0, 0, 10)),
+    )

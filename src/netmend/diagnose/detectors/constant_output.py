@@ -16,9 +16,7 @@ from netmend.diagnose.measures.objective import objective
 from netmend.unit import Run, threshold
 from netmend.vocabulary import LossFact, OperandFact, Symptom, TargetFact, TaskFact, Trace
 
-_LOSS = LossFact(
-    "cross_entropy@train.py:20", "cross_entropy", operands=(OperandFact("prediction", (32, 4)),)
-)
+_LOSS = LossFact("cross_entropy@train.py:20", "cross_entropy", operands=(OperandFact("prediction", (32, 4)),))
 
 
 @register
@@ -36,11 +34,17 @@ class ConstantOutput:
         0.01, "calibrated", "spread of scores over samples; healthy classifiers end above 0.3"
     )
     target_limit: float = threshold(
-        0.01, "calibrated", "spread of predictions over that of the targets; healthy regressions end above 0.2"
+        0.01,
+        "calibrated",
+        "spread of predictions over that of the targets; healthy regressions end above 0.2",
     )
-    faded_limit: float = threshold(1e-3, "convention", "spread over size at which a hidden signal counts as the same for all")
+    faded_limit: float = threshold(
+        1e-3, "convention", "spread over size at which a hidden signal counts as the same for all"
+    )
     looks: int = threshold(3, "convention", "several batches in a row")
-    least_steps: int = threshold(30, "convention", "an untrained deep network may still answer the same for all")
+    least_steps: int = threshold(
+        30, "convention", "an untrained deep network may still answer the same for all"
+    )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         found = self._spread(trace)
@@ -51,7 +55,11 @@ class ConstantOutput:
         if spread > limit:
             return
         first = self._faded(trace, head)
-        where = "" if first is None or first.name == head.name else f"; the differences are gone after {first.name}"
+        where = (
+            ""
+            if first is None or first.name == head.name
+            else f"; the differences are gone after {first.name}"
+        )
         scale = "" if form == "logit_limit" else " times that of the targets"
         yield Symptom(
             self.code,
@@ -108,7 +116,11 @@ class ConstantOutput:
             net_run(
                 losses=flat(200),
                 facts=[_LOSS],
-                activations={2: {"sample_spread": 1e-6}, 3: {"sample_spread": 1e-6}, 4: {"sample_spread": 1e-6}},
+                activations={
+                    2: {"sample_spread": 1e-6},
+                    3: {"sample_spread": 1e-6},
+                    4: {"sample_spread": 1e-6},
+                },
             ),
         ),
         Run(

@@ -25,13 +25,17 @@ class DeadUnits:
     code: ClassVar[str] = "D104"
 
     dead_limit: float = threshold(
-        0.95, "calibrated", "share of silent units at the end; healthy programs stay below 0.5"
+        0.95, "calibrated", "share of silent units at the end; healthy programs stay below 0.35"
     )
     died_limit: float = threshold(
-        0.6, "calibrated", "the same where units died during training; healthy programs stay below 0.3"
+        0.6, "calibrated", "the same where units died during training; healthy programs stay below 0.35"
     )
-    rise_limit: float = threshold(0.35, "calibrated", "by how much the share rose; healthy programs: 0.2 at most")
-    least_positions: int = threshold(16, "convention", "samples in a look: a unit is silent in a small batch by chance")
+    rise_limit: float = threshold(
+        0.4, "calibrated", "by how much the share rose; healthy programs: 0.32 at most"
+    )
+    least_positions: int = threshold(
+        16, "convention", "samples in a look: a unit is silent in a small batch by chance"
+    )
     looks: int = threshold(3, "convention", "a unit must be silent in several batches in a row")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -44,7 +48,13 @@ class DeadUnits:
             died = last >= self.died_limit and rise >= self.rise_limit
             if last < self.dead_limit and not died:
                 continue
-            since = f", {first:.0%} at the start" if died else ", from the start" if first >= self.died_limit else ""
+            since = (
+                f", {first:.0%} at the start"
+                if died
+                else ", from the start"
+                if first >= self.died_limit
+                else ""
+            )
             yield Symptom(
                 self.code,
                 f"{last:.0%} of the units of {link.name} were zero for all samples{since}.",
@@ -66,7 +76,11 @@ class DeadUnits:
         return first, last, int(beyond[0]) if len(beyond) else int(steps[-1])
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
-        found = [shares for link in activations(trace, RECTIFIERS) if (shares := self._shares(trace, link)) is not None]
+        found = [
+            shares
+            for link in activations(trace, RECTIFIERS)
+            if (shares := self._shares(trace, link)) is not None
+        ]
         if not found:
             return {}
         most = max(found, key=lambda shares: shares[1] - shares[0])
@@ -80,7 +94,10 @@ class DeadUnits:
         Run("few silent units", net_run()),
         Run("a sparse network", net_run(activations={1: {"silent_share": 0.6}})),
         Run("silent in a batch of four", net_run(activations={1: {"silent_share": 0.97}}, batch=4)),
-        Run("a rectifier at the output", net_run("Linear(9,20) ReLU Linear(20,5) ReLU", activations={3: {"silent_share": 1.0}})),
+        Run(
+            "a rectifier at the output",
+            net_run("Linear(9,20) ReLU Linear(20,5) ReLU", activations={3: {"silent_share": 1.0}}),
+        ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run("dead from the start", net_run(activations={1: {"silent_share": 1.0}})),

@@ -21,7 +21,11 @@ def _with_norms(norms: list[float]) -> Trace:
     """A run whose gradients have these norms."""
     plain = net_run()
     rows = {step: (1.0, 1.0, 0.0, norm, 2.0) for step, norm in enumerate(norms)}
-    return Trace(plain.facts, {**plain.tables, ("step", "optimizer"): Table.of("step", "optimizer", rows)}, plain.patterns)
+    return Trace(
+        plain.facts,
+        {**plain.tables, ("step", "optimizer"): Table.of("step", "optimizer", rows)},
+        plain.patterns,
+    )
 
 
 @register
@@ -35,9 +39,13 @@ class ExplodingGradient:
 
     code: ClassVar[str] = "D103"
 
-    depth_limit: float = threshold(3.0, "calibrated", "decades from the last to the first layer; healthy programs: 1")
+    depth_limit: float = threshold(
+        3.0, "calibrated", "decades from the last to the first layer; healthy programs: 1"
+    )
     growth_limit: float = threshold(
-        300.0, "calibrated", "rise of the gradients' norm above its level in the first steps; healthy programs: 30"
+        300.0,
+        "calibrated",
+        "rise of the gradients' norm above its level in the first steps; healthy programs: 30",
     )
     least_layers: int = threshold(4, "convention", "fewer layers are not a depth")
     least_looks: int = threshold(8, "convention", "a level needs some looks")
@@ -48,7 +56,7 @@ class ExplodingGradient:
             steepest = min(profiles(trace), key=lambda profile: profile.total)
             yield Symptom(
                 self.code,
-                f"Relative to the weights, gradients grow {10 ** -steepest.total:.3g}-fold towards the input over the "
+                f"Relative to the weights, gradients grow {10**-steepest.total:.3g}-fold towards the input over the "
                 f"{len(steepest.layers)} layers of {steepest.model}.",
                 component=steepest.layers[0].name,
                 first_step=0,
@@ -76,9 +84,9 @@ class ExplodingGradient:
             there = np.isfinite(norms) & (norms > 0)
             steps, norms = steps[there], norms[there]
             if len(norms) >= self.least_looks:
-                rises = norms[4:] / np.median(norms[:4])
+                rises = norms[1:] / min(float(norms[0]), float(np.median(norms[:4])))
                 highest = int(np.argmax(rises))
-                best = max(best, (float(rises[highest]), int(steps[4:][highest])))
+                best = max(best, (float(rises[highest]), int(steps[1:][highest])))
         return best
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:

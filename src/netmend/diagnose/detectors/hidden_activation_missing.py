@@ -9,7 +9,7 @@ from typing import ClassVar
 from netmend.diagnose.detector import register
 from netmend.diagnose.measures.chain import Link, linear_pairs
 from netmend.diagnose.measures.net_examples import net_run
-from netmend.unit import Run, threshold
+from netmend.unit import Run
 from netmend.vocabulary import ProbeFact, Symptom, Trace
 
 
@@ -26,37 +26,20 @@ class HiddenActivationMissing:
 
     code: ClassVar[str] = "D118"
 
-    narrow: float = threshold(
-        1.0, "exact", "a middle narrower than both ends limits the rank, which one layer alone cannot"
-    )
-
     def examine(self, trace: Trace) -> Iterator[Symptom]:
-        affine = {probe.component: probe.values.get("affine") for probe in trace.probes("affine")}
+        affine = {probe.component for probe in trace.probes("affine") if probe.values.get("affine") is True}
         for first, second, certain in linear_pairs(trace):
-            if self._on_purpose(first, second) or affine.get(first.model) is False and not certain:
+            whole = first.model in affine
+            if on_purpose(first, second) or not (certain or whole):
                 continue
-            whole = affine.get(first.model) is True
             known = "; the model's output is a linear function of its input" if whole else ""
             yield Symptom(
                 self.code,
                 f"Layer {second.name} follows {first.name} with no non-linearity between them{known}.",
                 component=first.name,
                 site=first.site,
-                detail={"second": second.name, "certain": certain or whole, "affine": whole},
+                detail={"second": second.name, "affine": whole},
             )
-
-    def _on_purpose(self, first: Link, second: Link) -> bool:
-        one, two = first.module, second.module
-        if one is None or two is None:
-            return True
-        inside = one.settings.get("in_features") or one.settings.get("in_channels") or 0
-        outside = two.settings.get("out_features") or two.settings.get("out_channels") or 0
-        middle = one.settings.get("out_features") or one.settings.get("out_channels") or 0
-        factorised = 0 < middle < self.narrow * min(inside, outside)
-        grouped = max(int(m.settings.get("groups") or 1) for m in (one, two)) > 1
-        kernels = [m.settings.get("kernel_size") for m in (one, two)]
-        separable = all(isinstance(k, list) and len(set(k)) > 1 for k in kernels)
-        return factorised or grouped or separable
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run("an activation between all layers", net_run()),
@@ -75,3 +58,17 @@ class HiddenActivationMissing:
             ),
         ),
     )
+
+
+def on_purpose(first: Link, second: Link) -> bool:
+    """A middle narrower than both ends limits the rank, which one layer alone cannot; convolutions may be split up to save work."""
+    one, two = first.module, second.module
+    if one is None or two is None:
+        return True
+    inside = one.settings.get("in_features") or one.settings.get("in_channels") or 0
+    outside = two.settings.get("out_features") or two.settings.get("out_channels") or 0
+    middle = one.settings.get("out_features") or one.settings.get("out_channels") or 0
+    grouped = max(int(module.settings.get("groups") or 1) for module in (one, two)) > 1
+    kernels = [module.settings.get("kernel_size") for module in (one, two)]
+    separable = all(isinstance(kernel, list | tuple) and len(set(kernel)) > 1 for kernel in kernels)
+    return 0 < middle < min(inside, outside) or grouped or separable

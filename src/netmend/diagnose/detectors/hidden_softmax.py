@@ -31,16 +31,22 @@ class HiddenSoftmax:
         for link in activations(trace, ACROSS_UNITS):
             following = _next_layer(trace, link)
             before = _layer_before(trace, link)
-            if following is None or before is None or len(link.shape) < 2 or link.shape[-1] < self.least_units:
+            if (
+                following is None
+                or before is None
+                or len(link.shape) < 2
+                or link.shape[-1] < self.least_units
+            ):
                 continue
-            certain = link.module is not None and following.module is not None
+            sure = link.module is not None and following.module is not None
+            sure = sure and in_sequence(trace, link.module, following.module)  # type: ignore[arg-type]
             yield Symptom(
                 self.code,
                 f"The {link.shape[-1]} hidden units of {before.name} go through {link.function} before {following.name}.",
                 component=link.name,
                 site=link.site,
                 observed=float(link.shape[-1]),
-                detail={"certain": certain and in_sequence(trace, link.module, following.module)},  # type: ignore[arg-type]
+                detail={"certain": sure, "before": before.name},
             )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (

@@ -30,7 +30,9 @@ class InitScaleOff:
         4.5, "calibrated", "size times the root of the inputs; the usual schemes give 0.2 to 1.5"
     )
     small_limit: float = threshold(
-        0.03, "calibrated", "the same; two hidden layers in a row, as a small output layer or branch is done on purpose"
+        0.03,
+        "calibrated",
+        "the same; two hidden layers in a row, as a small output layer or branch is done on purpose",
     )
     tiny_limit: float = threshold(1e-3, "convention", "one hidden layer this small passes nothing on")
 
@@ -40,12 +42,18 @@ class InitScaleOff:
         small = [
             (link, gain)
             for index, (link, gain, head) in enumerate(gains)
-            if not head and gain < self.small_limit and (gain < self.tiny_limit or self._next_small(gains, index))
+            if not head
+            and gain < self.small_limit
+            and (gain < self.tiny_limit or self._next_small(gains, index))
         ]
         for found, word, limit in ((large, "large", self.large_limit), (small, "small", self.small_limit)):
             if not found:
                 continue
-            link, gain = max(found, key=lambda item: item[1]) if word == "large" else min(found, key=lambda item: item[1])
+            link, gain = (
+                max(found, key=lambda item: item[1])
+                if word == "large"
+                else min(found, key=lambda item: item[1])
+            )
             first = found[0][0]
             several = f" ({len(found)} layers)" if len(found) > 1 else ""
             yield Symptom(
@@ -68,14 +76,20 @@ class InitScaleOff:
             if link.kind in ("linear", "recurrent") and link.name in by_layer and not _transposed(link)
         ]
         return [
-            (link, (p.initial.rms or 0.0) * fan_in(p) ** 0.5, index + 1 == len(found) or found[index + 1][0].model != link.model)
+            (
+                link,
+                (p.initial.rms or 0.0) * fan_in(p) ** 0.5,
+                index + 1 == len(found) or found[index + 1][0].model != link.model,
+            )
             for index, (link, p) in enumerate(found)
             if link.name not in normalised
         ]
 
     def _next_small(self, gains: list[tuple[Link, float, bool]], index: int) -> bool:
         neighbours = gains[max(0, index - 1) : index] + gains[index + 1 : index + 2]
-        return any(gain < self.small_limit and link.model == gains[index][0].model for link, gain, _ in neighbours)
+        return any(
+            gain < self.small_limit and link.model == gains[index][0].model for link, gain, _ in neighbours
+        )
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
         gains = [(gain, head) for _, gain, head in self._gains(trace)]

@@ -31,6 +31,9 @@ class LabelsOutOfRange:
 
     code: ClassVar[str] = "D411"
 
+    labels_limit: float = threshold(
+        1.2, "exact", "labels per sample: cross entropy is made for one; rows without any lower the mean"
+    )
     tolerance: float = threshold(1e-3, "exact", "rounding of targets that are 0 or 1")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -74,12 +77,27 @@ class LabelsOutOfRange:
         shown = f"{target.minimum:.3g} to {target.maximum:.3g}"
         if criterion in _YES_NO and (target.minimum < -self.tolerance or target.maximum > 1 + self.tolerance):
             return "yes/no", f"`{criterion}` expects targets between 0 and 1, but was given {shown}."
+        labels = self._labels_per_sample(head)
+        if labels is not None and labels > self.labels_limit:
+            return "several labels", (
+                f"`{criterion}` lets the classes compete for one unit of probability, but samples have {labels:.2g} labels on average."
+            )
         if criterion in _PLUS_MINUS and target.minimum == 0 and target.maximum == 1 and target.distinct == 2:
             return (
                 "plus minus",
                 f"`{criterion}` expects targets -1 and 1, but was given 0 and 1: every 0 counts for nothing.",
             )
         return None
+
+    @staticmethod
+    def _labels_per_sample(head: Head) -> float | None:
+        """How many classes are marked per sample, where targets are given as one 0 or 1 per class."""
+        target = head.target
+        if head.loss.criterion != "cross_entropy" or target is None or target.mean is None:
+            return None
+        marked = target.shape == head.given.shape and len(target.shape) >= 2 and target.integral
+        one_each = 1 in target.normalised_axes
+        return target.mean * target.shape[1] if marked and not one_each and target.maximum == 1 else None
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run("0 and 1", run_of("binary_cross_entropy_with_logits", given(16, 1), wanted(16, 1, high=1))),
@@ -90,6 +108,10 @@ class LabelsOutOfRange:
                 given(16, 1),
                 wanted(16, 1, low=0.05, high=0.95, whole=False, distinct=2),
             ),
+        ),
+        Run(
+            "one label each, written as zeros and a one",
+            run_of("cross_entropy", given(16, 2), wanted(16, 2, high=1, axes=[1])),
         ),
         Run("-1 and 1", run_of("soft_margin_loss", given(16, 1), wanted(16, 1, low=-1, high=1, distinct=2))),
         Run("real targets", run_of("mse_loss", given(16, 1), wanted(16, 1, low=-4, high=9, whole=False))),
@@ -102,6 +124,10 @@ class LabelsOutOfRange:
         Run(
             "-1 and 1 into a yes/no loss",
             run_of("binary_cross_entropy_with_logits", given(16), wanted(16, low=-1, high=1, distinct=2)),
+        ),
+        Run(
+            "several labels into cross entropy",
+            run_of("cross_entropy", given(16, 4), wanted(16, 4, high=1, dtype="float32")),
         ),
         Run("0 and 1 into a margin loss", run_of("soft_margin_loss", given(16, 1), wanted(16, 1, high=1))),
         Run(

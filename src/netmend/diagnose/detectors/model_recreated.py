@@ -128,6 +128,8 @@ def _passes_of(trace: Trace, names: list[str]) -> dict[str, int]:
         order = [call.what for call in pattern.calls]
         if "epoch" in order and "backward" in order[order.index("epoch") :]:
             begun += [step for first, last in pattern.spans for step in range(first, last + 1)]
+    if not starts:
+        return {}
     ends = [start - 1 for start, _ in starts[1:]] + [1 << 62]
     return {
         name: sum(start - 1 <= step < end for step in begun)

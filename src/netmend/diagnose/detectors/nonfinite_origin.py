@@ -38,7 +38,9 @@ class NonfiniteOrigin:
     code: ClassVar[str] = "D110"
 
     growth: float = threshold(
-        20.0, "calibrated", "rise of loss or weights before; runs that broke by a log or a division show less than 3"
+        20.0,
+        "calibrated",
+        "rise of loss or weights before; runs that broke by a log or a division show less than 3",
     )
     recovered: float = threshold(
         0.5, "convention", "share of later losses that are finite: the program skipped the bad step by itself"
@@ -104,6 +106,8 @@ class NonfiniteOrigin:
         Run("the logarithm of zero", net_run(losses=[*falling(61), *[float("nan")] * 20], events=[_EVENT])),
         Run(
             "overflow",
-            net_run(losses=[*(10.0**n for n in range(20)), *[float("nan")] * 60], events=[_EVENT], growth=1e6),
+            net_run(
+                losses=[*(10.0**n for n in range(20)), *[float("nan")] * 60], events=[_EVENT], growth=1e6
+            ),
         ),
     )

@@ -50,7 +50,7 @@ class NotShuffled:
         loader = training_loader(trace)
         if loader is not None and loader.shuffle:
             return
-        if len(progress(trace)) > 1 and len(trace.optimizers) > 1:
+        if len(trace.optimizers) > 1 and (len(trace.models) > 1 or len(progress(trace)) > 1):
             return  # adversarial: targets of ones, then of zeros, are no sorted data
         found = self.extremes(trace)
         site = None if loader is None else loader.created

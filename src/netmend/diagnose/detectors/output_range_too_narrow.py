@@ -11,8 +11,9 @@ from netmend.diagnose.measures.head_places import place_of
 from netmend.diagnose.measures.heads import CLASS_SCORES, REAL, YES_NO_SCORES, Head, heads, limits
 from netmend.diagnose.measures.loss_examples import call, given, layer, run_of, wanted
 from netmend.unit import Run, threshold
-from netmend.vocabulary import Symptom, TargetFact, Trace
+from netmend.vocabulary import Symptom, Table, TargetFact, Trace
 
+_SHARES = ("binary_cross_entropy", "mse_loss", "l1_loss")
 _BOUNDED = ("sigmoid", "hardsigmoid", "tanh", "hardtanh")
 
 
@@ -34,9 +35,15 @@ class OutputRangeTooNarrow:
         "standard deviations by which targets leave the range; healthy programs stay at 0, noise on targets reaches 0.4",
     )
 
+    labels_limit: float = threshold(
+        1.2, "exact", "labels per sample: with one each, outputs that sum to one can be right"
+    )
+    least_looks: int = threshold(4, "convention", "measurements that are needed to call an output dead")
+
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for head in heads(trace):
-            found = self._lone(head) or self._scores(head) or self._values(trace, head)
+            found = self._lone(head) or self._scores(head) or self._shares(head)
+            found = found or self._values(trace, head) or self._dead(trace, head)
             if found is None:
                 continue
             what, message, observed = found
@@ -46,7 +53,7 @@ class OutputRangeTooNarrow:
                 message,
                 component=place.component if place is not None else head.loss.name,
                 observed=observed,
-                limit=self.beyond_limit if what == "values" else None,
+                limit={"values": self.beyond_limit, "shares": self.labels_limit}.get(what),
                 site=place.site if place is not None and place.site is not None else head.loss.called,
                 detail={"what": what, "function": head.last, "loss": head.loss.name},
             )
@@ -86,6 +93,47 @@ class OutputRangeTooNarrow:
             message = f"`{criterion}` was given scores that {function} squeezes into a narrow range ({low:.3g}..{high:.3g} in the first batch)."
             return "bounded scores", message, None
         return None
+
+    def _shares(self, head: Head) -> tuple[str, str, float | None] | None:
+        """Outputs that share one unit of probability, for samples that may have several labels."""
+        target, width = head.target, head.width or 0
+        if (
+            head.last != "softmax"
+            or target is None
+            or target.shape != head.given.shape
+            or target.mean is None
+        ):
+            return None
+        labels = target.mean * width
+        marked = len(target.shape) == 2 and target.integral and head.class_axis not in target.normalised_axes
+        if not marked or head.class_axis not in head.given.normalised_axes:
+            return None
+        if head.loss.criterion not in _SHARES or labels <= self.labels_limit:
+            return None
+        return (
+            "shares",
+            (
+                f"The outputs went through softmax and share a sum of one, but samples have {labels:.2g} labels on average."
+            ),
+            labels,
+        )
+
+    def _dead(self, trace: Trace, head: Head) -> tuple[str, str, float | None] | None:
+        """A ReLU that ends the model and gives nothing but zeros."""
+        if head.last != "relu" or head.loss.criterion not in REAL or head.target is None:
+            return None
+        place = place_of(trace, head, "relu")
+        if place is None or place.calls > 1 or head.target.minimum == head.target.maximum:
+            return None
+        _, zeros = trace.series("activation", place.component, "zero_share")
+        late = zeros[len(zeros) // 2 :]
+        if len(late) < self.least_looks or float(late.min()) < 1.0:
+            return None
+        return (
+            "dead",
+            "The output went through relu and was exactly 0 for every sample of the second half of the run.",
+            None,
+        )
 
     def _values(self, trace: Trace, head: Head) -> tuple[str, str, float | None] | None:
         beyond, image = self._beyond(trace, head), limits(trace, head)
@@ -181,6 +229,25 @@ class OutputRangeTooNarrow:
                 given(16, 4, through=["Sigmoid"], low=0.2, high=0.8),
                 wanted(16),
                 more=[layer("sigmoid", 16, 4)],
+            ),
+        ),
+        Run(
+            "softmax for samples with several labels",
+            run_of(
+                "binary_cross_entropy",
+                given(16, 4, through=["Softmax"], low=0, high=1, axes=[1]),
+                wanted(16, 4, high=1),
+                more=[layer("softmax", 16, 4, dim=1)],
+            ),
+        ),
+        Run(
+            "a ReLU that gives only zeros",
+            run_of(
+                "mse_loss",
+                given(16, 1, through=["Relu"], low=0, high=2),
+                wanted(16, 1, low=0.5, high=2, whole=False),
+                more=[layer("relu", 16, 1)],
+                tables=[Table.of("activation", "model.relu", dict.fromkeys(range(20), (0, 0, 0, 0, 0, 1.0)))],
             ),
         ),
         Run(

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from netmend.diagnose.detector import register
 from netmend.diagnose.measures.loop_examples import optimizer, trained
 from netmend.diagnose.measures.progress import main_progress
 from netmend.unit import Run, threshold
 from netmend.vocabulary import SchedulerFact, Site, Symptom, Table, Trace
+from netmend.vocabulary.table import IntArray
 
 _SCHEDULER = SchedulerFact(
     "StepLR", "StepLR", "optimizer", {"gamma": 0.1}, Site("train.py", 9), Site("train.py", 14)
@@ -48,6 +50,10 @@ class RateDies:
         "convention",
         "schedules that end low reach a thousandth in the last tenth (cosine: the last 2 %)",
     )
+    weak: float = threshold(0.0101, "convention", "a hundredth: what two usual decays by ten leave")
+    by_early: float = threshold(
+        0.2, "convention", "two decays in the first fifth of the run: the numbers count something else"
+    )
     least_steps: int = threshold(20, "convention", "shorter runs have no schedule to speak of")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -57,29 +63,31 @@ class RateDies:
         for table in trace.tables_of("rate"):
             when, rates = table.known("rate")
             peak = float(rates.max(initial=0.0))
-            low = rates < self.dead * peak
-            if peak <= 0 or not len(rates) or not low[-1]:
+            if peak <= 0:
                 continue
-            alive = np.flatnonzero(~low)
-            died = int(when[alive[-1] + 1]) if len(alive) else int(when[0])
-            if died > self.by_share * steps:
+            died = _since(when, rates < self.dead * peak)
+            early = _since(when, rates < self.weak * peak)
+            if died is not None and died <= self.by_share * steps:
+                step, part = died, "a thousandth"
+            elif early is not None and early <= self.by_early * steps:
+                step, part = early, "a hundredth"
+            else:
                 continue
             name = table.component.partition("[")[0]
-            schedulers = [s for s in trace.all(SchedulerFact) if s.optimizer == name]
-            scheduler = schedulers[0] if schedulers else None
-            course = main_progress(trace)
+            scheduler = next((s for s in trace.all(SchedulerFact) if s.optimizer == name), None)
             yield Symptom(
                 self.code,
-                f"The learning rate of {name} fell below a thousandth of its peak ({peak:.3g}) at step {died} of {steps}.",
+                f"The learning rate of {name} fell to less than {part} of its peak ({peak:.3g}) by step {step} of {steps}.",
                 component=scheduler.name if scheduler is not None else table.component,
-                first_step=died,
-                observed=died / steps,
+                first_step=step,
+                observed=step / steps,
                 limit=self.by_share,
                 site=scheduler.stepped if scheduler is not None else None,
                 detail={
                     "peak": peak,
                     "last": float(rates[-1]),
-                    "relative": None if course is None else course.last_relative,
+                    "dead": part == "a thousandth",
+                    "fell_after": _fell_after(trace, step),
                     "scheduler": "" if scheduler is None else scheduler.name,
                 },
             )
@@ -87,8 +95,28 @@ class RateDies:
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run("constant", trained(optimizer(), Table.of("rate", "optimizer[0]", {0: (0.1,)}))),
         Run("low at the end only", trained(optimizer(), _SCHEDULER, _rates(12, 0.1))),
-        Run("never quite dead", trained(optimizer(), _SCHEDULER, _rates(4, 0.1, 2e-4))),
+        Run("never quite dead", trained(optimizer(), _SCHEDULER, _rates(4, 0.1, 2e-3))),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run("stepped far too often", trained(optimizer(), _SCHEDULER, _rates(4, 0.1))),
+        Run(
+            "milestones of epochs, counted in batches", trained(optimizer(), _SCHEDULER, _rates(4, 0.1, 1e-3))
+        ),
     )
+
+
+def _since(when: IntArray, low: NDArray[np.bool_]) -> int | None:
+    """The step from which on the rate stayed low; None when it was not low at the end."""
+    if not len(low) or not low[-1]:
+        return None
+    alive = np.flatnonzero(~low)
+    return int(when[alive[-1] + 1]) if len(alive) else int(when[0])
+
+
+def _fell_after(trace: Trace, step: int) -> float | None:
+    """Share of the loss that still went away after a step."""
+    course = main_progress(trace)
+    if course is None:
+        return None
+    after = course.losses[course.steps >= step]
+    return float((after[0] - after[-1]) / after[0]) if len(after) > 1 and after[0] > 0 else None

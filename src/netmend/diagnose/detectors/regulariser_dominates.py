@@ -28,13 +28,19 @@ class RegulariserDominates:
     code: ClassVar[str] = "D117"
 
     share_limit: float = threshold(
-        1.0, "calibrated", "decay over the data's gradient; healthy programs that have not converged stay below 0.3"
+        1.0,
+        "calibrated",
+        "decay over the data's gradient; healthy programs that have not converged stay below 0.3",
     )
     penalty_limit: float = threshold(
-        0.3, "calibrated", "share of the objective that is not the criterion, where weights shrink; healthy programs: 0.1"
+        0.3,
+        "calibrated",
+        "share of the objective that is not the criterion, where weights shrink; healthy programs: 0.1",
     )
-    shrink_limit: float = threshold(0.6, "calibrated", "weights at the end over their start; healthy programs stay above 0.7")
-    least_relative: float = threshold(0.5, "convention", "below that of the constant answer much was learned")
+    shrink_limit: float = threshold(
+        0.6, "calibrated", "weights at the end over their start; healthy programs stay above 0.7"
+    )
+    least_relative: float = threshold(0.3, "convention", "below that of the constant answer much was learned")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         if not self._poor(trace):
@@ -65,7 +71,9 @@ class RegulariserDominates:
 
     def _poor(self, trace: Trace) -> bool:
         course = objective(trace)
-        return course is not None and (course.last_relative is None or course.last_relative >= self.least_relative)
+        return course is not None and (
+            course.last_relative is None or course.last_relative >= self.least_relative
+        )
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
         if not self._poor(trace):
@@ -79,13 +87,20 @@ class RegulariserDominates:
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run("ordinary decay", net_run(optimizer="SGD", settings={"weight_decay": 1e-4})),
-        Run("strong decay, but it learned", net_run(optimizer="SGD", settings={"weight_decay": 0.5}, growth=0.3)),
+        Run(
+            "strong decay, but it learned",
+            net_run(optimizer="SGD", settings={"weight_decay": 0.5}, growth=0.3),
+        ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "decay of one",
             net_run(
-                losses=flat(200), optimizer="SGD", settings={"weight_decay": 1.0, "lr": 0.1}, growth=0.05, gradients=0.002
+                losses=flat(200),
+                optimizer="SGD",
+                settings={"weight_decay": 1.0, "lr": 0.1},
+                growth=0.05,
+                gradients=0.002,
             ),
         ),
     )

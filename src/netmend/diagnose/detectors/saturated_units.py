@@ -25,7 +25,9 @@ class SaturatedUnits:
     code: ClassVar[str] = "D105"
 
     share_limit: float = threshold(
-        0.85, "calibrated", "share of saturated values in the last looks; hidden layers of healthy programs: 0.5 at most"
+        0.85,
+        "calibrated",
+        "share of saturated values in the last looks; hidden layers of healthy programs: 0.5 at most",
     )
     looks: int = threshold(3, "convention", "several batches in a row")
 
@@ -53,13 +55,23 @@ class SaturatedUnits:
         return float(shares[:2].min()), float(shares[-self.looks :].min())
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
-        found = [shares for link in activations(trace, SQUASHING) if (shares := self._shares(trace, link)) is not None]
+        found = [
+            shares
+            for link in activations(trace, SQUASHING)
+            if (shares := self._shares(trace, link)) is not None
+        ]
         return {"share_limit": max(last for _, last in found)} if found else {}
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run("tanh in its middle", net_run("Linear(9,20) Tanh Linear(20,1)")),
-        Run("a confident output", net_run("Linear(9,20) Tanh Linear(20,1) Sigmoid", activations={3: {"saturated_share": 0.99}})),
-        Run("half saturated", net_run("Linear(9,20) Tanh Linear(20,1)", activations={1: {"saturated_share": 0.6}})),
+        Run(
+            "a confident output",
+            net_run("Linear(9,20) Tanh Linear(20,1) Sigmoid", activations={3: {"saturated_share": 0.99}}),
+        ),
+        Run(
+            "half saturated",
+            net_run("Linear(9,20) Tanh Linear(20,1)", activations={1: {"saturated_share": 0.6}}),
+        ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run("flat", net_run("Linear(9,20) Sigmoid Linear(20,1)", activations={1: {"saturated_share": 0.97}})),

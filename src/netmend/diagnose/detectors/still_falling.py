@@ -11,6 +11,7 @@ import numpy as np
 from netmend.diagnose.detector import register
 from netmend.diagnose.measures.examples import falling, flat, run_with
 from netmend.diagnose.measures.objective import objective
+from netmend.diagnose.measures.progress import progress
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Symptom, Trace
 
@@ -27,7 +28,7 @@ class StillFalling:
     code: ClassVar[str] = "D505"
 
     fall_limit: float = threshold(
-        0.15,
+        0.22,
         "calibrated",
         "share of the remaining loss lost over the last third of the run; see docs/calibration.md",
     )
@@ -54,6 +55,8 @@ class StillFalling:
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
         course = objective(trace)
+        if len(progress(trace)) > 1:
+            return {}  # several objectives: what is left of one may be what the others leave to it
         if (
             course is None
             or course.relative is None

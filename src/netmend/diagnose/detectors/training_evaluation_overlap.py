@@ -27,6 +27,16 @@ def _both() -> Trace:
     return Trace(batches=(*trace.batches, BatchPrint(3, "evaluation", 100, hashes=tuple(range(1000, 1100)))))
 
 
+def _by_chance() -> Trace:
+    evaluation = (*range(360, 460), *range(450, 452))  # two samples are there twice
+    return Trace(
+        batches=(
+            *_trace(range(400), range(1)).batches[:3],
+            BatchPrint(3, "evaluation", 102, hashes=evaluation),
+        )
+    )
+
+
 @register
 @dataclass(frozen=True)
 class TrainingEvaluationOverlap:
@@ -78,6 +88,7 @@ class TrainingEvaluationOverlap:
         trained = {value for batch in prints(trace, "training") for value in batch.hashes}
         total = max(len(trained), training_samples(trace) or 0)
         shares: list[float] = []
+        copies = looked = 0
         common: set[int] = set()
         evaluated: set[int] = set()
         batches = {batch.step: set(batch.hashes) for batch in prints(trace, "training")}
@@ -85,10 +96,14 @@ class TrainingEvaluationOverlap:
         for batch in prints(trace, "evaluation"):
             own = set(batch.hashes)
             # A teacher or target network that sees the training batch itself evaluates nothing.
-            if batch.model not in models or any(own <= batches.get(batch.step + by, set()) for by in (-1, 0, 1)):
+            if batch.model not in models or any(
+                own <= batches.get(batch.step + by, set()) for by in (-1, 0, 1)
+            ):
                 continue
             if own and len(own) >= (1 - self.copies_limit) * len(batch.hashes):
                 shares.append(len(own & trained) / len(own))
+                copies += len(batch.hashes) - len(own)
+                looked += len(batch.hashes) ** 2
                 evaluated |= own
                 common |= own & trained
         if not evaluated or not trained:
@@ -98,6 +113,10 @@ class TrainingEvaluationOverlap:
         outside = [share < self.share_limit * seen for share in shares]
         mixed = [not (a or b) for a, b in zip(inside, outside, strict=True)]
         if any(inside) and any(outside) and not any(mixed):
+            return None
+        # Inputs with few values meet by chance. Equal samples within evaluation batches tell how often: as with birthdays.
+        by_chance = 2 * copies / looked * len(trained)
+        if len(common) / len(evaluated) < 3 * by_chance:
             return None
         whole = all(inside)
         if whole and _evaluated_at_once(trace, len(evaluated)) > self.subset_limit * total:
@@ -111,6 +130,7 @@ class TrainingEvaluationOverlap:
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run("apart", _trace(range(400), range(1000, 1100))),
         Run("training accuracy is measured on purpose", _trace(range(400), range(400))),
+        Run("short sequences meet by chance", _by_chance()),
         Run("training and validation accuracy side by side", _both()),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (Run("slices overlap", _trace(range(400), range(350, 450))),)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
-from netmend.diagnose.measures.loop import calls, first_step, stepping
+from netmend.diagnose.measures.loop import calls, first_step, is_training, stepping
 from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
 from netmend.diagnose.measures.modes import kinds, mode_layers
 from netmend.diagnose.measures.wiring import loaded, wires
@@ -49,7 +49,7 @@ class TrainingInEvaluationMode:
             layers = mode_layers(trace, model)
             if not layers or _mixed(trace, model):
                 continue
-            forward = next(c for c in wrong[0].calls if c.what == "forward" and c.component == model)
+            forward = next(c for c in wrong[0].calls if is_training(c) and c.component == model)
             switched = [(p, c) for p, c in calls(trace, "eval") if c.component in (model, "")]
             yield Symptom(
                 self.code,

@@ -27,10 +27,14 @@ class UpdateRatioHigh:
     code: ClassVar[str] = "D101"
 
     usual_limit: float = threshold(
-        0.12, "calibrated", "median update over weight after the first tenth; healthy programs stay below 0.06"
+        0.15,
+        "calibrated",
+        "median update over weight after the first tenth; healthy programs stay below 0.1 (at the peak of a one-cycle schedule)",
     )
     early_limit: float = threshold(
-        0.4, "calibrated", "the same in the first steps; healthy programs stay below 0.25"
+        0.5,
+        "calibrated",
+        "the same in the first steps; healthy programs stay below 0.3 (logistic regression)",
     )
     least_looks: int = threshold(4, "convention", "fewer measured steps may be a burst")
 
@@ -39,7 +43,9 @@ class UpdateRatioHigh:
             usual, early = motion.usual or 0.0, motion.early or 0.0
             if not self._judged(trace, motion) or (usual < self.usual_limit and early < self.early_limit):
                 continue
-            seen, limit = (usual, self.usual_limit) if usual >= self.usual_limit else (early, self.early_limit)
+            seen, limit = (
+                (usual, self.usual_limit) if usual >= self.usual_limit else (early, self.early_limit)
+            )
             when = "" if usual >= self.usual_limit else " in the first steps"
             yield Symptom(
                 self.code,
@@ -53,7 +59,9 @@ class UpdateRatioHigh:
 
     def _judged(self, trace: Trace, motion: Motion) -> bool:
         optimizer = trace.get(OptimizerFact, motion.optimizer)
-        return motion.looks >= self.least_looks and (optimizer is None or optimizer.kind not in WHOLE_SEARCHES)
+        return motion.looks >= self.least_looks and (
+            optimizer is None or optimizer.kind not in WHOLE_SEARCHES
+        )
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
         judged = [motion for motion in motions(trace) if self._judged(trace, motion)]
@@ -66,7 +74,9 @@ class UpdateRatioHigh:
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run("small steps", net_run()),
-        Run("large but short-lived steps at the start", net_run(ratio=lambda step: 0.2 if step < 10 else 0.01)),
+        Run(
+            "large but short-lived steps at the start", net_run(ratio=lambda step: 0.2 if step < 10 else 0.01)
+        ),
         Run("a line search", net_run(optimizer="LBFGS", ratio=0.5)),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (

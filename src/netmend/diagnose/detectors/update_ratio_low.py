@@ -27,18 +27,28 @@ class UpdateRatioLow:
     code: ClassVar[str] = "D102"
 
     ratio_limit: float = threshold(
-        6e-4, "calibrated", "median update over weight; healthy programs that are not done move at least 1e-3 a step"
+        6e-4,
+        "calibrated",
+        "median update over weight; healthy programs that are not done move at least 1e-3 a step",
     )
     travelled_limit: float = threshold(
-        0.15, "calibrated", "that times the number of steps; healthy programs travel at least 0.5 times their size"
+        0.15,
+        "calibrated",
+        "that times the number of steps; healthy programs travel at least 0.5 times their size",
     )
     unknown_limit: float = threshold(
-        0.003, "convention", "for objectives whose value says nothing about progress, only if nothing moved at all"
+        0.003,
+        "convention",
+        "for objectives whose value says nothing about progress, only if nothing moved at all",
     )
-    least_relative: float = threshold(0.75, "convention", "below that of the constant answer something was learned")
+    least_relative: float = threshold(
+        0.75, "convention", "below that of the constant answer something was learned"
+    )
     most_fall: float = threshold(0.35, "convention", "share of the first loss that is gone: more is learning")
     highest_limit: float = threshold(
-        5e-3, "convention", "steps that were large once and are small now are a run that broke down or a schedule"
+        5e-3,
+        "convention",
+        "steps that were large once and are small now are a run that broke down or a schedule",
     )
     least_steps: int = threshold(30, "convention", "a run may be meant to be that short")
 
@@ -85,7 +95,10 @@ class UpdateRatioLow:
         Run("ordinary steps", net_run()),
         Run("small steps, but the loss is low", net_run(losses=falling(200), ratio=1e-4)),
         Run("a flat loss in spite of ordinary steps", net_run(losses=flat(200), ratio=2e-3)),
-        Run("broke down after large steps", net_run(losses=flat(200), ratio=lambda step: 0.5 if step < 9 else 1e-6)),
+        Run(
+            "broke down after large steps",
+            net_run(losses=flat(200), ratio=lambda step: 0.5 if step < 9 else 1e-6),
+        ),
         Run("too short to judge", net_run(losses=flat(20), ratio=1e-5)),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (

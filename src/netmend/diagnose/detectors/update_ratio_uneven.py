@@ -20,7 +20,7 @@ def _run(ratios: dict[int, float]) -> Trace:
     tables = dict(plain.tables)
     for layer, ratio in ratios.items():
         name = f"model.{layer}.weight"
-        tables["update", name] = Table.of("update", name, {step: (0.0, ratio) for step in range(40)})
+        tables["update", name] = Table.of("update", name, dict.fromkeys(range(40), (0.0, ratio)))
     return Trace(plain.facts, tables, plain.patterns)
 
 

@@ -29,7 +29,9 @@ class VanishingGradient:
     total_limit: float = threshold(
         2.5, "calibrated", "decades between the last and the first layer; healthy programs stay below 1.5"
     )
-    slope_limit: float = threshold(0.3, "calibrated", "decades per layer; healthy programs of four layers or more: 0.25")
+    slope_limit: float = threshold(
+        0.3, "calibrated", "decades per layer; healthy programs of four layers or more: 0.25"
+    )
     least_layers: int = threshold(4, "convention", "fewer layers are not a depth")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:

@@ -26,10 +26,15 @@ class WeightsDiverge:
     code: ClassVar[str] = "D107"
 
     early_limit: float = threshold(
-        4.0, "calibrated", "growth within the first steps; healthy programs stay below 2.5"
+        4.0, "calibrated", "growth within the first steps; healthy networks stay below 2.5"
     )
     growth_limit: float = threshold(
-        30.0, "calibrated", "growth over the run; healthy programs stay below 10, small initial weights included"
+        40.0,
+        "calibrated",
+        "growth over the run; healthy networks stay below 16 (sigmoid units that learn steps)",
+    )
+    least_tensors: int = threshold(
+        2, "convention", "a single linear layer takes the scale it needs, whatever it started from"
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -53,7 +58,8 @@ class WeightsDiverge:
     def _judged(self, trace: Trace) -> Iterator[Motion]:
         for motion in motions(trace):
             optimizer = trace.get(OptimizerFact, motion.optimizer)
-            if optimizer is None or optimizer.kind not in WHOLE_SEARCHES:
+            searches = optimizer is not None and optimizer.kind in WHOLE_SEARCHES
+            if not searches and motion.tensors >= self.least_tensors:
                 yield motion
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:

@@ -20,9 +20,12 @@ def _reset(at: tuple[int, ...]) -> Trace:
     plain = net_run()
     tables = dict(plain.tables)
     for name in ("model.0.weight", "model.2.weight", "model.4.weight"):
-        rows = {s: (0.0, 0.1, 0.0, 0.0, 0.0, 0.0, 1.4 if any(s >= r for r in at) else 0.003 * s) for s in range(60)}
+        rows = {
+            s: (0.0, 0.1, 0.0, 0.0, 0.0, 0.0, 1.4 if any(s >= r for r in at) else 0.003 * s)
+            for s in range(60)
+        }
         tables["weight", name] = Table.of("weight", name, rows)
-        tables["update", name] = Table.of("update", name, {s: (0.0003, 0.003) for s in range(60)})
+        tables["update", name] = Table.of("update", name, dict.fromkeys(range(60), (0.0003, 0.003)))
     return Trace(plain.facts, tables, plain.patterns)
 
 
@@ -38,10 +41,16 @@ class WeightsJump:
     code: ClassVar[str] = "D121"
 
     excess_limit: float = threshold(
-        5.0, "exact", "change over the sum of the steps in between, which bounds it; five allows for steps that grew meanwhile"
+        5.0,
+        "exact",
+        "change over the sum of the steps in between, which bounds it; five allows for steps that grew meanwhile",
     )
-    least_change: float = threshold(0.3, "convention", "of the initial size: clamping and projecting change less")
-    share_limit: float = threshold(0.6, "convention", "of the weights: most, not one that is tied or projected")
+    least_change: float = threshold(
+        0.3, "convention", "of the initial size: clamping and projecting change less"
+    )
+    share_limit: float = threshold(
+        0.6, "convention", "of the weights: most, not one that is tied or projected"
+    )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         parameters = comparable(trace)
@@ -64,14 +73,16 @@ class WeightsJump:
         weights, updates = trace.table("weight", name), trace.table("update", name)
         if len(weights) < 4 or not size:
             return
-        drifts, moved = weights.column("drift"), dict(zip(*updates.known("rms"), strict=True))
-        for index in range(1, len(weights)):
-            before, now = int(weights.steps[index - 1]), int(weights.steps[index])
-            known = [moved[step] for step in (before, now) if step in moved]
-            largest = max(known, default=np.inf) / size
-            change = abs(drifts[index] - drifts[index - 1])
-            if change > self.least_change and change > self.excess_limit * (now - before) * largest:
-                yield now
+        steps, drifts = weights.steps, weights.column("drift")
+        known_steps, known = updates.known("rms")
+        moved = np.full(len(steps), np.nan)
+        _, here, there = np.intersect1d(steps, known_steps, return_indices=True)
+        moved[here] = known[there]
+        largest = np.fmax(moved[1:], moved[:-1]) / size
+        change = np.abs(np.diff(drifts))
+        with np.errstate(invalid="ignore"):
+            beyond = (change > self.least_change) & (change > self.excess_limit * np.diff(steps) * largest)
+        yield from (int(step) for step in steps[1:][beyond])
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run("moves step by step", net_run()),

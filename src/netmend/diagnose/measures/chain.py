@@ -74,14 +74,18 @@ def chain(trace: Trace) -> tuple[Link, ...]:
 def activations(trace: Trace, functions: tuple[str, ...], hidden: bool = True) -> Iterator[Link]:
     """Activations of the given kinds; with `hidden`, only those followed by a layer with weights."""
     for link in chain(trace):
-        if link.kind == "activation" and link.function in functions:
-            if not hidden or link.position < last_weighted(trace, link.model):
-                yield link
+        wanted = link.kind == "activation" and link.function in functions
+        if wanted and (not hidden or link.position < last_weighted(trace, link.model)):
+            yield link
 
 
 def mostly(trace: Trace, functions: tuple[str, ...]) -> Link | None:
     """The first hidden activation of the given kinds, where at least half of the hidden activations are of them."""
-    every = [link for link in chain(trace) if link.kind == "activation" and link.position < last_weighted(trace, link.model)]
+    every = [
+        link
+        for link in chain(trace)
+        if link.kind == "activation" and link.position < last_weighted(trace, link.model)
+    ]
     of_kind = [link for link in every if link.function in functions]
     return of_kind[0] if of_kind and 2 * len(of_kind) >= len(every) else None
 
@@ -106,9 +110,9 @@ def linear_pairs(trace: Trace) -> Iterator[tuple[Link, Link, bool]]:
                 break
             if second.kind == "linear" and second.module is not None:
                 certain = in_sequence(trace, first.module, second.module)
-                if _fits(first.module, second.module) and not _built_in(trace, second.module):
-                    if certain or not _written_between(trace, first.module, second.module):
-                        yield first, second, certain
+                joined = _fits(first.module, second.module) and not _built_in(trace, second.module)
+                if joined and (certain or not _written_between(trace, first.module, second.module)):
+                    yield first, second, certain
                 break
 
 

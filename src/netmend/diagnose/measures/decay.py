@@ -10,7 +10,13 @@ from netmend.diagnose.measures.motion import weights
 from netmend.diagnose.measures.objective import objective
 from netmend.vocabulary import LossFact, OptimizerFact, Trace
 
-_DECOUPLED = ("AdamW", "SGDW", "NAdamW", "Lion", "Adafactor")  # decay acts on weights, not through the gradient
+_DECOUPLED = (
+    "AdamW",
+    "SGDW",
+    "NAdamW",
+    "Lion",
+    "Adafactor",
+)  # decay acts on weights, not through the gradient
 
 
 @dataclass(frozen=True)
@@ -34,7 +40,9 @@ def decays(trace: Trace) -> list[Decay]:
                 continue
             shares = _shares(trace, optimizer, index, float(setting))
             if shares:
-                found.append(Decay(optimizer.name, index, float(setting), float(np.median(shares)), len(shares)))
+                found.append(
+                    Decay(optimizer.name, index, float(setting), float(np.median(shares)), len(shares))
+                )
     return found
 
 
@@ -72,7 +80,11 @@ class Penalty:
 def penalty(trace: Trace) -> Penalty | None:
     """Where the objective is a sum with one recognised criterion: how much of it is something else."""
     course = objective(trace)
-    sums = [loss for loss in trace.all(LossFact) if loss.backward is not None and len(loss.settings.get("terms", ())) == 1]
+    sums = [
+        loss
+        for loss in trace.all(LossFact)
+        if loss.backward is not None and len(loss.settings.get("terms", ())) == 1
+    ]
     if course is None or len(sums) != 1 or course.loss not in sums[0].settings["terms"]:
         return None
     by_step = dict(zip(*(values.tolist() for values in trace.loss), strict=True))

@@ -46,20 +46,30 @@ def profiles(trace: Trace) -> tuple[Profile, ...]:
     groups: dict[str, list[tuple[Link, float]]] = {}
     for link in chain(trace):
         parameter = by_layer.get(link.name)
-        if link.kind not in ("linear", "recurrent") or parameter is None:
+        if link.kind not in ("linear", "recurrent") or parameter is None or _repeated(link):
             continue
         size = _relative_gradient(trace, parameter)
         if size is not None:
             groups.setdefault(link.model, []).append((link, size))
     return tuple(
-        Profile(model, tuple(link for link, _ in pairs), np.array([size for _, size in pairs]), _slope([s for _, s in pairs]))
+        Profile(
+            model,
+            tuple(link for link, _ in pairs),
+            np.array([size for _, size in pairs]),
+            _slope([s for _, s in pairs]),
+        )
         for model, pairs in groups.items()
         if len(pairs) >= 3
     )
 
 
+def _repeated(link: Link) -> bool:
+    """A layer that is called several times in a pass stands at no single depth."""
+    return link.module is not None and link.module.calls > 1
+
+
 def _relative_gradient(trace: Trace, parameter: ParameterFact) -> float | None:
-    steps, gradients = trace.series("gradient", parameter.name, "rms")
+    _steps, gradients = trace.series("gradient", parameter.name, "rms")
     _, sizes = trace.series("weight", parameter.name, "rms")
     count = max(1, int(min(len(gradients), len(sizes)) * _SHARE))
     ratios = gradients[:count] / np.maximum(sizes[:count], 1e-30) if len(sizes) else np.empty(0)
@@ -69,5 +79,7 @@ def _relative_gradient(trace: Trace, parameter: ParameterFact) -> float | None:
 
 def _slope(values: list[float]) -> float:
     """Theil–Sen: the median of the slopes between all pairs."""
-    slopes = [(values[j] - values[i]) / (j - i) for i in range(len(values)) for j in range(i + 1, len(values))]
+    slopes = [
+        (values[j] - values[i]) / (j - i) for i in range(len(values)) for j in range(i + 1, len(values))
+    ]
     return float(np.median(slopes)) if slopes else 0.0

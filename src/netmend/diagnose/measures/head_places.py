@@ -49,6 +49,9 @@ def place_of(trace: Trace, head: Head, function: str) -> Place | None:
                 )
             )
     if not found:
-        return None
+        # In a compiled model no order of layers is seen: a single layer of that kind must be it.
+        alone = [module for module in trace.all(ModuleFact) if module.activation == function]
+        place = alone[0].created if len(alone) == 1 else None
+        return Place(alone[0].name, place, module=alone[0].name) if place is not None else None
     fitting = [entry for entry in found if entry[0][0]] or found
     return max(fitting, key=lambda entry: entry[0])[1]

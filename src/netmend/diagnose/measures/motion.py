@@ -6,6 +6,7 @@ no meaningful relative update; the size of weights straight before a normalisati
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -37,6 +38,11 @@ class Motion:
     travelled: float | None  # usual update times number of steps: an upper bound of the distance, in |weight|
     drift: float | None  # |weight now - weight at the start| / |weight at the start| at the last look
     last_look: int
+
+    @staticmethod
+    def unseen(optimizer: str) -> Motion:
+        """Of an optimiser whose updates were never measured."""
+        return Motion(optimizer, 0, 0, 0, None, None, None, None, None, None, None, None, 0)
 
 
 @lru_cache(maxsize=16)
@@ -84,7 +90,7 @@ def before_norm(trace: Trace) -> frozenset[str]:
     layers = [module for module in trace.layers() if module.order is not None]
     found = {
         first.name
-        for first, second in zip(layers, layers[1:], strict=False)
+        for first, second in itertools.pairwise(layers)
         if is_norm(second) and first.model == second.model
     }
     return frozenset(found)
@@ -97,7 +103,9 @@ def is_norm(module: ModuleFact) -> bool:
 def _sparse(trace: Trace, parameter: ParameterFact) -> bool:
     _, zeros = trace.series("gradient", parameter.name, "zero_share")
     module = trace.get(ModuleFact, parameter.module)
-    return module is not None and "Embedding" in module.kind and len(zeros) > 0 and np.median(zeros) > _SPARSE
+    if module is None or "Embedding" not in module.kind:
+        return False
+    return len(zeros) > 0 and float(np.median(zeros)) > _SPARSE
 
 
 def _motion(trace: Trace, optimizer: str, parameters: list[ParameterFact]) -> Motion | None:
@@ -137,13 +145,24 @@ def _motion(trace: Trace, optimizer: str, parameters: list[ParameterFact]) -> Mo
 
 
 def _highest(tables: list[Table], begun: int) -> float | None:
-    by_step: dict[int, list[float]] = {}
-    for table in tables:
-        for step, value in zip(*table.known("ratio"), strict=True):
-            if step > begun and np.isfinite(value):
-                by_step.setdefault(int(step), []).append(float(value))
-    medians = [float(np.median(values)) for _, values in sorted(by_step.items())]
-    return max((float(np.median(medians[i : i + 3])) for i in range(max(1, len(medians) - 2))), default=None) if medians else None
+    """The highest of the ratios' medians over all tensors, each step taken with its neighbours."""
+    known = [table.known("ratio") for table in tables]
+    if not known:
+        return None
+    steps = np.concatenate([steps for steps, _ in known])
+    ratios = np.concatenate([values for _, values in known])
+    there = (steps > begun) & np.isfinite(ratios)
+    steps, ratios = steps[there], ratios[there]
+    if not len(steps):
+        return None
+    order = np.lexsort((ratios, steps))
+    steps, ratios = steps[order], ratios[order]
+    starts = np.flatnonzero(np.concatenate([[True], steps[1:] != steps[:-1]]))
+    ends = np.concatenate([starts[1:], [len(steps)]])
+    medians = (ratios[(starts + ends - 1) // 2] + ratios[(starts + ends) // 2]) / 2
+    if len(medians) < 3:
+        return float(np.median(medians))
+    return float(np.median(np.stack([medians[:-2], medians[1:-1], medians[2:]]), axis=0).max())
 
 
 def _growth(trace: Trace, parameters: list[ParameterFact], until: float) -> float | None:

@@ -48,7 +48,9 @@ def start(trace: Trace) -> Start | None:
     if not len(early):
         return None
     highest = int(np.argmax(early))
-    return Start(float(losses[0]), float(early[highest]), int(steps[1:][highest]), _fitting(trace, constant_of(course)))
+    return Start(
+        float(losses[0]), float(early[highest]), int(steps[1:][highest]), _fitting(trace, constant_of(course))
+    )
 
 
 def _fitting(trace: Trace, constant: float | None) -> float | None:

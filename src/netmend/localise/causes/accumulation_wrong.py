@@ -50,11 +50,15 @@ class AccumulationWrong:
             kinds = {optimizer.kind for optimizer in stepped_optimizers(case.trace)}
             evidence = [for_symptom(symptom, WEAK)]
             if not kinds.intersection(SCALED):
-                evidence.append(Evidence("The optimiser divides by the size of the gradient.", -STRONG))
+                evidence.append(
+                    Evidence("The optimiser divides by the size of the gradient.", -STRONG - FAIR)
+                )
             wild = case.first("D502", "D503", "D110", "D107", "D101", "D103")
             if wild is not None:
-                evidence.append(for_symptom(wild, STRONG))
-            evidence += outcome(case, bad=FAIR)
+                evidence.append(
+                    for_symptom(wild, 2 * STRONG if (symptom.observed or 0) >= 4 else STRONG + FAIR)
+                )
+            evidence += outcome(case, bad=WEAK)
             batches = int(symptom.observed or 2)
             yield fault(
                 self.code,

@@ -15,7 +15,21 @@ from netmend.localise.outcome import harm, relief
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, ModuleFact, Statistics, Symptom
 
-_EXPLAINS = ("D104", "D105", "D109", "D113", "D215", "D412", "D501", "D502", "D504", "D505", "D508", "D511", "D602")
+_EXPLAINS = (
+    "D104",
+    "D105",
+    "D109",
+    "D113",
+    "D215",
+    "D412",
+    "D501",
+    "D502",
+    "D504",
+    "D505",
+    "D508",
+    "D511",
+    "D602",
+)
 _LOW = {"initial": Statistics(-5.0, 0.0, 5.0, -5.0, -5.0, 0.0, 0)}
 
 
@@ -30,7 +44,9 @@ class BiasesStartBadly:
 
     code: ClassVar[str] = "ARC-INIT-BIAS"
 
-    dead_weight: float = threshold(3.0, "convention", "a layer that is dead from the first step behind such biases leaves little doubt")
+    dead_weight: float = threshold(
+        3.0, "convention", "a layer that is dead from the first step behind such biases leaves little doubt"
+    )
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D113")[:1]:
@@ -62,6 +78,8 @@ class BiasesStartBadly:
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "dead behind biases of -5",
-            net_run(losses=flat(200), parameters={"model.0.bias": _LOW}, activations={1: {"silent_share": 1.0}}),
+            net_run(
+                losses=flat(200), parameters={"model.0.bias": _LOW}, activations={1: {"silent_share": 1.0}}
+            ),
         ),
     )

@@ -27,6 +27,18 @@ class CheckpointNotLoaded:
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D222"):
+            if symptom.detail["own"]:
+                yield fault(
+                    self.code,
+                    [for_symptom(symptom, STRONG + FAIR)],
+                    component=symptom.component,
+                    site=symptom.site,
+                    summary=symptom.message,
+                    reason="`state_dict()` gives references: training went on changing the state that was meant to be kept.",
+                    remedy="Copy the state when it is kept: `copy.deepcopy(model.state_dict())`.",
+                    refutation="A state that was taken just before, so that nothing has changed since.",
+                )
+                continue
             nothing = not symptom.detail["matched"]
             given, wanted = symptom.detail["given"][:1], symptom.detail["wanted"][:1]
             names = f" (`{given[0]}` was given, `{wanted[0]}` is wanted)" if given and wanted else ""

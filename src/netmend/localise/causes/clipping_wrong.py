@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from netmend.diagnose.detectors import clipping_eats_gradient
+from netmend.diagnose.detectors import clipping_eats_gradient, clipping_misplaced
 from netmend.diagnose.measures.loop import calls
 from netmend.diagnose.measures.loop_examples import optimizer, trained
 from netmend.diagnose.measures.wiring import stepped_optimizers
@@ -37,6 +37,7 @@ class ClippingWrong:
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         yield from self._too_tight(case)
+        yield from self._misplaced(case)
         yield from self._missing(case)
 
     def _too_tight(self, case: Case) -> Iterator[Fault]:
@@ -61,6 +62,20 @@ class ClippingWrong:
                 refutation="A learning rate that makes up for it.",
                 related=[symptom.site],
                 explains=(*NOT_LEARNING,),
+            )
+
+    def _misplaced(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D227"):
+            yield fault(
+                self.code,
+                [for_symptom(symptom, STRONG + FAIR)],
+                component="clip_grad_norm_",
+                site=symptom.site,
+                summary=symptom.message,
+                reason="The step uses gradients of full length: the limit has no effect.",
+                remedy="Move the clipping between `backward()` and the optimiser's step.",
+                refutation="Gradients that are kept over several steps on purpose.",
+                explains=("D103", "D502", "D503"),
             )
 
     def _missing(self, case: Case) -> Iterator[Fault]:
@@ -98,6 +113,7 @@ class ClippingWrong:
         )
 
     FAULTY: ClassVar[tuple[Run, ...]] = (
+        *clipping_misplaced.ClippingMisplaced.FAULTY,
         Run(
             "nothing is left",
             trained(optimizer(), clipping_eats_gradient._clipped(2.0, 1e-4), losses=[1.0] * 40),

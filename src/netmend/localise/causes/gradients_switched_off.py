@@ -18,7 +18,7 @@ from netmend.vocabulary import Fault, FunctionFact, RunFact, Site, Symptom, Trac
 _NO_GRAPH = "does not require grad"
 
 
-def _raised(*loop: tuple[str, int]) -> Trace:
+def _no_graph(*loop: tuple[str, int]) -> Trace:
     text = "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn"
     run = RunFact("example", "train.py", status="failed", exception=text, exception_site=Site("train.py", 21))
     return Trace(facts={"run": {"example": run}}, patterns=patterns(*loop))
@@ -91,6 +91,6 @@ class GradientsSwitchedOff:
         )
 
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("all under no_grad", _raised(("zero_grad forward:model=train,no_grad backward end", 1))),
-        Run("cut", _raised(("zero_grad forward:model=train,grad loss backward end", 1)), "LOS-GRAPH-CUT"),
+        Run("all under no_grad", _no_graph(("zero_grad forward:model=train,no_grad backward end", 1))),
+        Run("cut", _no_graph(("zero_grad forward:model=train,grad loss backward end", 1)), "LOS-GRAPH-CUT"),
     )

@@ -11,7 +11,8 @@ from netmend.diagnose.measures.wiring import wires
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.effects import NOT_LEARNING, outcome
-from netmend.localise.lines import cuts_between, no_grad_around, unused_result
+from netmend.localise.lines import no_grad_around
+from netmend.localise.values import cut_in_loss, cuts_between, unused_result
 from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault, ModuleFact, Site, Symptom
 
@@ -60,7 +61,7 @@ class GraphCut:
         layers = list(symptom.detail["layers"])
         last = case.trace.get(ModuleFact, layers[-1])
         called = [m.called for name in layers if (m := case.trace.get(ModuleFact, name)) is not None]
-        for site in called:
+        for site in (*called, *_calls_around(case, layers)):
             block = no_grad_around(case.sources, site)
             if block is not None:
                 told = f"Line {block.line} switches gradients off around them."
@@ -74,6 +75,15 @@ class GraphCut:
                 f"The operation in `{text}`",
                 [Evidence(f"`{text}` takes a value out of the graph.", STRONG)],
             )
+        backward = next((loss.backward for loss in case.trace.losses if loss.backward is not None), None)
+        cut = cut_in_loss(case.sources, backward)
+        if cut is not None:
+            text = case.sources.line(cut)
+            return (
+                cut,
+                f"The operation in `{text}`",
+                [Evidence(f"`{text}` takes a term out of the graph.", STRONG)],
+            )
         evidence = []
         if any(unused_result(case.sources, site) for site in called):
             evidence.append(Evidence("Their result is not used at all: nothing is cut.", -STRONG))
@@ -82,6 +92,17 @@ class GraphCut:
         return None, "An operation behind these layers", evidence
 
     FAULTY: ClassVar[tuple[Run, ...]] = graph_cut.GraphCut.FAULTY
+
+
+def _calls_around(case: Case, layers: list[str]) -> list[Site | None]:
+    """Where the modules that hold the layers are called: a block may stand around one of those."""
+    parents = dict.fromkeys(
+        ".".join(parts[:depth])
+        for name in layers
+        for parts in [name.split(".")]
+        for depth in range(len(parts) - 1, 1, -1)
+    )
+    return [m.called for name in parents if (m := case.trace.get(ModuleFact, name)) is not None]
 
 
 def _created(case: Case, layers: list[str]) -> list[Site | None]:

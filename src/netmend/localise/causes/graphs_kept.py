@@ -9,7 +9,8 @@ from typing import ClassVar
 from netmend.diagnose.detectors import graphs_kept
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
-from netmend.localise.lines import keeping
+from netmend.localise.lines import retains_graph
+from netmend.localise.values import collecting, keeping
 from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault
 
@@ -45,6 +46,23 @@ class GraphsKept:
                 related=[symptom.site],
                 explains=("D221",),
             )
+        for symptom in case.of("D221"):
+            if symptom.site is None or not case.sources.line(symptom.site):
+                continue
+            line = collecting(case.sources, symptom.site)
+            if line is not None and not retains_graph(case.sources, symptom.site):
+                told = f"`{case.sources.line(line)}` keeps tensors with their graphs."
+                yield fault(
+                    self.code,
+                    [for_symptom(symptom, STRONG), Evidence(told, STRONG)],
+                    component=symptom.component,
+                    site=line,
+                    summary=symptom.message,
+                    reason="Each kept tensor holds the graph of its step, so memory grows with the number of steps.",
+                    remedy="Keep what is needed without its graph: `.detach()`.",
+                    refutation="Tensors that are passed back together later on purpose.",
+                    related=[symptom.site],
+                )
         for symptom in case.of("D701"):
             text = str(symptom.detail["exception"])
             if "out of memory" in text and case.has("D219", "D221"):

@@ -11,6 +11,7 @@ from netmend.diagnose.measures.examples import falling, flat
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
+from netmend.localise.handed_on import fed_by
 from netmend.localise.outcome import harm, relief
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, ModuleFact, Symptom
@@ -35,26 +36,50 @@ class HiddenActivationWrong:
 
     code: ClassVar[str] = "ACT-HID-WRONG"
 
-    softmax_weight: float = threshold(2.6, "convention", "a softmax between layers is seldom meant, and never in a plain stack")
+    softmax_weight: float = threshold(
+        2.6, "convention", "a softmax between layers is seldom meant, and never in a plain stack"
+    )
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         against = [Evidence(text, -STRONG, code) for code, text in _RIVALS.items() if case.has(code)]
         for symptom in case.of("D119")[:1]:
-            weight = self.softmax_weight if symptom.detail.get("certain") else STRONG
+            weight = self.softmax_weight if self._certain(case, symptom) else WEAK
             evidence = [for_symptom(symptom, weight), *harm(case), *relief(case, 2 * STRONG)]
             yield self._fault(case, symptom, evidence, "softmax", symptom.component)
         squashing = mostly(case.trace, SIGMOIDS)
         for symptom in case.of("D106")[:1]:
             if squashing is not None:
-                evidence = [for_symptom(symptom, STRONG + WEAK), *harm(case), *against, *relief(case, 2 * STRONG)]
+                evidence = [
+                    for_symptom(symptom, STRONG + WEAK),
+                    *harm(case),
+                    *against,
+                    *relief(case, 2 * STRONG),
+                ]
                 yield self._fault(case, symptom, evidence, squashing.function, squashing.name, squashing)
         for symptom in case.of("D105")[:1]:
             evidence = [for_symptom(symptom, FAIR), *harm(case), *against, *relief(case, 2 * STRONG)]
-            evidence += [Evidence("Units were not saturated at the start.", -WEAK)] if symptom.detail.get("first", 1.0) < 0.5 else []
+            evidence += (
+                [Evidence("Units were not saturated at the start.", -WEAK)]
+                if symptom.detail.get("first", 1.0) < 0.5
+                else []
+            )
             yield self._fault(case, symptom, evidence, str(symptom.detail.get("function")), symptom.component)
 
+    def _certain(self, case: Case, symptom: Symptom) -> bool:
+        """Whether it surely squeezes a plain hidden layer, and not a mixture or a code that is made of several layers."""
+        before = case.trace.get(ModuleFact, str(symptom.detail.get("before")))
+        if symptom.detail.get("certain") or before is None or symptom.site is None:
+            return bool(symptom.detail.get("certain"))
+        return fed_by(case.sources, case.trace, symptom.site, before)
+
     def _fault(
-        self, case: Case, symptom: Symptom, evidence: list[Evidence], function: str, component: str, link: Link | None = None
+        self,
+        case: Case,
+        symptom: Symptom,
+        evidence: list[Evidence],
+        function: str,
+        component: str,
+        link: Link | None = None,
     ) -> Fault:
         module = case.trace.get(ModuleFact, component)
         site = symptom.site if link is None else link.site
@@ -80,7 +105,8 @@ class HiddenActivationWrong:
         Run(
             "softmax in the middle",
             net_run(
-                "Linear(10,64) Softmax Linear(64,64) ReLU Linear(64,4)", losses=[*falling(100, end=0.8), *flat(100, 0.8)]
+                "Linear(10,64) Softmax Linear(64,64) ReLU Linear(64,4)",
+                losses=[*falling(100, end=0.8), *flat(100, 0.8)],
             ),
         ),
     )

@@ -65,7 +65,7 @@ class LayersNotRegistered:
             )
 
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        *unregistered_layers.UnregisteredLayers.FAULTY,
+        *unregistered_layers.UnregisteredLayers.FAULTY[:1],
         Run(
             "the optimiser finds nothing",
             Trace(

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors.update_ratio_high import WHOLE_SEARCHES
+from netmend.diagnose.measures.chain import chain
 from netmend.diagnose.measures.examples import flat
+from netmend.diagnose.measures.loop import calls
 from netmend.diagnose.measures.motion import Motion, motions
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.objective import objective
@@ -19,16 +21,37 @@ from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, OptimizerFact
 
 _OUTCOMES = {"D501": FAIR, "D502": FAIR, "D503": FAIR, "D109": WEAK, "D504": WEAK, "D115": WEAK}
-_EXPLAINS = ("D101", "D103", "D104", "D105", "D107", "D109", "D110", "D115", "D501", "D502", "D503", "D504", "D510", "D511")
+_EXPLAINS = (
+    "D101",
+    "D103",
+    "D104",
+    "D105",
+    "D107",
+    "D109",
+    "D110",
+    "D115",
+    "D501",
+    "D502",
+    "D503",
+    "D504",
+    "D510",
+    "D511",
+)
 _RIVALS = {
     "D111": "The weights start symmetric.",
     "D112": "The weights start at a wrong scale.",
     "D113": "The biases start far off.",
     "D117": "Regularisation is stronger than the data.",
+    "D201": "Gradients are not cleared.",
+    "D203": "Steps are made before the gradients are there.",
+    "D208": "Gradients of several batches are added up without being averaged.",
+    "D301": "The inputs hold non-finite values.",
     "D302": "The inputs are badly scaled.",
     "D305": "The targets are badly scaled.",
-    "D301": "The inputs hold non-finite values.",
+    "D308": "The data comes sorted, which makes the loss jump.",
+    "D313": "The batches are very small.",
     "D409": "The loss has no lower bound.",
+    "D410": "The loss is summed over the batch.",
 }
 
 
@@ -44,22 +67,32 @@ class LearningRateHigh:
     code: ClassVar[str] = "HYP-LR-HIGH"
 
     ratio: float = threshold(
-        0.1, "calibrated", "highest relative update; only one in ten healthy programs comes above, none that fails"
+        0.1,
+        "calibrated",
+        "highest relative update; only one in ten healthy programs comes above, none that fails",
     )
-    growth: float = threshold(2.5, "calibrated", "growth of weights in the first steps of healthy programs, at most")
-    overshoot: float = threshold(2.0, "calibrated", "jump of the loss in the first steps; healthy programs stay below 1.5")
+    growth: float = threshold(
+        2.5, "calibrated", "growth of weights in the first steps of healthy programs, at most"
+    )
+    overshoot: float = threshold(
+        2.0, "calibrated", "jump of the loss in the first steps; healthy programs stay below 1.5"
+    )
     far_overshoot: float = threshold(5.0, "convention", "a jump that no noise explains")
     good_relative: float = threshold(0.3, "convention", "a loss that low was learned, whatever the rate")
-    good_after_wild_start: float = threshold(0.1, "convention", "the same where loss and weights both shot up at the start")
+    good_after_wild_start: float = threshold(
+        0.1, "convention", "the same where loss and weights both shot up at the start"
+    )
     poor_relative: float = threshold(0.5, "convention", "a loss that high at the end was hardly learned")
-    bad_start: float = threshold(3.0, "convention", "a loss that far off before any step is not the rate's doing")
+    bad_start: float = threshold(
+        3.0, "convention", "a loss that far off before any step is not the rate's doing"
+    )
     most: float = threshold(4.2, "convention", "an inference never outweighs a proof, which has 4.5")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         moving = motions(case.trace)
         overflow = [s for s in case.of("D110") if s.detail.get("grew")]
         if not moving and overflow:
-            moving = tuple(Motion(o.name, 0, 0, 0, *(None,) * 9, 0) for o in case.trace.optimizers[:1])
+            moving = tuple(Motion.unseen(optimizer.name) for optimizer in case.trace.optimizers[:1])
         for motion in moving:
             optimizer = case.trace.get(OptimizerFact, motion.optimizer)
             if optimizer is not None and optimizer.kind in WHOLE_SEARCHES:
@@ -77,11 +110,15 @@ class LearningRateHigh:
         yield from (for_symptom(symptom, STRONG) for symptom in high[:1])
         if not high and (motion.highest or 0.0) >= self.ratio:
             weight = FAIR if (motion.highest or 0.0) >= 2 * self.ratio else 1.5 * WEAK
-            yield Evidence(f"Single steps changed the weights by {motion.highest:.0%} of their size.", weight, step=1)
+            yield Evidence(
+                f"Single steps changed the weights by {motion.highest:.0%} of their size.", weight, step=1
+            )
         yield from (for_symptom(symptom, STRONG) for symptom in grown[:1])
-        if not grown and (motion.early_growth or 0.0) >= self.growth:
-            yield Evidence(f"The weights grew {motion.early_growth:.1f}-fold within the first steps.", FAIR, step=1)
-        elif not grown and (motion.growth or 0.0) >= 2 * self.growth:
+        if not grown and motion.tensors > 1 and (motion.early_growth or 0.0) >= self.growth:
+            yield Evidence(
+                f"The weights grew {motion.early_growth:.1f}-fold within the first steps.", FAIR, step=1
+            )
+        elif not grown and motion.tensors > 1 and (motion.growth or 0.0) >= 2 * self.growth:
             yield Evidence(f"The weights grew {motion.growth:.1f}-fold over the run.", WEAK)
         begun = start(case.trace)
         if begun is not None and begun.overshoot >= self.overshoot:
@@ -106,7 +143,9 @@ class LearningRateHigh:
                 harm.append(Evidence(f"The loss ended at {course.last:.3g}, no lower than it started.", FAIR))
         elif level > self._good(case):
             weight = FAIR if level > self.poor_relative else WEAK
-            harm.append(Evidence(f"The loss ended at {level:.2f} times that of the best constant answer.", weight))
+            harm.append(
+                Evidence(f"The loss ended at {level:.2f} times that of the best constant answer.", weight)
+            )
         return harm
 
     def _good(self, case: Case) -> float:
@@ -127,11 +166,20 @@ class LearningRateHigh:
         level, begun = self._level(case), start(case.trace)
         if level is not None and level < self._good(case) and not case.has("D110"):
             found.append(Evidence("The loss came down to a low level all the same.", -2 * STRONG))
+        recurrent = any(link.kind == "recurrent" for link in chain(case.trace))
+        if recurrent and case.has("D103") and not any(True for _ in calls(case.trace, "clip")):
+            found.append(
+                Evidence("A recurrent layer multiplies gradients, and nothing clips them.", -STRONG, "D103")
+            )
         if begun is not None and (begun.first_relative or 1.0) > self.bad_start:
-            found.append(Evidence(f"The loss was {begun.first_relative:.3g} times too high before any step.", -STRONG))
+            found.append(
+                Evidence(f"The loss was {begun.first_relative:.3g} times too high before any step.", -STRONG)
+            )
         return found
 
-    def _fault(self, case: Case, motion: Motion, optimizer: OptimizerFact | None, evidence: list[Evidence]) -> Fault:
+    def _fault(
+        self, case: Case, motion: Motion, optimizer: OptimizerFact | None, evidence: list[Evidence]
+    ) -> Fault:
         place = setting(case, optimizer, "lr", 1)
         rate = None if optimizer is None else highest_rate(case.trace, optimizer)
         given = "the learning rate" if rate is None else f"`lr={rate:g}`"
@@ -166,6 +214,8 @@ class LearningRateHigh:
         ),
         Run(
             "large steps for the whole run, no learning",
-            net_run(losses=flat(200, 1.2, 0.2), optimizer="SGD", settings={"lr": 10.0}, ratio=0.3, growth=3.0),
+            net_run(
+                losses=flat(200, 1.2, 0.2), optimizer="SGD", settings={"lr": 10.0}, ratio=0.3, growth=3.0
+            ),
         ),
     )

@@ -39,7 +39,9 @@ class LearningRateLow:
     code: ClassVar[str] = "HYP-LR-LOW"
 
     slow: float = threshold(
-        1.5e-3, "calibrated", "relative update below which a straight, slow fall is put down to the rate; healthy programs move more"
+        1.5e-3,
+        "calibrated",
+        "relative update below which a straight, slow fall is put down to the rate; healthy programs move more",
     )
     most: float = threshold(4.2, "convention", "an inference never outweighs a proof, which has 4.5")
 
@@ -52,7 +54,11 @@ class LearningRateLow:
             elif case.has("D505") and self._unusual(case, motion):
                 text = f"The rate is low for this optimiser, and each step changed the weights by only {motion.usual:.1g}."
                 evidence = [Evidence(text, 2 * FAIR), *outcomes]
-            elif case.has("D508") and 0 < (motion.usual or 1.0) < self.slow and (motion.highest or 1.0) < 4 * self.slow:
+            elif (
+                case.has("D508")
+                and 0 < (motion.usual or 1.0) < self.slow
+                and (motion.highest or 1.0) < 4 * self.slow
+            ):
                 text = f"Each step changed the weights by {motion.usual:.1g} of their size."
                 evidence = [Evidence(text, FAIR), *outcomes]
             else:
@@ -78,7 +84,9 @@ class LearningRateLow:
         remedy = f"Multiply {given} by 10, and again until the loss bends down early in the run."
         if rate and optimizer is not None:
             where = f" in {place.site.short}" if place.site is not None else ""
-            remedy = f"Change {given} to about {better_rate(optimizer, rate, motion.usual, lower=False):g}{where}."
+            remedy = (
+                f"Change {given} to about {better_rate(optimizer, rate, motion.usual, lower=False):g}{where}."
+            )
         return fault(
             self.code,
             evidence,

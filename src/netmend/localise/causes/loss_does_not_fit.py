@@ -92,6 +92,13 @@ class LossDoesNotFit:
             )
         if what == "class id":
             return None
+        if what == "several labels":
+            return (
+                [for_symptom(symptom, STRONG + 1.5)],
+                "Classes that compete cannot all be likely, so a sample with several labels is never answered right.",
+                "Use `BCEWithLogitsLoss` instead of {line}: it answers every label by itself.",
+                "Targets that are meant as weights of the classes rather than as labels.",
+            )
         return (
             [for_symptom(symptom, PROVEN + 1.0)],
             "Outside its range of targets the loss has no minimum or does not count samples, so it cannot be learned from.",
@@ -104,7 +111,7 @@ class LossDoesNotFit:
         if head is None:
             return
         if head.loss.called is not None and _counts_exact_hits(case, head.loss.called):
-            yield Evidence("Predictions are rounded and compared with the targets for equality.", FAIR)
+            yield Evidence("Predictions are rounded and compared with the targets for equality.", FAIR + 0.3)
         yield from self._fit(case, head)
 
     def _fit(self, case: Case, head: Head) -> Iterator[Evidence]:

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.diagnose.detectors import model_recreated
+from netmend.diagnose.detectors import model_recreated, unregistered_layers
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.effects import NOT_LEARNING
+from netmend.localise.lines import called_in_loop
 from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault, Site
 
@@ -36,12 +37,12 @@ class ModelRecreated:
                 self.code,
                 evidence,
                 component=symptom.component,
-                site=symptom.site,
+                site=called_in_loop(case.sources, symptom.site) or symptom.site,
                 summary=symptom.message,
                 reason="Every new model starts at random values: what the one before had learned is gone.",
                 remedy="Create the model once, before the loop over epochs, and the optimiser after it.",
                 refutation="Models that are compared with each other on purpose (folds, seeds, a search).",
-                related=[optimizer.created for optimizer in case.trace.optimizers[:1]],
+                related=[symptom.site, *(optimizer.created for optimizer in case.trace.optimizers[:1])],
                 explains=(*NOT_LEARNING, "D213", "D502", "D503"),
             )
         for symptom in case.of("D216"):
@@ -59,7 +60,10 @@ class ModelRecreated:
                     explains=(*NOT_LEARNING, "D603"),
                 )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = model_recreated.ModelRecreated.FAULTY
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        *model_recreated.ModelRecreated.FAULTY,
+        *unregistered_layers.UnregisteredLayers.FAULTY[1:],
+    )
 
 
 def _purpose(case: Case, site: Site | None) -> Iterator[Evidence]:
@@ -71,7 +75,8 @@ def _purpose(case: Case, site: Site | None) -> Iterator[Evidence]:
         yield Evidence(
             "The models are trained with different learning rates: they are compared.", -STRONG - FAIR
         )
-    loop = None if site is None else case.sources.loop_around(site)
+    place = called_in_loop(case.sources, site) or site
+    loop = None if place is None else case.sources.loop_around(place)
     if not isinstance(loop, ast.For):
         return
     if not (isinstance(loop.iter, ast.Call) and getattr(loop.iter.func, "id", "") == "range"):

@@ -29,9 +29,13 @@ class MomentumOutOfRange:
 
     code: ClassVar[str] = "OPT-MOMENTUM"
 
-    high: float = threshold(0.98, "convention", "0.9 to 0.99 are in use; from here on a gradient acts for 50 steps and more")
+    high: float = threshold(
+        0.98, "convention", "0.9 to 0.99 are in use; from here on a gradient acts for 50 steps and more"
+    )
     very_high: float = threshold(0.995, "convention", "hardly anybody uses that on purpose")
-    low_beta: float = threshold(0.5, "convention", "a memory of squared gradients shorter than two steps normalises nothing")
+    low_beta: float = threshold(
+        0.5, "convention", "a memory of squared gradients shorter than two steps normalises nothing"
+    )
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         hurt = harm(case, 1.5)
@@ -70,5 +74,8 @@ class MomentumOutOfRange:
                     yield "second beta", second, 1 / max(1e-6, 1 - second)
 
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("momentum 0.999", net_run(losses=_SWINGING, optimizer="SGD", settings={"lr": 0.05, "momentum": 0.999})),
+        Run(
+            "momentum 0.999",
+            net_run(losses=_SWINGING, optimizer="SGD", settings={"lr": 0.05, "momentum": 0.999}),
+        ),
     )

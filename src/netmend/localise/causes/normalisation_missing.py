@@ -39,7 +39,7 @@ class NormalisationMissing:
     least_layers: int = threshold(7, "convention", "shallower networks train without")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
-        deep = [s for s in case.of("D106")] + [s for s in case.of("D103") if s.detail.get("form") == "depth"]
+        deep = list(case.of("D106")) + [s for s in case.of("D103") if s.detail.get("form") == "depth"]
         deep += [s for s in case.of("D109") if s.detail.get("faded")]
         for symptom in deep[:1]:
             depth, norms = self._depth(case, symptom.component)
@@ -47,10 +47,14 @@ class NormalisationMissing:
             if depth < self.least_layers or norms or not hurt:
                 continue
             evidence = [for_symptom(symptom, STRONG), *(for_symptom(s, WEAK) for s in deep[1:2]), *hurt]
-            evidence.append(Evidence(f"None of {depth} layers in a row is followed by a normalisation.", FAIR))
+            evidence.append(
+                Evidence(f"None of {depth} layers in a row is followed by a normalisation.", FAIR)
+            )
             evidence += [Evidence(text, -STRONG, code) for code, text in _RIVALS.items() if case.has(code)]
             if mostly(case.trace, SIGMOIDS) is not None:
-                evidence.append(Evidence("The hidden activations are sigmoids, which weaken every gradient.", -STRONG))
+                evidence.append(
+                    Evidence("The hidden activations are sigmoids, which weaken every gradient.", -STRONG)
+                )
             yield self._fault(case, symptom, [*evidence, *relief(case, 2 * STRONG)], depth)
 
     def _depth(self, case: Case, component: str) -> tuple[int, int]:
@@ -81,7 +85,11 @@ class NormalisationMissing:
         module = case.trace.get(ModuleFact, symptom.component)
         counts: dict[Site, int] = {}
         for link in chain(case.trace):
-            if link.kind == "linear" and link.site is not None and (module is None or link.model == module.model):
+            if (
+                link.kind == "linear"
+                and link.site is not None
+                and (module is None or link.model == module.model)
+            ):
                 counts[link.site] = counts.get(link.site, 0) + 1
         return max(counts, key=lambda site: counts[site], default=symptom.site)
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from netmend.diagnose.detectors.nonfinite_origin import NonfiniteOrigin
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.localise.case import Case
@@ -22,6 +24,7 @@ _UNSAFE = {
     "exp": "Subtract the largest value first, or use `torch.logsumexp`.",
     "acos": "Clamp the argument a little inside -1 and 1.",
 }
+_FIRST = 8  # updates looked at
 _SAME = {
     "log2": "log", "log10": "log", "log1p": "log", "truediv": "div", "reciprocal": "div", "rsqrt": "sqrt", "norm": "sqrt",
     "linalg_vector_norm": "sqrt", "pow": "sqrt", "asin": "acos", "atan2": "acos", "mean": "div",
@@ -39,7 +42,14 @@ class NumericallyUnsafe:
 
     code: ClassVar[str] = "OPT-EPS"
 
-    large_epsilon: float = threshold(1e-3, "convention", "of the size of gradients; 1e-8 is usual, 1e-3 the most in use")
+    large_epsilon: float = threshold(
+        1e-4, "convention", "1e-8 is usual, up to 1e-5 in half precision and reinforcement learning"
+    )
+    least_share: float = threshold(
+        0.1,
+        "calibrated",
+        "size of the first updates over the rate: Adam's are 0.3 to 1 by construction, unless epsilon dominates",
+    )
     tiny_epsilon: float = threshold(1e-15, "convention", "less than that is lost beside float32 values")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
@@ -69,7 +79,8 @@ class NumericallyUnsafe:
 
     def _epsilon(self, case: Case, optimizer: OptimizerFact, epsilon: float) -> Iterator[Fault]:
         hurt = harm(case)
-        large, tiny = epsilon >= self.large_epsilon, epsilon < self.tiny_epsilon
+        large = epsilon >= self.large_epsilon and self._share(case, optimizer) < self.least_share
+        tiny = epsilon < self.tiny_epsilon
         slow = [for_symptom(s, STRONG) for s in case.of("D102")[:1]]
         broken = [for_symptom(s, STRONG) for s in case.of("D110") if s.component != "loss"]
         if not (large and (hurt or slow)) and not (tiny and (broken or case.has("D502", "D503"))):
@@ -79,7 +90,13 @@ class NumericallyUnsafe:
         size = "as large as the gradients or larger" if large else "too small to keep the divisor from zero"
         yield fault(
             self.code,
-            [Evidence(f"The epsilon of {optimizer.name} is {epsilon:g}.", STRONG + WEAK), *slow, *broken, *hurt, *relief(case, 2 * STRONG)],
+            [
+                Evidence(f"The epsilon of {optimizer.name} is {epsilon:g}.", STRONG + WEAK),
+                *slow,
+                *broken,
+                *hurt,
+                *relief(case, 2 * STRONG),
+            ],
             component=optimizer.name,
             site=place.site,
             summary=f"The epsilon of {optimizer.name} is {epsilon:g}, {size}.",
@@ -89,6 +106,14 @@ class NumericallyUnsafe:
             related=place.related,
             explains=("D101", "D102", "D110", "D501", "D502", "D503", "D504", "D505", "D508"),
         )
+
+    def _share(self, case: Case, optimizer: OptimizerFact) -> float:
+        """How large the optimiser's first updates are, as a share of the rate."""
+        group = optimizer.groups[0]
+        rate = float(group.settings.get("lr") or 0.0)
+        updates = [case.trace.series("update", name, "rms")[1][:_FIRST] for name in group.parameters]
+        known = np.concatenate(updates) if updates else np.empty(0)
+        return float(np.median(known)) / rate if len(known) and rate else 1.0
 
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(

@@ -54,6 +54,8 @@ class OptimizerParameters:
             yield Evidence("The optimiser holds parameters that belong to no layer in use.", PROVEN)
         elif detail["fresh"]:
             yield Evidence("They start at the random values that layers are made with.", STRONG)
+        else:
+            yield Evidence("Their values do not look like a fresh start.", -WEAK)
         if detail["loaded"]:
             yield Evidence("A saved state was loaded: the part may be left as it is on purpose.", -PROVEN)
         if not detail["any_held"] and detail["unknown"]:

@@ -30,7 +30,9 @@ class OptimizerUnsuited:
 
     code: ClassVar[str] = "OPT-SELECT"
 
-    small_step: float = threshold(3e-3, "convention", "relative update that is small for the first steps of any training")
+    small_step: float = threshold(
+        3e-3, "convention", "relative update that is small for the first steps of any training"
+    )
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         hurt = harm(case)
@@ -41,7 +43,12 @@ class OptimizerUnsuited:
                 continue
             if (motion.usual if motion.usual is not None else 1.0) > self.small_step:
                 continue
-            evidence = [Evidence(f"{optimizer.kind} is run with a rate of {rate:g}, made for {limit * 10:g}.", STRONG + FAIR)]
+            evidence = [
+                Evidence(
+                    f"{optimizer.kind} is run with a rate of {rate:g}, made for {limit * 10:g}.",
+                    STRONG + FAIR,
+                )
+            ]
             evidence += [for_symptom(s, FAIR) for s in case.of("D102")[:1]]
             evidence += [for_symptom(s, WEAK) for s in case.of("D505")[:1]]
             yield self._fault(case, optimizer, rate, [*evidence, *hurt, *relief(case, 2 * STRONG)])
@@ -63,6 +70,11 @@ class OptimizerUnsuited:
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "Adadelta with the rate of Adam",
-            net_run(losses=[1.1 - 1e-4 * s for s in range(300)], optimizer="Adadelta", settings={"lr": 0.001}, ratio=1e-5),
+            net_run(
+                losses=[1.1 - 1e-4 * s for s in range(300)],
+                optimizer="Adadelta",
+                settings={"lr": 0.001},
+                ratio=1e-5,
+            ),
         ),
     )

@@ -49,7 +49,7 @@ class OutputActivationWrong:
             weight, reason, instead = self._meaning(symptom, head)
             yield fault(
                 self.code,
-                [for_symptom(symptom, weight), *self._against(case, head)],
+                [for_symptom(symptom, weight), *self._against(case, head, symptom)],
                 component=symptom.component,
                 site=site,
                 summary=symptom.message,
@@ -74,6 +74,16 @@ class OutputActivationWrong:
         if what == "lone":
             reason = "Softmax shares one unit of probability among its inputs: a single one always gets all, and there is no gradient."
             return PROVEN + 1.5, reason, "Use a sigmoid instead of softmax for a single unit"
+        if what == "shares":
+            reason = "Outputs that sum to one cannot all be near one, so a sample with several labels is never answered right."
+            return (
+                PROVEN,
+                reason,
+                "Use a sigmoid instead of softmax, so that every label is answered by itself,",
+            )
+        if what == "dead":
+            reason = "A ReLU that is below zero for every sample passes no gradient on, so the output can never leave zero again."
+            return STRONG + 0.5, reason, "Remove the relu, or use softplus,"
         if what == "bounded scores":
             reason = f"The loss needs scores that can grow: behind {function} no class can become much likelier than the others."
             weight = STRONG + (2.0 if "sigmoid" in function else 1.0)
@@ -81,7 +91,9 @@ class OutputActivationWrong:
         reason = "Targets outside that range can never be met, and where the output is at its bound the gradient is gone."
         return STRONG + 1.5, reason, f"Remove the {function}, or use one whose range covers the targets,"
 
-    def _against(self, case: Case, head: Head) -> Iterator[Evidence]:
+    def _against(self, case: Case, head: Head, symptom: Symptom) -> Iterator[Evidence]:
+        if symptom.detail.get("what") == "dead" and case.has("D101", "D103", "D112", "D113"):
+            yield Evidence("Steps, weights or biases were too large, which kills a ReLU too.", -STRONG)
         for course in progress(case.trace):
             share = course.last_relative if course.loss == head.loss.name else None
             if share is not None and share < self.well_fitted:

@@ -9,9 +9,10 @@ from typing import ClassVar
 from netmend.diagnose.detectors import unused_modules
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
-from netmend.localise.causes.graph_cut import _earlier_learn
+from netmend.localise.causes.graph_cut import _calls_around, _earlier_learn
 from netmend.localise.effects import NOT_LEARNING, outcome
-from netmend.localise.lines import no_grad_around, unused_result
+from netmend.localise.lines import no_grad_around
+from netmend.localise.values import cut_in_loss, unused_result
 from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault, ModuleFact
 
@@ -37,7 +38,13 @@ class PartNotConnected:
                 evidence.append(Evidence(f"`{unused[-1][1]}` is computed and never used.", STRONG))
             if _earlier_learn(case, symptom.detail["model"], layers):
                 evidence.append(Evidence("Layers before them do get gradients, past them.", WEAK))
-            if case.has("D218") or any(no_grad_around(case.sources, m.called) for m in modules):
+            backward = next((loss.backward for loss in case.trace.losses if loss.backward is not None), None)
+            if (
+                case.has("D218")
+                or cut_in_loss(case.sources, backward)
+                or any(no_grad_around(case.sources, m.called) for m in modules)
+                or any(no_grad_around(case.sources, site) for site in _calls_around(case, layers))
+            ):
                 evidence.append(Evidence("An operation cuts the graph behind them.", -STRONG))
             if symptom.detail["loaded"]:
                 evidence.append(

@@ -16,7 +16,21 @@ from netmend.localise.source import last_name, site_of
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, LossFact, OptimizerFact, Site, Symptom
 
-_EXPLAINS = ("D101", "D102", "D104", "D106", "D108", "D109", "D114", "D117", "D501", "D504", "D505", "D508", "D511")
+_EXPLAINS = (
+    "D101",
+    "D102",
+    "D104",
+    "D106",
+    "D108",
+    "D109",
+    "D114",
+    "D117",
+    "D501",
+    "D504",
+    "D505",
+    "D508",
+    "D511",
+)
 _SIZES = ("abs", "pow", "norm", "square", "square_", "vector_norm", "l1_loss")
 
 
@@ -31,13 +45,21 @@ class RegularisationTooStrong:
 
     code: ClassVar[str] = "LOS-REG-EXTRA"
 
-    dominates: float = threshold(3.0, "convention", "measured: the penalty's pull is the stronger one, weights shrank, little was learned")
+    dominates: float = threshold(
+        3.0,
+        "convention",
+        "measured: the penalty's pull is the stronger one, weights shrank, little was learned",
+    )
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D117"):
             evidence = [for_symptom(symptom, self.dominates), *harm(case)]
             evidence += [for_symptom(s, FAIR) for s in case.of("D108")[:1]]
-            yield self._decay(case, symptom, evidence) if symptom.detail.get("form") == "decay" else self._term(case, symptom, evidence)
+            yield (
+                self._decay(case, symptom, evidence)
+                if symptom.detail.get("form") == "decay"
+                else self._term(case, symptom, evidence)
+            )
 
     def _decay(self, case: Case, symptom: Symptom, evidence: list[Evidence]) -> Fault:
         optimizer = case.trace.get(OptimizerFact, symptom.component)
@@ -55,9 +77,13 @@ class RegularisationTooStrong:
         site = line or (None if loss is None else loss.backward)
         where = "" if site is None else f" in {site.short}"
         remedy = f"Remove the penalty on the weights{where}, or divide its factor by 100."
-        return self._fault(symptom, evidence, Setting(site, "", () if near is None else (near,)), symptom.component, remedy)
+        return self._fault(
+            symptom, evidence, Setting(site, "", () if near is None else (near,)), symptom.component, remedy
+        )
 
-    def _fault(self, symptom: Symptom, evidence: list[Evidence], place: Setting, component: str, remedy: str) -> Fault:
+    def _fault(
+        self, symptom: Symptom, evidence: list[Evidence], place: Setting, component: str, remedy: str
+    ) -> Fault:
         return fault(
             self.code,
             evidence,
@@ -82,7 +108,9 @@ def _penalty_line(case: Case, file: str) -> Site | None:
                 over = node.iter if isinstance(node, ast.For) else node.generators[0].iter
                 body = node.body if isinstance(node, ast.For) else [node.elt]
                 sizes = any(_measures_size(part) for statement in body for part in ast.walk(statement))
-                if sizes and any(last_name(part) in ("parameters", "named_parameters") for part in ast.walk(over)):
+                if sizes and any(
+                    last_name(part) in ("parameters", "named_parameters") for part in ast.walk(over)
+                ):
                     inner = node.body[0] if isinstance(node, ast.For) else node
                     return site_of(other, inner)
     return None
@@ -92,5 +120,3 @@ def _measures_size(node: ast.AST) -> bool:
     if isinstance(node, ast.Call):
         return last_name(node.func) in _SIZES
     return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow)
-
-

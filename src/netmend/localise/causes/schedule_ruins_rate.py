@@ -33,9 +33,12 @@ class ScheduleRuinsRate:
         for symptom in case.of("D210"):
             scheduler = case.trace.get(SchedulerFact, str(symptom.detail.get("scheduler")))
             evidence = [
-                for_symptom(symptom, STRONG + WEAK),
+                for_symptom(symptom, STRONG + WEAK if symptom.detail["dead"] else FAIR + WEAK),
                 *outcome(case, bad=FAIR + FAIR, good=-STRONG - WEAK),
             ]
+            fell = symptom.detail["fell_after"]
+            if fell is not None and fell > 0.3:
+                evidence.append(Evidence(f"The loss fell by another {fell:.0%} after that.", -STRONG))
             if scheduler is not None and scheduler.kind == "ReduceLROnPlateau":
                 evidence.append(
                     Evidence("The rate was lowered because the loss had stopped falling.", -STRONG)

@@ -36,6 +36,10 @@ class StateCarried:
             evidence = [for_symptom(symptom, STRONG + FAIR)]
             if retains_graph(case.sources, symptom.site):
                 evidence.append(Evidence("The graph is kept with `retain_graph=True`.", FAIR))
+            elif symptom.site is not None and case.sources.line(symptom.site):
+                evidence.append(
+                    Evidence("The graph is freed after each step: nothing goes through it again.", -STRONG)
+                )
             yield self._fault(case, symptom, evidence, ("D219", "D501", "D503", "D508"))
         for symptom in case.of("D701"):
             text = str(symptom.detail["exception"])

@@ -33,7 +33,9 @@ class WeightsStartBadly:
 
     code: ClassVar[str] = "ARC-INIT-WEIGHT"
 
-    symmetric_weight: float = threshold(4.0, "convention", "equal units in two layers in a row are a fact; harm adds to it")
+    symmetric_weight: float = threshold(
+        4.0, "convention", "equal units in two layers in a row are a fact; harm adds to it"
+    )
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         symmetric = case.of("D111")
@@ -42,16 +44,24 @@ class WeightsStartBadly:
             yield self._fault(case, symptom, [for_symptom(symptom, base), *harm(case), *relief(case)])
         for symptom in () if symmetric else case.of("D112")[:1]:
             hurt = harm(case)
-            start = [for_symptom(s, FAIR) for s in case.of("D412")[:1] if symptom.detail.get("direction") == "large"]
+            start = [
+                for_symptom(s, FAIR)
+                for s in case.of("D412")[:1]
+                if symptom.detail.get("direction") == "large"
+            ]
             felt = [for_symptom(s, WEAK) for s in case.of("D105", "D107", "D102")[:1]]
-            yield self._fault(case, symptom, [for_symptom(symptom, STRONG), *start, *felt, *hurt, *relief(case, 2 * STRONG)])
+            yield self._fault(
+                case, symptom, [for_symptom(symptom, STRONG), *start, *felt, *hurt, *relief(case, 2 * STRONG)]
+            )
 
     def _fault(self, case: Case, symptom: Symptom, evidence: list[Evidence]) -> Fault:
         module = case.trace.get(ModuleFact, symptom.component)
         created = symptom.site or (module.created if module is not None else None)
         constant = symptom.code == "D111"
         value = symptom.detail.get("value") if constant else _deviation(case, symptom.component)
-        line = init_line(case.sources, created, "weight", CONSTANT if constant else (*RANDOM, *SCALING), value)
+        line = init_line(
+            case.sources, created, "weight", CONSTANT if constant else (*RANDOM, *SCALING), value
+        )
         if line is None and not constant:
             line = init_line(case.sources, created, "weight", CONSTANT, value)
         where = f" in {line.short}" if line is not None else ""

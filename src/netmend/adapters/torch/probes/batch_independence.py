@@ -17,10 +17,10 @@ _NOISE = 1e-5  # of the spread between samples: more than rounding can do
 
 def examine(bench: Bench) -> Found | None:
     base = bench.base
-    if (
-        base is None or bench.rows in base.shape[1:]
-    ):  # one number for each pair of samples is meant to mix them
-        return None
+    if base is None:
+        return _lost(bench)
+    if bench.rows in base.shape[1:]:
+        return None  # a number for each pair of samples: meant to mix them
     scale = spread(base)
     if not scale or all(torch.equal(leaf[0], leaf[1]) for leaf in bench.batched):
         return None

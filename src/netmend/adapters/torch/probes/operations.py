@@ -98,8 +98,8 @@ def survey(bench: Bench) -> Survey:
             watch = Survey(where, bench.rows)
             bench.run(under=watch)
         bench.memory["survey"] = watch
-    watch = bench.memory["survey"]
-    return watch
+    found: Survey = bench.memory["survey"]
+    return found
 
 
 def first_mixing_operation(bench: Bench, change: Change) -> Place | None:

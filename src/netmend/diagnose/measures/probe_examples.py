@@ -1,0 +1,80 @@
+"""Small literal runs for the examples of detectors that read the outcomes of experiments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from netmend.vocabulary import FunctionFact, ModuleFact, OptimizerFact, ProbeFact, RunFact, Site, Table, Trace
+from netmend.vocabulary.facts import KIND_OF_FACT, Fact
+
+MODEL = Site("model.py", 12)
+LINE = Site("model.py", 20)
+
+
+def probed(
+    what: str, values: dict[str, Any], *others: Fact, step: int = 1, tables: Iterable[Table] = ()
+) -> Trace:
+    """A run of 100 steps in which one experiment was made on `model`."""
+    probe = ProbeFact(f"{what}@model", what, "model", step, values, LINE)
+    facts: dict[str, dict[str, Fact]] = {}
+    for fact in (RunFact("example", "train.py", steps=100), probe, *others):
+        facts.setdefault(KIND_OF_FACT[type(fact)], {})[fact.name] = fact
+    return Trace(facts=facts, tables={(table.kind, table.component): table for table in tables})
+
+
+def mixed(
+    others: float = 0.2,
+    *,
+    operation: str = "view",
+    given: tuple[int, ...] = (32, 10, 6),
+    output: tuple[int, ...] = (32, 3),
+    target: tuple[int, ...] = (32,),
+    loader: int = 32,
+    optimizers: int = 1,
+    **more: Any,
+) -> Trace:
+    """An experiment on whether samples are mixed."""
+    values = {
+        "others": others,
+        "own": 0.5,
+        "batch": given[0],
+        "rows": 7,
+        "input_shape": given,
+        "output_shape": output,
+        "target_shape": target,
+        "loader_batch": loader,
+        "operation": operation,
+        "module": "model",
+        "kind": "Net",
+        "batch_first": None,
+        "module_input": (),
+    }
+    stepped = [OptimizerFact(f"optimizer{n}", "Adam", stepped=Site("train.py", 9)) for n in range(optimizers)]
+    return probed("batch independence", values | more, *stepped)
+
+
+def recurrent(others: float = 0.2, **more: Any) -> Trace:
+    """The same where a recurrent layer takes the first axis for time."""
+    layer = ModuleFact("model.lstm", "LSTM", "model", created=MODEL, called=LINE)
+    values: dict[str, Any] = {
+        "operation": "stack",
+        "module": "model.lstm",
+        "kind": "LSTM",
+        "batch_first": False,
+        "module_input": (32, 10, 6),
+        "loader": 0,
+    }
+    trace = mixed(others, **(values | more))
+    return Trace(facts={**trace.facts, "module": {layer.name: layer}}, tables=trace.tables)
+
+
+def swapped(before: tuple[int, ...] = (32, 30, 6), after: tuple[int, ...] = (32, 6, 30)) -> Trace:
+    """A view in the forward pass."""
+    return probed("axis order", {"before": before, "after": after, "operation": "view", "module": "model"})
+
+
+def dropped(difference: float = 0.4, operation: str = "bernoulli") -> Trace:
+    """A model with a functional dropout, run twice in eval mode."""
+    dropout = FunctionFact("model.dropout@model.py:20", "dropout", "dropout", "model", site=LINE)
+    return probed("eval determinism", {"difference": difference, "operation": operation}, dropout)

@@ -1,0 +1,72 @@
+"""TSR-SHAPE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detectors import axes_swapped
+from netmend.diagnose.measures.probe_examples import mixed
+from netmend.localise.case import Case
+from netmend.localise.cause import PROVEN, fault, for_symptom, register
+from netmend.localise.effects import ANY
+from netmend.localise.outcome import harm, relief
+from netmend.unit import Run
+from netmend.vocabulary import Fault, Symptom
+
+VIEWS = ("view", "unsafe_view", "reshape", "reshape_alias", "unflatten")
+
+
+@register
+@dataclass(frozen=True)
+class AxesMixed:
+    """view() or reshape() is used where an axis has to be moved.
+
+    Both only cut the same row of numbers into pieces of other lengths: time steps, channels or samples end up interleaved.
+    Use `transpose` or `permute`, followed by `contiguous()` or `reshape` where needed.
+    """
+
+    code: ClassVar[str] = "TSR-SHAPE"
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        told: set[str] = set()
+        for symptom in case.of("D609", "D601"):
+            if symptom.code == "D601" and symptom.detail.get("operation") not in VIEWS:
+                continue
+            if str(symptom.site) in told:
+                continue
+            told.add(str(symptom.site))
+            also = [s for s in case.of("D601") if s is not symptom and s.site == symptom.site]
+            yield fault(
+                self.code,
+                [
+                    for_symptom(symptom, PROVEN),
+                    *(for_symptom(other, PROVEN) for other in also),
+                    *harm(case),
+                    *relief(case),
+                ],
+                component=symptom.component,
+                site=symptom.site,
+                summary=symptom.message,
+                reason="The numbers stay where they are in memory, so values that do not belong together are read as neighbours.",
+                remedy=_remedy(case, symptom),
+                refutation="Data whose numbers really lie in the order of the new shape.",
+                explains=(*ANY, "D303", "D310", "D311"),
+            )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        *axes_swapped.AxesSwapped.FAULTY,
+        Run("a view over samples", mixed()),
+    )
+
+
+def _remedy(case: Case, symptom: Symptom) -> str:
+    """The permutation that was meant, where sizes tell it."""
+    line = case.sources.line(symptom.site) if symptom.site is not None else ""
+    where = f"`{line}`" if line else "this view"
+    before, after = symptom.detail.get("before"), symptom.detail.get("after")
+    if before is None or after is None or len(before) != len(after) or len(set(before)) != len(before):
+        return f"Move the axis with `transpose` or `permute` instead of {where}."
+    order = ", ".join(str(list(before).index(size)) for size in after)
+    return f"Use `permute({order})` instead of {where}."

@@ -1,0 +1,51 @@
+"""INP-FORMAT-RNN."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.measures.probe_examples import recurrent
+from netmend.localise.case import Case
+from netmend.localise.cause import PROVEN, fault, for_symptom, register
+from netmend.localise.effects import ANY
+from netmend.localise.layer_lines import creation_of
+from netmend.unit import Run
+from netmend.vocabulary import Fault
+
+
+@register
+@dataclass(frozen=True)
+class SequenceLayout:
+    """A recurrent or attention layer takes the samples of the batch for the steps of a sequence.
+
+    Such layers expect time on the first axis unless they are created with `batch_first=True`. Given batches first, they run along the batch:
+    each sample is read as the successor of the one before it, and its own steps never meet.
+    Create the layer with `batch_first=True`, or transpose its input.
+    """
+
+    code: ClassVar[str] = "INP-FORMAT-RNN"
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D601"):
+            if symptom.detail.get("batch_first") is not False:
+                continue
+            name, kind = str(symptom.detail["module"]), str(symptom.detail["kind"])
+            created = creation_of(case.trace, name)
+            shape = ", ".join(map(str, symptom.detail.get("module_input", ())))
+            yield fault(
+                self.code,
+                [for_symptom(symptom, PROVEN + 1.5)],
+                component=name,
+                site=created or symptom.site,
+                summary=f"{symptom.message[:-1]}; the samples meet in {name}, a {kind} without `batch_first=True` that is given [{shape}].",
+                reason="The layer reads the first axis as time, so it runs from sample to sample instead of from step to step.",
+                remedy=f"Create {name} with `batch_first=True`"
+                + (f" in {created.short}." if created is not None else "."),
+                refutation="An input whose first axis really is time.",
+                related=(symptom.site,),
+                explains=(*ANY, "D310", "D311"),
+            )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = (Run("recurrent layer over samples", recurrent()),)

@@ -1,0 +1,76 @@
+"""TSR-INDEX."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.measures.probe_examples import mixed
+from netmend.localise.case import Case
+from netmend.localise.cause import PROVEN, STRONG, fault, for_symptom, register
+from netmend.localise.causes.axes_mixed import VIEWS
+from netmend.localise.effects import ANY
+from netmend.localise.outcome import harm, relief
+from netmend.unit import Run
+from netmend.vocabulary import Fault, Symptom
+
+_PICKS = ("select", "index", "slice", "gather", "index_select", "unbind", "narrow")
+
+
+@register
+@dataclass(frozen=True)
+class WrongAxisIndexed:
+    """An index, a mean or another operation over one axis is applied to the axis of the samples.
+
+    With batches first, `out[-1]` is the last sample, not the last step; `x.mean(0)` averages over samples that have nothing to do with each
+    other.
+    Name the axis that is meant: `out[:, -1]`, `x.mean(1)`.
+    """
+
+    code: ClassVar[str] = "TSR-INDEX"
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D601"):
+            operation = str(symptom.detail.get("operation", ""))
+            if not operation or operation in VIEWS or symptom.detail.get("batch_first") is not None:
+                continue
+            softmax = "softmax" in operation
+            picks = operation in _PICKS or softmax
+            yield fault(
+                "ACT-DIM" if softmax else self.code,
+                [for_symptom(symptom, PROVEN if picks else STRONG), *harm(case), *relief(case)],
+                component=symptom.component,
+                site=symptom.site,
+                summary=symptom.message,
+                reason="The operation runs over the samples of the batch, so what belongs to one sample gets into the others.",
+                remedy=_remedy(case, symptom, operation),
+                refutation="A first axis that does not hold samples, or samples that are meant to be compared with each other.",
+                explains=(*ANY, "D310", "D311", "D408"),
+            )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "the last sample instead of the last step",
+            mixed(
+                operation="select",
+                axis="lost",
+                layers_batch_first=True,
+                loader=0,
+                given=(16, 16),
+                output=(16, 1),
+                target=(16,),
+            ),
+        ),
+        Run("softmax over the batch", mixed(operation="softmax"), "ACT-DIM"),
+    )
+
+
+def _remedy(case: Case, symptom: Symptom, operation: str) -> str:
+    line = case.sources.line(symptom.site) if symptom.site is not None else ""
+    where = f"`{line}`" if line else "the line"
+    if operation in _PICKS:
+        return (
+            f"Index the axis that is meant in {where}: `[:, -1]` is the last step where samples come first."
+        )
+    return f"Let {where} run over another axis than the first, which holds the samples."
