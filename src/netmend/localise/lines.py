@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from netmend.localise.source import Sources, last_name, site_of
 from netmend.vocabulary import Site
@@ -128,6 +129,20 @@ def always_dropping(sources: Sources, file: str) -> Iterator[Site]:
                 functional = owner is None or last_name(owner) in ("F", "functional")
                 if functional and sources.argument(node, "training", 2) is None and len(node.args) > 0:
                     yield site_of(file, node)
+
+
+def attribute_line(sources: Sources, near: str, detail: Mapping[str, Any]) -> Site | None:
+    """The line `self.name = …` in the class that a symptom names."""
+    for file in sources.files(near):
+        for owner in sources.nodes(file):
+            if not isinstance(owner, ast.ClassDef) or owner.name != detail.get("class"):
+                continue
+            for node in ast.walk(owner):
+                if isinstance(node, ast.Assign) and any(
+                    isinstance(t, ast.Attribute) and t.attr == detail.get("attribute") for t in node.targets
+                ):
+                    return site_of(file, node)
+    return None
 
 
 def plain_containers(sources: Sources, near: str = "") -> Iterator[Site]:

@@ -11,7 +11,8 @@ from netmend.vocabulary.site import Site
 
 @dataclass(frozen=True)
 class Event:
-    """`kind` is one of: nonfinite, model changed, exception, part switched off, state loaded, phase, note."""
+    """`kind` is one of: nonfinite, model changed, exception, part switched off, state loaded, loose parameter,
+    replicas differ, phase, note."""
 
     step: int
     kind: str

@@ -186,6 +186,7 @@ class Losses:
             name = self._identify(objective, shown, value, site)
             session.busy = False  # a part of its own
             session.graphs.look(name, objective)
+            session.loose.look(objective)
             session.first_batch.backward_begins(objective)
             session.busy = True
         if value is not None and not math.isfinite(value):

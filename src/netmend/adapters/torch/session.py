@@ -26,6 +26,7 @@ from netmend.adapters.torch.host_meter import HostMeter
 from netmend.adapters.torch.known import Known
 from netmend.adapters.torch.layers import Layers
 from netmend.adapters.torch.loop import Loop
+from netmend.adapters.torch.loose import Loose
 from netmend.adapters.torch.losses import Losses
 from netmend.adapters.torch.meter import Meter
 from netmend.adapters.torch.models import Models
@@ -76,6 +77,7 @@ class TorchSession:
         self.models = Models(self)
         self.losses = Losses(self)
         self.graphs = Graphs(self)
+        self.loose = Loose(self)
         self.checkpoints = Checkpoints(self)
         self.progress = Progress(self)
         self.loop = Loop(self)

@@ -12,7 +12,7 @@ from netmend.diagnose.detector import register
 from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
 from netmend.diagnose.measures.wiring import Wire, loaded, wires
 from netmend.unit import Run, threshold
-from netmend.vocabulary import ModuleFact, Site, Symptom, Table, Trace
+from netmend.vocabulary import Event, ModuleFact, Site, Symptom, Table, Trace
 
 _WITH_WEIGHTS = (
     *("Linear", "Bilinear", "Embedding", "RNN", "LSTM", "GRU", "LSTMCell", "GRUCell", "LayerNorm"),
@@ -38,6 +38,7 @@ class UnregisteredLayers:
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         yield from self._short_lived(trace)
+        yield from self._loose(trace)
         lost: dict[str, list[Wire]] = {}
         for wire in wires(trace):
             module = wire.module
@@ -72,6 +73,30 @@ class UnregisteredLayers:
                     "called": first.called,
                 },
             )
+
+    def _loose(self, trace: Trace) -> Iterator[Symptom]:
+        """Single tensors that get gradients, but that no module has registered."""
+        for event in trace.events:
+            if event.kind == "loose parameter":
+                yield Symptom(
+                    self.code,
+                    f"`{event.component}` gets gradients, but neither the model nor an optimiser knows it.",
+                    component=event.component,
+                    first_step=0,
+                    observed=1.0,
+                    limit=0.0,
+                    site=event.site,
+                    detail={
+                        "model": event.component.partition(".")[0],
+                        "layers": [event.component],
+                        "in_forward": False,
+                        "fresh": True,
+                        "loaded": False,
+                        "called": None,
+                        "attribute": event.detail.get("attribute"),
+                        "class": event.detail.get("class"),
+                    },
+                )
 
     def _short_lived(self, trace: Trace) -> Iterator[Symptom]:
         """Layers of which only the activations were seen: they were gone when the step was over."""
@@ -113,6 +138,13 @@ class UnregisteredLayers:
         ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "a tensor that is no parameter",
+            trained(
+                optimizer(),
+                events=[Event(3, "loose parameter", "…", "model.scale", detail={"attribute": "scale"})],
+            ),
+        ),
         Run("layers in a plain list", trained(optimizer(), *network(Layer("a"), _STRAY))),
         Run(
             "a layer that lives for one call",

@@ -10,7 +10,7 @@ from netmend.diagnose.detectors import unregistered_layers
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, fault, for_symptom, register
 from netmend.localise.effects import ANY, NOT_LEARNING
-from netmend.localise.lines import plain_containers
+from netmend.localise.lines import attribute_line, plain_containers
 from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault, RunFact, Site, Trace
 
@@ -30,6 +30,8 @@ class LayersNotRegistered:
         for symptom in case.of("D216"):
             if symptom.detail["in_forward"]:
                 continue
+            detail = symptom.detail
+            single = "attribute" in detail
             evidence = [for_symptom(symptom, PROVEN)]
             if symptom.detail["loaded"]:
                 evidence.append(Evidence("A saved state was loaded: they may be hidden on purpose.", -PROVEN))
@@ -37,10 +39,14 @@ class LayersNotRegistered:
                 self.code,
                 evidence,
                 component=str(symptom.detail["model"]),
-                site=symptom.site,
+                site=symptom.site or attribute_line(case.sources, case.trace.run.script, detail),
                 summary=symptom.message,
-                reason="Layers in a plain container are invisible to `parameters()`, so they stay at their random start.",
-                remedy="Wrap the container in `nn.ModuleList` or `nn.ModuleDict`.",
+                reason="A tensor that is no registered parameter is invisible to `parameters()`, so it is never trained."
+                if single
+                else "Layers in a plain container are invisible to `parameters()`, so they stay at their random start.",
+                remedy="Make it an `nn.Parameter`, or put several into an `nn.ParameterList`."
+                if single
+                else "Wrap the container in `nn.ModuleList` or `nn.ModuleDict`.",
                 refutation="A fixed network that is hidden from the model on purpose.",
                 related=[symptom.detail.get("called")],
                 explains=(*NOT_LEARNING, "D213", "D226"),
@@ -65,7 +71,7 @@ class LayersNotRegistered:
             )
 
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        *unregistered_layers.UnregisteredLayers.FAULTY[:1],
+        *unregistered_layers.UnregisteredLayers.FAULTY[:2],
         Run(
             "the optimiser finds nothing",
             Trace(

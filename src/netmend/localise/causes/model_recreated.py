@@ -62,7 +62,7 @@ class ModelRecreated:
 
     FAULTY: ClassVar[tuple[Run, ...]] = (
         *model_recreated.ModelRecreated.FAULTY,
-        *unregistered_layers.UnregisteredLayers.FAULTY[1:],
+        *unregistered_layers.UnregisteredLayers.FAULTY[2:],
     )
 
 

@@ -1,0 +1,93 @@
+"""D315 PaddingCounted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detector import register
+from netmend.unit import Run, threshold
+from netmend.vocabulary import LossFact, ModuleFact, Site, Symptom, TargetFact, Trace
+
+_LOSS = "cross_entropy@train.py:20"
+
+
+def _trace(ignored: int, padding: int | None, counts: dict[str, int]) -> Trace:
+    loss = LossFact(_LOSS, "cross_entropy", settings={"ignore_index": ignored}, backward=Site("train.py", 21))
+    layer = ModuleFact("model.embed", "Embedding", settings={"padding_idx": padding}, order=0)
+    return Trace(
+        facts={
+            "loss": {_LOSS: loss},
+            "module": {layer.name: layer},
+            "target": {_LOSS: TargetFact(_LOSS, 900, counts)},
+        }
+    )
+
+
+@register
+@dataclass(frozen=True)
+class PaddingCounted:
+    """Padding is among the targets of the loss and counts like any other token.
+
+    The network is rewarded for predicting padding, which is easy and drowns what is to be learned. The padding token is known from the embedding
+    (`padding_idx`); the loss should leave it out (`ignore_index`).
+    """
+
+    code: ClassVar[str] = "D315"
+
+    share_limit: float = threshold(
+        0.15, "convention", "share of padding among the targets from which it weighs"
+    )
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        share = self._share(trace)
+        if share is None or share[0] < self.share_limit:
+            return
+        found, token, loss = share
+        yield Symptom(
+            self.code,
+            f"{found:.0%} of the targets of {loss.criterion} are the padding token {token}, and none of them is left out.",
+            component=loss.name,
+            observed=found,
+            limit=self.share_limit,
+            site=loss.created or loss.called,
+        )
+
+    def _share(self, trace: Trace) -> tuple[float, int, LossFact] | None:
+        tokens = [
+            int(layer.settings["padding_idx"])
+            for layer in trace.all(ModuleFact)
+            if "Embedding" in layer.kind and layer.settings.get("padding_idx") is not None
+        ]
+        for loss in trace.losses:
+            target = trace.get(TargetFact, loss.name)
+            if (
+                loss.backward is None
+                or target is None
+                or not tokens
+                or loss.criterion not in ("cross_entropy", "nll_loss")
+            ):
+                continue
+            total = sum(target.class_counts.values())
+            token = tokens[-1]
+            if (
+                total
+                and loss.settings.get("ignore_index") != token
+                and loss.settings.get("reduction") != "none"
+            ):
+                return target.class_counts.get(str(token), 0) / total, token, loss
+        return None
+
+    def extremes(self, trace: Trace) -> Mapping[str, float]:
+        share = self._share(trace)
+        return {} if share is None else {"share_limit": share[0]}
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("left out", _trace(0, 0, {"0": 500, "1": 200, "2": 200})),
+        Run("no padding is known", _trace(-100, None, {"0": 500, "1": 200})),
+        Run("hardly any", _trace(-100, 0, {"0": 20, "1": 400, "2": 480})),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("half is padding", _trace(-100, 0, {"0": 500, "1": 200, "2": 200})),
+    )
