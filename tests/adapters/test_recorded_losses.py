@@ -333,3 +333,18 @@ def test_a_loss_first_met_in_evaluation_is_described_again_in_training(tmp_path:
     )
     (given,) = [o for o in done.loss.operands if o.role == "prediction"]
     assert given.requires_grad and given.path and done.loss.backward is not None
+
+
+def test_shapes_that_grow_are_seen_behind_a_forward_pass_of_another_network(tmp_path: Path) -> None:
+    data = "x = torch.randn(12, 4); target = nn.Linear(4, 1)"
+    loss = "future = target(x).detach().squeeze(1); loss = (out - future).pow(2).mean()"
+    done = record(tmp_path, program(data, "nn.Linear(4, 1)", f"with torch.no_grad(): target(x)\n    {loss}"))
+    (fact,) = [fact for fact in paths(done) if "first" in fact.settings]
+    assert fact.output_shape == (12, 12) and fact.site is not None
+
+
+def test_pairs_written_out_are_told_as_they_are(tmp_path: Path) -> None:
+    data = "x = torch.randn(12, 4); y = x.sum(1)"
+    loss = "loss = (out - y[None, :]).abs().mean()"
+    (fact,) = paths(record(tmp_path, program(data, "nn.Linear(4, 1)", loss)))
+    assert tuple(fact.settings["second"]) == (1, 12)

@@ -100,6 +100,9 @@ def _trace_back(sources: Sources, file: str, value: ast.expr, position: int, hop
 
 def _through_call(sources: Sources, file: str, call: ast.Call, position: int, hops: int) -> Site | None:
     name = last_name(call.func)
+    own = _dataset_class(sources, file, name)
+    if own is not None:
+        return own
     if name in _DATASETS and call.args:
         wanted = position if name in ("TensorDataset", "zip") and position < len(call.args) else 0
         return _trace_back(sources, file, call.args[wanted], position, hops + 1)
@@ -118,6 +121,18 @@ def _through_call(sources: Sources, file: str, call: ast.Call, position: int, ho
     return site_of(file, call) if hops else None
 
 
+def _dataset_class(sources: Sources, file: str, name: str) -> Site | None:
+    """A data set class of the user's own: the line in its `__getitem__` that makes a sample."""
+    for other in sources.files(near=file) if name else ():
+        for node in sources.nodes(other):
+            if isinstance(node, ast.ClassDef) and node.name == name:
+                for method in node.body:
+                    if isinstance(method, Function) and method.name == "__getitem__":
+                        statements = [s for s in method.body if not isinstance(s, ast.Expr)]
+                        return site_of(other, statements[0]) if statements else None
+    return None
+
+
 def _batch_of(value: ast.expr) -> ast.expr | None:
     """What a batch is cut from: `X[i:j]`, `X[index].float()`; None when the value is the data itself."""
     if isinstance(value, ast.Subscript):
@@ -128,7 +143,11 @@ def _batch_of(value: ast.expr) -> ast.expr | None:
         and isinstance(value.func.value, ast.Subscript)
     ):
         return value.func.value.value
-    if isinstance(value, ast.Call) and last_name(value.func) in _DATASETS and value.args:
+    if (
+        isinstance(value, ast.Call)
+        and value.args
+        and (last_name(value.func) in _DATASETS or last_name(value.func)[:1].isupper())
+    ):
         return value
     return value if isinstance(value, ast.Name) else None
 

@@ -11,7 +11,6 @@ from netmend.localise.cause import CAUSES, Cause
 from netmend.localise.source import Sources
 from netmend.vocabulary import FAULTY, HEALTHY, UNDECIDED, Diagnosis, Fault, Trace
 
-
 # Nothing learned, the loss rose for good, values became non-finite: a run that shows one of these has failed, whatever the cause.
 UNMISSABLE = ("D501", "D502", "D110")
 

@@ -10,10 +10,13 @@ from dataclasses import dataclass, replace
 from netmend.diagnose.measures.loop import usual_site
 from netmend.localise.case import Case
 from netmend.localise.follow import argument_origin, value_origin
-from netmend.localise.source import site_of
+from netmend.localise.source import last_name, site_of
 from netmend.vocabulary import Evidence, OptimizerFact, Site, Trace
 
 USUAL_RATIO = 0.005  # |update| / |weight| per step in the first steps of healthy programs: 0.001 to 0.05
+_WORST_RATIO = (
+    2.0  # beyond that a run has blown up, and the ratio says no more how much too high the rate was
+)
 _ADAPTIVE = ("Adam", "AdamW", "NAdam", "RAdam", "Adamax", "RMSprop", "SparseAdam", "Adafactor")
 _DEFAULTS = {"SGD": 0.1, "Adagrad": 0.01, "Adadelta": 1.0, "Rprop": 0.01, "ASGD": 0.01}
 
@@ -30,7 +33,7 @@ class Setting:
 def setting(case: Case, optimizer: OptimizerFact | None, name: str, position: int | None = None) -> Setting:
     """Where an argument of the optimiser's constructor comes from; the constructor itself when it is not given there."""
     if optimizer is None:
-        return Setting(usual_site(case.trace, "step") or usual_site(case.trace, "backward"), "")
+        return _by_hand(case)
     origin = argument_origin(case.sources, optimizer.created, name, position)
     if origin is not None:
         others = tuple(place for place in (origin.used, optimizer.created) if place is not None)
@@ -39,6 +42,21 @@ def setting(case: Case, optimizer: OptimizerFact | None, name: str, position: in
     if in_group is not None:
         return Setting(in_group, "", (optimizer.created,) if optimizer.created else ())
     return Setting(optimizer.created or optimizer.stepped, "")
+
+
+def _by_hand(case: Case) -> Setting:
+    """`p -= LR * p.grad`: where the factor of a hand-written update is set; the backward call where none is found."""
+    backward = usual_site(case.trace, "step") or usual_site(case.trace, "backward")
+    for node in case.sources.nodes(backward.file) if backward is not None else ():
+        if backward is None or not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mult):
+            continue
+        sides = (node.left, node.right)
+        gradient = [side for side in sides if any(last_name(part) == "grad" for part in ast.walk(side))]
+        factor = [side for side in sides if side not in gradient]
+        if gradient and factor:
+            used = site_of(backward.file, factor[0])
+            return Setting(value_origin(case.sources, backward.file, factor[0]), "", (used, backward))
+    return Setting(backward, "")
 
 
 def _in_groups(case: Case, created: Site | None, name: str) -> Site | None:
@@ -74,7 +92,7 @@ def better_rate(optimizer: OptimizerFact, rate: float, ratio: float | None, lowe
     if ratio is None or not math.isfinite(ratio) or ratio <= 0:
         wanted = min(usual, rate / 100) if lower else max(usual, rate * 100)
     else:
-        wanted = rate * USUAL_RATIO / ratio
+        wanted = rate * USUAL_RATIO / min(ratio, _WORST_RATIO)
         if (
             optimizer.kind in _ADAPTIVE
         ):  # their steps do not depend on the size of gradients: the usual rate is a good anchor

@@ -12,7 +12,7 @@ SEED = int(os.environ.get("SEED", "0"))
 @dataclass
 class Config:
     hidden: int = 48
-    lr: float = 3e-3
+    lr: float = 0.01
     batch: int = 50
     epochs: int = 25
 
@@ -53,7 +53,7 @@ class Trainer:
         self.yv = (torch.from_numpy(yv) - self.mu) / self.sd
         self.net = LoadNet(x.shape[1], cfg.hidden)
         self.loss_fn = nn.MSELoss()
-        self.opt = torch.optim.RMSprop(self.net.parameters(), lr=cfg.lr)
+        self.opt = torch.optim.Adam(self.net.parameters(), lr=cfg.lr)
 
     def validate(self):
         self.net.eval()

@@ -29,7 +29,7 @@ def main():
     loader = DataLoader(train_set, batch_size=32, shuffle=False)
     net = WoodNet()
     criterion = nn.CrossEntropyLoss()
-    optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.02, momentum=0.9)
     for epoch in range(10):
         net.train()
         tot = 0.0

@@ -118,7 +118,9 @@ class Loop:
         if session.recorder.step < 1 or patterns.seen("zero_grad", "backward"):
             return
         trained = [p for _, p in session.by_hand.parameters() if p.requires_grad]
-        few = [p for p in trained if p.grad is None or (p.device.type == "cpu" and p.numel() <= _SMALL)][:_LOOKED_AT]
+        few = [p for p in trained if p.grad is None or (p.device.type == "cpu" and p.numel() <= _SMALL)][
+            :_LOOKED_AT
+        ]
         if few and all(p.grad is None or not bool(p.grad.any()) for p in few):
             patterns.note("zero_grad", "", "found clear")
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
+from netmend.diagnose.detectors.model_is_affine import ModelIsAffine
 from netmend.diagnose.measures.chain import Link, linear_pairs
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.unit import Run
@@ -27,7 +28,7 @@ class HiddenActivationMissing:
     code: ClassVar[str] = "D118"
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
-        affine = {probe.component for probe in trace.probes("affine") if probe.values.get("affine") is True}
+        affine = {symptom.component for symptom in ModelIsAffine().examine(trace)}
         for first, second, certain in linear_pairs(trace):
             whole = first.model in affine
             if on_purpose(first, second) or not (certain or whole):
@@ -54,7 +55,11 @@ class HiddenActivationMissing:
             "the probe says so too",
             net_run(
                 "Linear(10,64) Linear(64,4)",
-                facts=[ProbeFact("affine@model", "affine", "model", values={"affine": True})],
+                facts=[
+                    ProbeFact(
+                        "affine@model", "affine", "model", values={"curvature": 1e-7, "weight_layers": 2}
+                    )
+                ],
             ),
         ),
     )

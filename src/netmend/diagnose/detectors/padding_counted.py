@@ -13,9 +13,16 @@ from netmend.vocabulary import LossFact, ModuleFact, Site, Symptom, TargetFact, 
 _LOSS = "cross_entropy@train.py:20"
 
 
-def _trace(ignored: int, padding: int | None, counts: dict[str, int]) -> Trace:
-    loss = LossFact(_LOSS, "cross_entropy", settings={"ignore_index": ignored}, backward=Site("train.py", 21))
-    layer = ModuleFact("model.embed", "Embedding", settings={"padding_idx": padding}, order=0)
+def _trace(ignored: int, padding: int | None, counts: dict[str, int], tokens: int = 3) -> Trace:
+    loss = LossFact(
+        _LOSS,
+        "cross_entropy",
+        settings={"ignore_index": ignored, "classes": 3},
+        backward=Site("train.py", 21),
+    )
+    layer = ModuleFact(
+        "model.embed", "Embedding", settings={"padding_idx": padding, "num_embeddings": tokens}, order=0
+    )
     return Trace(
         facts={
             "loss": {_LOSS: loss},
@@ -56,7 +63,7 @@ class PaddingCounted:
 
     def _share(self, trace: Trace) -> tuple[float, int, LossFact] | None:
         tokens = [
-            int(layer.settings["padding_idx"])
+            (int(layer.settings["padding_idx"]), layer.settings.get("num_embeddings"))
             for layer in trace.all(ModuleFact)
             if "Embedding" in layer.kind and layer.settings.get("padding_idx") is not None
         ]
@@ -70,9 +77,13 @@ class PaddingCounted:
             ):
                 continue
             total = sum(target.class_counts.values())
-            token = tokens[-1]
+            classes = loss.settings.get(
+                "classes"
+            )  # the targets are tokens only if there are as many classes as tokens
+            token = next((token for token, size in tokens if size == classes), None)
             if (
-                total
+                token is not None
+                and total
                 and loss.settings.get("ignore_index") != token
                 and loss.settings.get("reduction") != "none"
             ):
@@ -86,6 +97,7 @@ class PaddingCounted:
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run("left out", _trace(0, 0, {"0": 500, "1": 200, "2": 200})),
         Run("no padding is known", _trace(-100, None, {"0": 500, "1": 200})),
+        Run("classes of whole texts", _trace(-100, 0, {"0": 500, "1": 400}, tokens=50)),
         Run("hardly any", _trace(-100, 0, {"0": 20, "1": 400, "2": 480})),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (

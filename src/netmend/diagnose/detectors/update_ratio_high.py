@@ -49,7 +49,7 @@ class UpdateRatioHigh:
             when = "" if usual >= self.usual_limit else " in the first steps"
             yield Symptom(
                 self.code,
-                f"Each step{when} changed the weights by {seen:.0%} of their size (median of {motion.tensors} tensors); "
+                f"Each step{when} changed the weights by {_share(seen)} their size (median of {motion.tensors} tensors); "
                 "about 0.1 to 3 % is usual.",
                 component=motion.optimizer,
                 first_step=1,
@@ -83,3 +83,7 @@ class UpdateRatioHigh:
         Run("a third of the weights at every step", net_run(ratio=0.3)),
         Run("the start is wiped out", net_run(ratio=lambda step: 0.8 if step < 12 else 0.02)),
     )
+
+
+def _share(ratio: float) -> str:
+    return f"{ratio:.0%} of" if ratio < 2 else f"{ratio:.3g} times"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
@@ -45,9 +46,10 @@ class WeightsDiverge:
             at_once = early >= self.early_limit
             seen = early if at_once else growth
             when = f"within about {FIRST_STEPS} steps" if at_once else "over the run"
+            size = f"to {seen:.3g} times their initial size" if math.isfinite(seen) else "beyond all numbers"
             yield Symptom(
                 self.code,
-                f"The weights grew to {seen:.3g} times their initial size {when} (median of {motion.tensors} tensors).",
+                f"The weights grew {size} {when} (median of {motion.tensors} tensors).",
                 component=motion.optimizer,
                 first_step=1 if at_once else motion.last_look,
                 observed=seen,

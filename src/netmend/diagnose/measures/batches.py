@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
@@ -41,7 +42,8 @@ def features(trace: Trace, phase: str) -> Features | None:
     means, stds = rows[:, :, 0], rows[:, :, 1]
     if not np.isfinite(means).any():
         return None
-    with np.errstate(all="ignore"):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # features that were never finite have no mean
         mean = np.nanmean(np.where(np.isfinite(means), means, np.nan), axis=0)
         # Spread within batches and between them: data that comes sorted differs from batch to batch.
         inner = np.nanmean(np.where(np.isfinite(stds), stds, np.nan) ** 2, axis=0)

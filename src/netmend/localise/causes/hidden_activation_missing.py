@@ -11,7 +11,7 @@ from netmend.diagnose.measures.chain import Link, chain, linear_pairs
 from netmend.diagnose.measures.examples import falling, flat
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, WEAK, fault, for_symptom, register
+from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.handed_on import handed_on
 from netmend.localise.outcome import harm, relief
 from netmend.unit import Run, threshold
@@ -42,6 +42,8 @@ class HiddenActivationMissing:
         ]
         found = [(first, second, reason) for first, second, reason in pairs if reason is not None]
         if not found:
+            found = self._as_a_whole(case)
+        if not found:
             return
         first, second, reason = found[0]
         evidence = [reason, *harm(case), *relief(case)]
@@ -64,6 +66,19 @@ class HiddenActivationMissing:
             related=(*called, second.site),
             explains=("D118", "D504", "D501", "D604", "D508"),
         )
+
+    def _as_a_whole(self, case: Case) -> list[tuple[Link, Link, Evidence]]:
+        """The model was found to be linear by experiment, though its layers cannot be told to follow one another."""
+        for symptom in case.of("D604") if harm(case) else ():
+            layers = [
+                link
+                for link in chain(case.trace)
+                if link.model == symptom.component and link.kind == "linear"
+            ]
+            if len(layers) > 1 and not on_purpose(layers[0], layers[1]):
+                text = f"By experiment, {symptom.message}"
+                return [(layers[0], layers[1], Evidence(text, STRONG, symptom.code, symptom.first_step))]
+        return []
 
     def _reason(self, case: Case, first: Link, second: Link, certain: bool) -> Evidence | None:
         """Why the second layer surely gets the first one's output: the trace says so, or the source does."""

@@ -10,6 +10,7 @@ from netmend.diagnose.detectors.labels_unrelated import LabelsUnrelated
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.data_origin import target_origin
+from netmend.localise.label_line import label_line
 from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault
 
@@ -50,7 +51,8 @@ class LabelsDoNotBelong:
             self.code,
             evidence,
             component="training data",
-            site=target_origin(case),
+            site=label_line(case) or target_origin(case),
+            related=(target_origin(case),),
             summary=chief.message,
             reason="With labels that do not belong to their inputs there is no rule to be found, only samples to be remembered.",
             remedy="Check that inputs and labels are indexed, shuffled and cut in the same way, and look at a few pairs by eye.",

@@ -54,27 +54,31 @@ class NumericallyUnsafe:
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D110"):
-            if not symptom.detail.get("grew") and symptom.component == "loss":
-                yield self._in_loss(symptom)
+            if not symptom.detail.get("grew"):
+                yield from self._operation(symptom)
         for optimizer in case.trace.optimizers:
             for group in optimizer.groups[:1]:
                 epsilon = group.settings.get("eps")
                 if isinstance(epsilon, int | float) and optimizer.kind not in ("Adadelta", "Adafactor"):
                     yield from self._epsilon(case, optimizer, float(epsilon))
 
-    def _in_loss(self, symptom: Symptom) -> Fault:
+    def _operation(self, symptom: Symptom) -> Iterator[Fault]:
+        """The operation that made the first invalid number, in the loss or inside the network."""
         operation = str(symptom.detail.get("operation", "")).strip("_")
         advice = _UNSAFE.get(_SAME.get(operation, operation))
-        return fault(
-            "LOS-CALC",
+        in_loss = symptom.component == "loss"
+        if symptom.detail.get("phase") not in ("forward", "backward") or not (advice or in_loss):
+            return
+        yield fault(
+            "LOS-CALC" if in_loss else "LYR-NUMERIC",
             [for_symptom(symptom, PROVEN if advice else STRONG)],
-            component="loss",
+            component=symptom.component or "model",
             site=symptom.site,
             summary=symptom.message,
             reason="All values that reached this operation were finite: it is where the invalid number is made.",
             remedy=advice or "Look at the values this operation is given, and keep them inside its domain.",
-            refutation="The operation never gets an argument outside its domain when it is clamped.",
-            explains=("D110", "D501", "D502", "D107", "D215", "D412"),
+            refutation="The values stay finite up to this line, and invalid numbers still arise when its argument is clamped.",
+            explains=("D110", "D215", "D412", "D501", "D502", "D511"),
         )
 
     def _epsilon(self, case: Case, optimizer: OptimizerFact, epsilon: float) -> Iterator[Fault]:

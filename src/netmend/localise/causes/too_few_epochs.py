@@ -33,16 +33,18 @@ class TooFewEpochs:
     few_steps: int = threshold(150, "convention", "updates that are few for any training from scratch")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
-        for symptom in case.of("D505"):
+        passes, steps = epochs(case.trace), case.trace.run.steps
+        # A straight line means the same when there were hardly any steps: the curve had no time to bend.
+        brief = steps <= self.few_steps and passes is not None and passes <= self.few_epochs
+        for symptom in (case.of("D505") or (case.of("D508") if brief else ()))[:1]:
             evidence = [for_symptom(symptom, STRONG)]
-            passes, steps = epochs(case.trace), case.trace.run.steps
             if passes is not None and passes <= self.few_epochs:
                 evidence.append(Evidence(f"Every training sample was seen about {passes:.1f} times.", FAIR))
             if steps <= self.few_steps:
                 evidence.append(Evidence(f"There were only {steps} updates.", WEAK))
             elif passes is None or passes > 4 * self.few_epochs:
                 evidence.append(Evidence(f"There were {steps} updates, which is not few.", -FAIR))
-            if slow := case.first("D102", "D508"):
+            if slow := case.first("D102", *(() if brief else ("D508",))):
                 evidence.append(Evidence("The steps themselves are very small.", -STRONG, slow.code))
             loop = epoch_loop(case.sources, case.trace)
             site = usual_site(case.trace, "step") if loop is None else loop.count

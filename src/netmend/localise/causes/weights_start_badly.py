@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors.init_symmetric import InitSymmetric
+from netmend.diagnose.measures.chain import SQUASHING, mostly
 from netmend.diagnose.measures.examples import flat
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.localise.case import Case
@@ -65,7 +66,8 @@ class WeightsStartBadly:
         if line is None and not constant:
             line = init_line(case.sources, created, "weight", CONSTANT, value)
         where = f" in {line.short}" if line is not None else ""
-        kind = "nn.init.kaiming_normal_" if not _squashed(case) else "nn.init.xavier_uniform_"
+        squashed = mostly(case.trace, SQUASHING) is not None
+        kind = "nn.init.xavier_uniform_" if squashed else "nn.init.kaiming_normal_"
         return fault(
             self.code,
             evidence,
@@ -91,7 +93,3 @@ def _deviation(case: Case, layer: str) -> float | None:
     """The deviation of a layer's initial weights, as an initialisation would name it."""
     found = [p.initial.std for p in case.trace.all(ParameterFact) if p.module == layer and len(p.shape) >= 2]
     return found[0] if found else None
-
-
-def _squashed(case: Case) -> bool:
-    return any(layer.activation in ("tanh", "sigmoid") for layer in case.trace.layers())

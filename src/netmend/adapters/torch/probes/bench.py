@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_flatten, tree_unflatten
@@ -46,6 +48,7 @@ class Bench:
     step: int
     modes: dict[nn.Module, bool] = field(default_factory=dict)  # train or eval, as the program has it
     memory: dict[str, Any] = field(default_factory=dict)  # what one probe has computed and another needs
+    dice: tuple[Any, Any] = field(default_factory=lambda: (random.getstate(), np.random.get_state()))
 
     @staticmethod
     def of(session: TorchSession, module: nn.Module, name: str, call: ForwardCall) -> Bench | None:
@@ -80,6 +83,7 @@ class Bench:
             rows,
             self.step,
             self.modes,
+            dice=self.dice,
         )
 
     def is_batched(self, leaf: Any) -> bool:
@@ -133,6 +137,8 @@ class Bench:
             child.training = mode and training
         if not go_on:
             self.call.random.restore()
+            random.setstate(self.dice[0])
+            np.random.set_state(self.dice[1])
         try:
             with torch.no_grad(), under or contextlib.nullcontext():
                 output = self.module.forward(*args, **kwargs)
@@ -155,9 +161,11 @@ class Bench:
 
     @property
     def base(self) -> Tensor | None:
-        """The output for the samples as they are, in eval mode."""
+        """The output for the samples as they are, in eval mode; None also where a replay does not give the same again."""
         if "base" not in self.memory:
-            self.memory["base"] = self.output()
+            first, second = self.output(), self.output()
+            same = first is not None and second is not None and first.shape == second.shape
+            self.memory["base"] = first if same and torch.equal(first, second) else None
         base: Tensor | None = self.memory["base"]
         return base
 

@@ -1,0 +1,59 @@
+"""The line at which inputs and labels part ways: shuffled on their own, or cut at different places."""
+
+from __future__ import annotations
+
+import ast
+
+from netmend.localise.case import Case
+from netmend.localise.source import last_name, site_of
+from netmend.vocabulary import Site
+
+_SHUFFLES = ("randperm", "permutation", "shuffle", "shuffled", "roll", "sample")
+
+
+def label_line(case: Case) -> Site | None:
+    """A line that moves labels but not inputs, or cuts the two at different places; None when none is found."""
+    model = next(iter(case.trace.models), None)
+    if model is None or model.called is None:
+        return None
+    for file in case.sources.files(near=model.called.file):
+        for node in case.sources.nodes(file):
+            if isinstance(node, ast.Assign | ast.Expr | ast.Return) and (
+                _cut_differently(node) or _moved_alone(node)
+            ):
+                return site_of(file, node)
+    return None
+
+
+def _cut_differently(statement: ast.stmt) -> bool:
+    """`x[i:i + n], y[i + 1:i + n + 1]`: slices of two names in one statement that do not agree."""
+    value = getattr(statement, "value", None)
+    if isinstance(value, ast.Yield):
+        value = value.value
+    if not isinstance(value, ast.Tuple) or len(value.elts) != 2:
+        return False
+    first, second = value.elts
+    if not (isinstance(first, ast.Subscript) and isinstance(second, ast.Subscript)):
+        return False
+    if not (isinstance(first.slice, ast.Slice) and isinstance(second.slice, ast.Slice)):
+        return False
+    # The halves of a split differ too; those are cut from one name, or have an open end.
+    if ast.dump(first.value) == ast.dump(second.value) or None in (first.slice.lower, second.slice.lower):
+        return False
+    return ast.dump(first.slice) != ast.dump(second.slice)
+
+
+def _moved_alone(statement: ast.stmt) -> bool:
+    """`y = y[torch.randperm(len(y))]`: an order drawn for one name and used up at once."""
+    value = getattr(statement, "value", None)
+    if not isinstance(statement, ast.Assign | ast.Expr) or value is None:
+        return False
+    if isinstance(statement, ast.Expr):
+        call = statement.value
+        return isinstance(call, ast.Call) and last_name(call.func) == "shuffle" and len(call.args) == 1
+    return any(
+        isinstance(node, ast.Subscript)
+        and isinstance(node.slice, ast.Call)
+        and last_name(node.slice.func) in _SHUFFLES
+        for node in ast.walk(value)
+    ) or (isinstance(value, ast.Call) and last_name(value.func) in ("roll", "shuffled"))
