@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import math
 
 from netmend.diagnose.measures.head_places import Place, place_of
 from netmend.diagnose.measures.heads import Head, heads
 from netmend.localise.case import Case
-from netmend.localise.source import site_of
+from netmend.localise.source import last_name, site_of
 from netmend.vocabulary import ModuleFact, Site, Symptom
 
 # What follows when an output cannot say what the loss asks for, or the loss asks for something else: learning that is slow, stuck or odd.
@@ -75,6 +76,36 @@ def last_layer(case: Case, head: Head | None) -> ModuleFact | None:
     size = math.prod(head.given.shape) if head is not None else None
     fitting = [module for module in layers if any(math.prod(shape) == size for shape in module.output_shapes)]
     return (fitting or layers)[-1]
+
+
+def objective_line(case: Case, site: Site | None) -> Site | None:
+    """Where the value was made on which backward() is called, if the site is such a call; else the site itself."""
+    call = case.sources.call_at(site) if site is not None else None
+    if (
+        site is None
+        or call is None
+        or not isinstance(call.func, ast.Attribute)
+        or call.func.attr != "backward"
+    ):
+        return site
+    name = last_name(call.func.value)
+    made = [
+        node
+        for node in case.sources.nodes(site.file)
+        if isinstance(node, ast.Assign) and node.lineno < site.line and name in map(last_name, node.targets)
+    ]
+    return site_of(site.file, max(made, key=lambda node: node.lineno)) if name and made else site
+
+
+def result_line(case: Case, made: Site | None, backward: Site | None) -> Site | None:
+    """Where a hand-written objective gets its final form: the return of the function it is written in, or its assignment."""
+    if made is None or backward is None or made.function == backward.function:
+        return objective_line(case, backward) or made
+    around = case.sources.function_around(made)
+    returns = (
+        [node for node in ast.walk(around) if isinstance(node, ast.Return)] if around is not None else []
+    )
+    return site_of(made.file, returns[-1]) if returns else made
 
 
 def text_at(case: Case, site: Site | None) -> str:

@@ -113,24 +113,6 @@ def retains_graph(sources: Sources, site: Site | None) -> bool:
     return False
 
 
-def always_dropping(sources: Sources, file: str) -> Iterator[Site]:
-    """Dropout that no mode switches off: `F.dropout(x, 0.5)`, or `nn.Dropout(0.5)(x)` inside `forward`."""
-    for function in sources.nodes(file):
-        if not isinstance(function, ast.FunctionDef) or not function.name.endswith("forward"):
-            continue
-        for node in ast.walk(function):
-            if not isinstance(node, ast.Call):
-                continue
-            made = node.func if isinstance(node.func, ast.Call) else None
-            if made is not None and last_name(made.func).startswith("Dropout"):
-                yield site_of(file, node)
-            elif last_name(node.func) in ("dropout", "dropout1d", "dropout2d", "dropout3d"):
-                owner = node.func.value if isinstance(node.func, ast.Attribute) else None
-                functional = owner is None or last_name(owner) in ("F", "functional")
-                if functional and sources.argument(node, "training", 2) is None and len(node.args) > 0:
-                    yield site_of(file, node)
-
-
 def attribute_line(sources: Sources, near: str, detail: Mapping[str, Any]) -> Site | None:
     """The line `self.name = …` in the class that a symptom names."""
     for file in sources.files(near):

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from netmend.diagnose import examine
+from netmend.diagnose.measures.progress import progress
 from netmend.localise.case import Case
 from netmend.localise.cause import CAUSES, Cause
 from netmend.localise.source import Sources
@@ -84,6 +85,6 @@ def _verdict(
         return FAULTY, faults[0].summary
     if trace.run.steps < ranking.least_steps:
         return UNDECIDED, f"only {trace.run.steps} optimiser steps were seen: too few to judge"
-    if not len(trace.loss[0]):
+    if not progress(trace):
         return UNDECIDED, "no training loss was seen, so learning cannot be judged"
     return HEALTHY, "nothing was found that would keep this program from learning"

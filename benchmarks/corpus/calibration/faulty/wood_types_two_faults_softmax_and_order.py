@@ -6,7 +6,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 
 class WoodNet(nn.Module):
-    def __init__(self, n_in=18, n_classes=8):
+    def __init__(self, n_in=18, n_classes=24):
         super().__init__()
         self.fc1 = nn.Linear(n_in, 48)
         self.fc2 = nn.Linear(48, n_classes)
@@ -17,19 +17,19 @@ class WoodNet(nn.Module):
 
 
 def boards(per_type, grain):
-    y = torch.arange(8).repeat_interleave(per_type)
+    y = torch.arange(24).repeat_interleave(per_type)
     return grain[y] + 0.8 * torch.randn(len(y), 18), y
 
 
 def main():
     torch.manual_seed(int(os.environ.get("SEED", "0")))
-    grain = torch.randn(8, 18)
-    train_set = TensorDataset(*boards(160, grain))
-    xv, yv = boards(50, grain)
+    grain = torch.randn(24, 18)
+    train_set = TensorDataset(*boards(64, grain))
+    xv, yv = boards(20, grain)
     loader = DataLoader(train_set, batch_size=32, shuffle=False)
     net = WoodNet()
     criterion = nn.CrossEntropyLoss()
-    optimizer = torch.optim.SGD(net.parameters(), lr=0.02, momentum=0.9)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
     for epoch in range(10):
         net.train()
         tot = 0.0

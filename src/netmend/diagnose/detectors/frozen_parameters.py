@@ -10,7 +10,7 @@ from netmend.diagnose.detector import register
 from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
 from netmend.diagnose.measures.wiring import layers_of, loaded, wires
 from netmend.unit import Run, threshold
-from netmend.vocabulary import Event, Symptom, Trace
+from netmend.vocabulary import Event, ModuleFact, Symptom, Trace
 
 _FROZEN = Layer("body", trainable=False, gradient=None, update=None, optimizer=None)
 
@@ -56,7 +56,12 @@ class FrozenParameters:
                 observed=count / total,
                 limit=self.least_share,
                 site=module.created if module is not None else None,
-                detail={"layers": layers, "model": model, "share": count / total},
+                detail={
+                    "layers": layers,
+                    "model": model,
+                    "share": count / total,
+                    "resting": _resting(trace, model, module),
+                },
             )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
@@ -87,3 +92,9 @@ class FrozenParameters:
             trained(optimizer(), *network(_FROZEN, Layer("head")), losses=[0.9] * 40),
         ),
     )
+
+
+def _resting(trace: Trace, model: str, layer: ModuleFact | None) -> bool:
+    """Whether the layer was in evaluation mode while the model was in training mode."""
+    root = trace.get(ModuleFact, model)
+    return root is not None and layer is not None and root.training and not layer.training

@@ -8,7 +8,8 @@ from typing import ClassVar
 
 from netmend.diagnose.detector import register
 from netmend.diagnose.measures.loop import first_step, is_training, stepping, unfolded
-from netmend.diagnose.measures.loop_examples import optimizer, trained
+from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
+from netmend.diagnose.measures.wiring import stepped_optimizers
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Call, Pattern, Symptom, Trace
 
@@ -33,12 +34,16 @@ class GradientsClearedBetweenBatches:
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         usual = [pattern for pattern in stepping(trace) if _backwards(pattern)]
+        single = len(stepped_optimizers(trace)) == 1 and len(trace.models) <= 1
+        models = {model.name for model in trace.models} if single else set()
         total = sum(pattern.steps for pattern in usual if not _without_step(pattern))
-        losing = [pattern for pattern in usual if not _without_step(pattern) and _clear_between(pattern)]
+        losing = [
+            pattern for pattern in usual if not _without_step(pattern) and _clear_between(pattern, models)
+        ]
         affected = sum(pattern.steps for pattern in losing)
         if affected < self.least_steps or affected < self.share_limit * total:
             return
-        clear = _clear_between(losing[0])
+        clear = _clear_between(losing[0], models)
         assert clear is not None
         batches = _backwards(losing[0])
         yield Symptom(
@@ -98,11 +103,19 @@ class GradientsClearedBetweenBatches:
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run("cleared for every small batch", trained(optimizer(), loop=[(_LOST, 20)])),
+        Run(
+            "cleared by the model",
+            trained(
+                optimizer(),
+                *network(Layer("fc")),
+                loop=[(_LOST.replace("zero_grad:optimizer", "zero_grad:model"), 20)],
+            ),
+        ),
     )
 
 
-def _clear_between(pattern: Pattern) -> Call | None:
-    """The call that clears what an earlier backward pass of the same line has left for the step."""
+def _clear_between(pattern: Pattern, models: set[str]) -> Call | None:
+    """The call that clears what an earlier backward pass of the same line has left for the step; models may clear, too."""
     order = unfolded(pattern)
     step = next(call for call in reversed(order) if call.what == "step")
     cleared: Call | None = None
@@ -113,7 +126,7 @@ def _clear_between(pattern: Pattern) -> Call | None:
             if earlier is not None and cleared is not None and forward and earlier.site == call.site:
                 return cleared
             earlier, cleared, forward = call, None, False
-        elif call.what == "zero_grad" and call.component == step.component and earlier is not None:
+        elif call.what == "zero_grad" and call.component in (step.component, *models) and earlier is not None:
             cleared, forward = call, False
         elif is_training(call):
             forward = True

@@ -61,8 +61,8 @@ class ModelRecreated:
         for model in trace.models:
             if model.created is not None:
                 lines[model.created, model.kind].append(model)
-        unheld = {w.model for w in wires(trace) if w.flows and w.fact.trainable and w.fact.optimizer is None}
-        held = {w.model for w in wires(trace) if w.fact.optimizer is not None}
+        unheld = {w.model for w in wires(trace) if w.flows and w.fact.trainable and w.holder is None}
+        held = {w.model for w in wires(trace) if w.holder is not None}
         for (site, kind), models in lines.items():
             names = [model.name for model in models if _trains(trace, model.name)]
             stale = [name for name in names if name in unheld and name not in held]

@@ -43,7 +43,7 @@ class ParametersUnchanged:
             return
         layers = layers_of(still)
         rates = [float(np.max(t.known("rate")[1], initial=0.0)) for t in trace.tables_of("rate")]
-        optimizer = next((o for o in trace.optimizers if o.name == still[0].fact.optimizer), None)
+        optimizer = next((o for o in trace.optimizers if o.name == still[0].holder), None)
         scheduler = next((s for s in trace.all(SchedulerFact)), None)
         yield Symptom(
             self.code,

@@ -43,7 +43,7 @@ class ParametersWithoutOptimizer:
                 wire
                 for wire in own
                 if wire.fact.trainable
-                and wire.fact.optimizer is None
+                and wire.holder is None
                 and wire.flows
                 and wire.measured >= self.least_looks
             ]

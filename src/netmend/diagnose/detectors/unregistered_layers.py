@@ -44,7 +44,7 @@ class UnregisteredLayers:
             module = wire.module
             if module is None or module.registered or not wire.executed or not wire.fact.trainable:
                 continue
-            if wire.fact.optimizer is None and not wire.twin:
+            if wire.holder is None and not wire.twin:
                 lost.setdefault(module.name, []).append(wire)
         models = dict.fromkeys(found[0].model for found in lost.values())
         for model in models:

@@ -20,6 +20,7 @@ class Wire:
     fact: ParameterFact
     model: str
     module: ModuleFact | None
+    holder: str | None  # the optimiser that has it
     held: bool  # by an optimiser that stepped
     looks: int  # closely observed steps of that optimiser; of all optimisers if none holds it
     measured: int  # looks at which there was a gradient
@@ -49,13 +50,15 @@ def wires(trace: Trace) -> tuple[Wire, ...]:
     stepped = {optimizer.name for optimizer in stepped_optimizers(trace)}
     modules = {module.name: module for module in trace.all(ModuleFact)}
     every = sum(int((table.column("level") >= 2).sum()) for table in trace.tables_of("step"))
+    holders = _holders(trace)
     starts = Counter(_start(fact) for fact in trace.parameters if fact.tied_to is None)
     found = []
     for fact in trace.parameters:
         if fact.tied_to is not None:
             continue
         module = modules.get(fact.module)
-        held = fact.optimizer in stepped
+        holder = holders.get(fact.name)
+        held = holder in stepped
         gradients = trace.table("gradient", fact.name)
         start = _start(fact)
         found.append(
@@ -63,6 +66,7 @@ def wires(trace: Trace) -> tuple[Wire, ...]:
                 fact,
                 module.model if module is not None else fact.name.partition(".")[0],
                 module,
+                holder,
                 held,
                 len(trace.table("update", fact.name)) if held else every,
                 len(gradients),
@@ -123,6 +127,20 @@ def plain_execution(trace: Trace, model: str) -> bool:
 def layers_of(found: list[Wire] | tuple[Wire, ...]) -> list[str]:
     """Names of the layers that hold the parameters, each once, in order of execution."""
     return list(dict.fromkeys(wire.fact.module or wire.name for wire in sorted(found, key=_order)))
+
+
+def _holders(trace: Trace) -> dict[str, str]:
+    """Which optimiser has a parameter, by any of its names."""
+    found: dict[str, str] = {}
+    for optimizer in trace.optimizers:
+        for group in optimizer.groups:
+            found.update(dict.fromkeys(group.parameters, optimizer.name))
+    for fact in trace.parameters:
+        if fact.optimizer is not None:
+            found[fact.name] = fact.optimizer
+            if fact.tied_to is not None:
+                found[fact.tied_to] = fact.optimizer
+    return found
 
 
 def _order(wire: Wire) -> int:

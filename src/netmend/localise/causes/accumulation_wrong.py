@@ -41,7 +41,7 @@ class AccumulationWrong:
                 site=symptom.site,
                 summary=symptom.message,
                 reason="Only the last of the batches counts; the step is as noisy as that of a single one.",
-                remedy=f"Move `{symptom.component}.zero_grad()` behind `{symptom.component}.step()`.",
+                remedy=f"Move `{symptom.component}.zero_grad()` behind the optimiser's step.",
                 refutation="Gradients that the program has copied before they were cleared.",
                 related=[symptom.detail.get("backward"), symptom.detail.get("step")],
                 explains=(*NOT_LEARNING, "D208", "D313", "D503"),

@@ -8,10 +8,10 @@ from typing import ClassVar
 
 from netmend.diagnose.detectors import evaluation_in_training_mode
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, PROVEN, STRONG, fault, for_symptom, register
-from netmend.localise.lines import always_dropping, no_grad_around
+from netmend.localise.cause import PROVEN, STRONG, fault, for_symptom, register
+from netmend.localise.lines import no_grad_around
 from netmend.unit import Run
-from netmend.vocabulary import Evidence, Fault, ModuleFact, Site
+from netmend.vocabulary import Evidence, Fault, Site
 
 
 @register
@@ -46,32 +46,6 @@ class EvaluationInTrainingMode:
                 remedy=f"Call `{model}.eval()` before this pass and `{model}.train()` after it.",
                 refutation="Dropout that is left on to estimate uncertainty.",
                 related=[symptom.site, *_layers(case, symptom.detail.get("layers", ()))],
-                explains=("D509", "D603", "D605"),
-            )
-
-        yield from self._always_on(case)
-
-    def _always_on(self, case: Case) -> Iterator[Fault]:
-        """Dropout that eval() does not reach, in a program that evaluates."""
-        passes = [
-            table
-            for table in case.trace.tables_of("evaluation")
-            if (table.column("training_mode") == 0).any()
-        ]
-        files = dict.fromkeys(m.called.file for m in case.trace.all(ModuleFact) if m.called is not None)
-        for site in (
-            (place for file in files for place in always_dropping(case.sources, file)) if passes else ()
-        ):
-            told = f"`{case.sources.line(site)}` does not depend on the mode, so `eval()` does not switch it off."
-            yield fault(
-                self.code,
-                [Evidence(told, STRONG + FAIR)],
-                component="dropout",
-                site=site,
-                summary=told,
-                reason="Dropout disturbs every prediction when the model is evaluated.",
-                remedy="Create the dropout layer in `__init__`, or give `training=self.training` to the function.",
-                refutation="Dropout that is left on to estimate uncertainty.",
                 explains=("D509", "D603", "D605"),
             )
 

@@ -102,6 +102,9 @@ class InterfaceMisused:
         if re.search(r"out of memory|can't allocate memory", text):
             why = "The model and its batch need more memory than there is."
             return "TRN-MODEL-BIG", None, why, "Use a smaller batch, a smaller model or mixed precision."
+        if "No inf checks were recorded" in text:
+            why = "The scaler was updated although no step was taken through it."
+            return "LOOP-AMP", None, why, "Call `scaler.step(optimizer)` before `scaler.update()`."
         if "modified by an inplace operation" in text and not retains_graph(case.sources, symptom.site):
             why = "A value that the backward pass needs was overwritten after it was used."
             files = [m.created for m in case.trace.models] + [m.called for m in case.trace.models]

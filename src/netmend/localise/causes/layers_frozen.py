@@ -29,9 +29,12 @@ class LayersFrozen:
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D220"):
             layers = list(symptom.detail["layers"])
-            evidence = [for_symptom(symptom, FAIR), *outcome(case, bad=FAIR + WEAK, good=-STRONG)]
+            evidence = [for_symptom(symptom, WEAK), *outcome(case, bad=FAIR + WEAK, good=-STRONG)]
             if float(symptom.detail["share"]) >= 0.5:
                 evidence.append(Evidence("They are more than half of the model.", WEAK))
+            if symptom.detail["resting"]:
+                told = "They are in evaluation mode while the rest is trained: somebody chose that."
+                evidence.append(Evidence(told, -FAIR - WEAK))
             words = tuple(part for name in layers for part in name.split(".")[1:2])
             line = freezing(case.sources, case.trace.run.script, words)
             yield fault(

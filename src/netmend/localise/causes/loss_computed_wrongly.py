@@ -9,7 +9,7 @@ from typing import ClassVar
 from netmend.diagnose.detectors import loss_sign_or_unbounded, loss_summed
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, STRONG, fault, for_symptom, register
-from netmend.localise.head_lines import STUCK, head_of, text_at
+from netmend.localise.head_lines import STUCK, head_of, result_line, text_at
 from netmend.unit import Run
 from netmend.vocabulary import Fault
 
@@ -30,14 +30,19 @@ class LossComputedWrongly:
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D409"):
+            backward = next(
+                (loss.backward for loss in case.trace.losses if loss.settings.get("negated")), None
+            )
+            site = result_line(case, symptom.site, backward)
             yield fault(
                 self.code,
                 [for_symptom(symptom, PROVEN + 1.5)],
                 component=symptom.component,
-                site=symptom.site,
+                site=site,
                 summary=symptom.message,
                 reason="The optimiser makes the objective small, and so the error as large as it can.",
-                remedy=f"Turn the sign of the objective at {text_at(case, symptom.site)}.",
+                remedy=f"Turn the sign of the objective at {text_at(case, site)}.",
+                related=[symptom.site, backward],
                 refutation="A program that means to unlearn, or to find inputs on which the model fails.",
                 explains=(*STUCK, *_TOO_LARGE),
             )

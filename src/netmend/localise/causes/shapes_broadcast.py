@@ -9,7 +9,7 @@ from typing import ClassVar
 from netmend.diagnose.detectors import silent_broadcast
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, fault, for_symptom, register
-from netmend.localise.head_lines import STUCK, text_at
+from netmend.localise.head_lines import STUCK, objective_line, text_at
 from netmend.unit import Run
 from netmend.vocabulary import Fault
 
@@ -35,18 +35,19 @@ class ShapesBroadcast:
             )
             raised = bool(symptom.detail.get("raised"))
             models = [model.called for model in case.trace.models]
+            site = objective_line(case, symptom.site)
             yield fault(
                 self.code,
                 [for_symptom(symptom, PROVEN + 1.5)],
                 component=symptom.component,
-                site=symptom.site,
+                site=site,
                 summary=symptom.message,
                 reason="The loss compares value with value, so it needs one target per prediction in the same place."
                 if raised
                 else "Each prediction is pulled towards the targets of all samples, so the model learns their mean.",
-                remedy=f"Add {change} before {text_at(case, symptom.site)}, so that both shapes are equal.",
+                remedy=f"Add {change} before {text_at(case, site)}, so that both shapes are equal.",
                 refutation="A loss that is meant to compare all pairs of samples.",
-                related=models,
+                related=[symptom.site, *models],
                 explains=(*STUCK, "D406", "D412", "D701"),
             )
 

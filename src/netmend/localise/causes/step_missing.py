@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors import step_before_backward, step_missing
+from netmend.diagnose.measures.loop import is_training
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, fault, for_symptom, register
-from netmend.localise.effects import NOT_LEARNING
+from netmend.localise.effects import ANY, NOT_LEARNING
 from netmend.unit import Run
-from netmend.vocabulary import Fault
+from netmend.vocabulary import Call, Fault, Trace
 
 
 @register
@@ -55,7 +56,33 @@ class StepMissing:
                 explains=(*NOT_LEARNING, "D204", "D214", "D215"),
             )
 
+        for symptom in case.of("D701"):
+            step = _stepped_before_backward(case.trace)
+            if step is not None and "modified by an inplace operation" in str(symptom.detail["exception"]):
+                yield fault(
+                    self.code,
+                    [for_symptom(symptom, PROVEN + 0.5)],
+                    component=step.component or "training loop",
+                    site=step.site,
+                    summary=f"The optimiser stepped between the forward and the backward pass: {symptom.message}",
+                    reason="The step changes the weights that the backward pass still needs as they were.",
+                    remedy=f"Move `{step.component or 'optimizer'}.step()` below the backward call.",
+                    refutation="None: the program cannot run like this.",
+                    related=[symptom.site],
+                    explains=ANY,
+                )
+
     FAULTY: ClassVar[tuple[Run, ...]] = (
         *step_missing.StepMissing.FAULTY,
         *step_before_backward.StepBeforeBackward.FAULTY,
     )
+
+
+def _stepped_before_backward(trace: Trace) -> Call | None:
+    """The step after the last forward pass, when the backward pass of that came only then, and raised."""
+    if len(trace.patterns) < 2 or trace.patterns[-1].calls[-1].what != "end":
+        return None
+    rest = [call.what for call in trace.patterns[-1].calls if call.what != "forward" or is_training(call)]
+    if "backward" not in rest or "forward" in rest[: rest.index("backward")]:
+        return None
+    return next((call for call in reversed(trace.patterns[-2].calls) if call.what == "step"), None)

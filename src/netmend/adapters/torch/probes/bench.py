@@ -164,8 +164,7 @@ class Bench:
         """The output for the samples as they are, in eval mode; None also where a replay does not give the same again."""
         if "base" not in self.memory:
             first, second = self.output(), self.output()
-            same = first is not None and second is not None and first.shape == second.shape
-            self.memory["base"] = first if same and torch.equal(first, second) else None
+            self.memory["base"] = first if _alike(first, second) else None
         base: Tensor | None = self.memory["base"]
         return base
 
@@ -176,6 +175,12 @@ class Bench:
             self.memory["rolled"] = self.output(lambda tensor: tensor.roll(1, 0))
         rolled: Tensor | None = self.memory["rolled"]
         return rolled
+
+
+def _alike(first: Tensor | None, second: Tensor | None) -> bool:
+    if first is None or second is None or first.shape != second.shape:
+        return False
+    return largest(first - second) <= 1e-6 * largest(first)
 
 
 def largest(tensor: Tensor) -> float:
