@@ -79,7 +79,7 @@ CASES = {
         "settings.py": "LR = 10.0  # here\n",
     },
     "dataclass in another file": {
-        "train.py": "opt = SGD(p, lr=cfg.lr)  # call\n",
+        "train.py": "from config import Config\ncfg = Config()\nopt = SGD(p, lr=cfg.lr)  # call\n",
         "config.py": "class Config:\n    lr: float = 10.0  # here\n",
     },
     "yaml": {

@@ -53,14 +53,38 @@ class Sources:
         return iter(()) if tree is None else ast.walk(tree)
 
     def files(self, near: str = "") -> list[str]:
-        """Python files of the project: those beside and below the script, the given one first."""
-        start = self.path(near or self._script).parent if (near or self._script) else self._directory
-        found = [near] if near else []
-        for path in sorted(start.rglob("*.py"))[: 10 * _MOST_FILES] if start.is_dir() else []:
-            name = str(path)
-            if not _SKIPPED.intersection(path.parts) and name not in found:
-                found.append(name)
-        return found[:_MOST_FILES]
+        """Python files of the program: the given one, the script, and what they import from beside them, nearest first."""
+        found: list[str] = []
+        waiting = [file for file in (near, self._script) if file]
+        while waiting and len(found) < _MOST_FILES:
+            file = str(self.path(waiting.pop(0)))
+            if file not in found and Path(file).is_file():
+                found.append(file)
+                waiting.extend(self._imported(file))
+        return found
+
+    def _imported(self, file: str) -> Iterator[str]:
+        """The project's own files that a file imports."""
+        folder = Path(file).parent
+        roots = dict.fromkeys(
+            (folder, self.path(self._script).parent if self._script else folder, self._directory)
+        )
+        for node in self.nodes(file):
+            names: list[str] = []
+            places = list(roots)
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                base = node.module or ""
+                names = [base, *(f"{base}.{alias.name}".strip(".") for alias in node.names)]
+                if node.level:
+                    places = [folder.parents[node.level - 2] if node.level > 1 else folder]
+            for name in filter(None, names):
+                relative = Path(*name.split("."))
+                for place in places:
+                    for path in (place / relative.with_suffix(".py"), place / relative / "__init__.py"):
+                        if path.is_file() and not _SKIPPED.intersection(path.parts):
+                            yield str(path)
 
     def call_at(self, site: Site) -> ast.Call | None:
         """The call that a site stands for: by its columns where known, else the first call on the line."""

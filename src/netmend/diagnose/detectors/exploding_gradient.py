@@ -43,9 +43,9 @@ class ExplodingGradient:
         3.0, "calibrated", "decades from the last to the first layer; healthy programs: 1"
     )
     growth_limit: float = threshold(
-        300.0,
+        1000.0,
         "calibrated",
-        "rise of the gradients' norm above its level in the first steps; healthy programs: 30",
+        "rise of the gradients' norm above its level in the first steps; healthy programs: 20",
     )
     least_layers: int = threshold(4, "convention", "fewer layers are not a depth")
     least_looks: int = threshold(8, "convention", "a level needs some looks")

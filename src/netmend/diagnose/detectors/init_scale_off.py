@@ -34,11 +34,19 @@ class InitScaleOff:
         "calibrated",
         "the same; two hidden layers in a row, as a small output layer or branch is done on purpose",
     )
+    together_limit: float = threshold(
+        100.0, "convention", "growth of a signal over all layers beyond what the largest usual scheme gives"
+    )
+    least_large: float = threshold(
+        1.8, "convention", "the usual schemes give 1.67 (Xavier's for tanh) at most"
+    )
     tiny_limit: float = threshold(1e-3, "convention", "one hidden layer this small passes nothing on")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         gains = self._gains(trace)
-        large = [(link, gain) for link, gain, _ in gains if gain > self.large_limit]
+        deep = self._together(gains) > self.together_limit
+        limit = self.least_large if deep else self.large_limit
+        large = [(link, gain) for link, gain, _ in gains if gain > limit]
         small = [
             (link, gain)
             for index, (link, gain, head) in enumerate(gains)
@@ -85,6 +93,14 @@ class InitScaleOff:
             if link.name not in normalised
         ]
 
+    def _together(self, gains: list[tuple[Link, float, bool]]) -> float:
+        """By how much the layers of the deepest model that are somewhat too large blow a signal up together."""
+        products: dict[str, float] = {}
+        for link, gain, _ in gains:
+            if gain > self.least_large:
+                products[link.model] = products.get(link.model, 1.0) * gain / self.least_large
+        return max(products.values(), default=1.0)
+
     def _next_small(self, gains: list[tuple[Link, float, bool]], index: int) -> bool:
         neighbours = gains[max(0, index - 1) : index] + gains[index + 1 : index + 2]
         return any(
@@ -105,6 +121,10 @@ class InitScaleOff:
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run("normal with deviation 1", net_run(gain={2: 8.0, 4: 8.0})),
+        Run(
+            "twofold per layer",
+            net_run("Linear(9,32) ReLU " + "Linear(32,32) ReLU " * 8 + "Linear(32,4)", gain=4.0),
+        ),
         Run("normal with deviation 0.0001", net_run(gain=0.0008)),
     )
 

@@ -10,6 +10,7 @@ from netmend.diagnose.measures.motion import weights
 from netmend.diagnose.measures.objective import objective
 from netmend.vocabulary import LossFact, OptimizerFact, Trace
 
+_LOOKS = 5  # at each end of the run
 _DECOUPLED = (
     "AdamW",
     "SGDW",
@@ -74,7 +75,7 @@ class Penalty:
     """Terms of the objective beside the criterion."""
 
     objective: str
-    share: float  # of the objective's value, at the end of the run
+    share: float  # of the objective's value, at the start or at the end of the run, whichever is more
 
 
 def penalty(trace: Trace) -> Penalty | None:
@@ -91,7 +92,8 @@ def penalty(trace: Trace) -> Penalty | None:
     steps, values = trace.series("progress", course.loss, "loss")
     shares = [
         1 - value / by_step[step]
-        for step, value in zip(steps.tolist()[-5:], values.tolist()[-5:], strict=True)
+        for step, value in zip(steps.tolist(), values.tolist(), strict=True)
         if by_step.get(step, 0.0) > 0
     ]
-    return Penalty(sums[0].name, float(np.median(shares))) if shares else None
+    ends = [float(np.median(part)) for part in (shares[:_LOOKS], shares[-_LOOKS:]) if part]
+    return Penalty(sums[0].name, max(ends)) if ends else None

@@ -50,6 +50,7 @@ _RIVALS = {
     "D305": "The targets are badly scaled.",
     "D308": "The data comes sorted, which makes the loss jump.",
     "D313": "The batches are very small.",
+    "D412": "The loss is far off before any step.",
     "D409": "The loss has no lower bound.",
     "D410": "The loss is summed over the batch.",
 }
@@ -167,11 +168,13 @@ class LearningRateHigh:
         if level is not None and level < self._good(case) and not case.has("D110"):
             found.append(Evidence("The loss came down to a low level all the same.", -2 * STRONG))
         recurrent = any(link.kind == "recurrent" for link in chain(case.trace))
+        # Optimisers that divide by the size of the gradient do not mind a burst.
+        recurrent = recurrent and all(optimizer.kind == "SGD" for optimizer in case.trace.optimizers)
         if recurrent and case.has("D103") and not any(True for _ in calls(case.trace, "clip")):
             found.append(
                 Evidence("A recurrent layer multiplies gradients, and nothing clips them.", -STRONG, "D103")
             )
-        if begun is not None and (begun.first_relative or 1.0) > self.bad_start:
+        if begun is not None and (begun.first_relative or 1.0) > self.bad_start and not case.has("D412"):
             found.append(
                 Evidence(f"The loss was {begun.first_relative:.3g} times too high before any step.", -STRONG)
             )
