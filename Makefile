@@ -1,4 +1,4 @@
-# make demo   set up and watch a small broken training script
+# make demo   set up, then find three classic faults, and write the page of a fourth
 # make test   set up, then format, lint, types and the whole test suite
 PYTHON ?= python3
 VENV := .venv
@@ -13,6 +13,7 @@ $(STAMP): pyproject.toml constraints.txt
 	touch $(STAMP)
 
 demo: $(STAMP)
+	$(BIN)/netmend demo
 	$(BIN)/netmend run --html demo-report.html examples/broken_rings.py
 
 test: lint types unit

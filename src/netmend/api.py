@@ -107,7 +107,7 @@ class Watch:
 
         trace = self.trace
         console = report.console(sys.stderr)
-        console.print(report.diagnosis_text(trace, _judge(self.path, trace)))
+        console.print(report.diagnosis_text(trace, judge(self.path, trace)))
         console.print(report.summary(trace, self.path))
 
     def __enter__(self) -> Watch:
@@ -127,7 +127,7 @@ class Watch:
     def diagnosis(self) -> Report:
         """What is wrong, judged from what has been recorded so far."""
         trace = self.trace
-        return Report(trace, _judge(self.path, trace))
+        return Report(trace, judge(self.path, trace))
 
 
 @dataclass(frozen=True)
@@ -176,17 +176,24 @@ def diagnose(run: str | Path | Trace = "last", *, directory: Path | str | None =
     from netmend.vocabulary import Trace
 
     if isinstance(run, Trace):
-        return Report(run, _judge(None, run))
+        return Report(run, judge(None, run))
     root = Path(directory) / "runs" if directory is not None else runs_root()
     path = find_run(root, str(run))
     trace = read_trace(path)
-    return Report(trace, _judge(path, trace))
+    return Report(trace, judge(path, trace))
 
 
-def _judge(path: Path | None, trace: Trace) -> Diagnosis:
-    from netmend.localise import diagnose as judge
+def judge(path: Path | None, trace: Trace) -> Diagnosis:
+    """What is wrong with a run; the other processes of a distributed run are compared with this one."""
+    from netmend.diagnose.measures.replicas import with_replicas
+    from netmend.localise import diagnose as judge_trace
+    from netmend.store import read_trace, recorded_ranks
 
-    return judge(trace)
+    if path is not None:
+        own = trace.environment.rank
+        others = [read_trace(path, rank) for rank in recorded_ranks(path) if rank != own]
+        trace = with_replicas(trace, others) if others else trace
+    return judge_trace(trace)
 
 
 _active: Watch | None = None

@@ -146,14 +146,14 @@ def _report(watching: Any, wishes: Wishes) -> bool:
     if wishes.nothing:
         return False
     from netmend import report
-    from netmend.localise import diagnose
+    from netmend.api import judge
     from netmend.store import read_trace
 
     if watching.problem is not None and not watching.path.exists():
         sys.stderr.write(f"netmend: {watching.problem}\n")
         return False
     trace = read_trace(watching.path, watching.rank)
-    diagnosis = diagnose(trace)
+    diagnosis = judge(watching.path, trace)
     if wishes.page is not None:
         wishes.page.write_text(report.html(trace, diagnosis=diagnosis), encoding="utf-8")
     if wishes.data is not None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from netmend.diagnose.measures.motion import motions
 from netmend.diagnose.measures.objective import objective
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, for_symptom
@@ -15,8 +18,8 @@ POOR = 0.4
 def level(case: Case) -> float | None:
     """The loss at the end, relative to the best constant answer, or to its start where that is not known."""
     course = objective(case.trace)
-    if course is None:
-        return None
+    if course is None or (course.last_relative is None and len(motions(case.trace)) > 1):
+        return None  # optimisers that pull against each other: a loss that does not fall says nothing
     return course.last_relative if course.last_relative is not None else 1.0 - course.fell
 
 
@@ -42,3 +45,8 @@ def relief(case: Case, weight: float = STRONG) -> list[Evidence]:
     if reached is None or reached > LEARNED or case.has("D502", "D503", "D110"):
         return []
     return [Evidence("The loss came down to a low level all the same.", -weight)]
+
+
+def rivals(case: Case, known: Mapping[str, str], weight: float = STRONG) -> list[Evidence]:
+    """Reasons against: symptoms that point to another cause of the same trouble, with what they say."""
+    return [Evidence(text, -weight, code) for code, text in known.items() if case.has(code)]

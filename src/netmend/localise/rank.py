@@ -10,10 +10,14 @@ from netmend.diagnose.measures.progress import progress
 from netmend.localise.case import Case
 from netmend.localise.cause import CAUSES, Cause
 from netmend.localise.source import Sources
-from netmend.vocabulary import FAULTY, HEALTHY, UNDECIDED, Diagnosis, Fault, Trace
+from netmend.vocabulary import FAULTY, HEALTHY, UNDECIDED, Advice, Diagnosis, Fault, Trace
 
 # Nothing learned, the loss rose for good, values became non-finite: a run that shows one of these has failed, whatever the cause.
 UNMISSABLE = ("D501", "D502", "D110")
+
+
+# Worth knowing, but no reason to wake a person: gradients kept in evaluation, modules never called, parts that are frozen.
+ADVISORY = ("D224", "D226", "D220")
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,14 @@ def diagnose(
     if not faults and case.has(*UNMISSABLE):
         faults, suspects = _best_guess(suspects, ranking)
     verdict, reason = _verdict(trace, faults, suspects, ranking)
-    return Diagnosis(verdict, faults, suspects, (), symptoms, reason, tuple(problems))
+    advice = tuple(
+        Advice(s.code, s.message, s.site) for s in case.of(*ADVISORY) if s.code not in _told(faults)
+    )
+    return Diagnosis(verdict, faults, suspects, advice, symptoms, reason, tuple(problems))
+
+
+def _told(faults: Iterable[Fault]) -> set[str]:
+    return {code for fault in faults for code in fault.symptoms}
 
 
 def rank(accused: Iterable[Fault], ranking: Ranking) -> tuple[tuple[Fault, ...], tuple[Fault, ...]]:

@@ -101,13 +101,20 @@ def better_rate(optimizer: OptimizerFact, rate: float, ratio: float | None, lowe
     return rounded(wanted)
 
 
+def momentum(optimizer: OptimizerFact) -> float:
+    """The share of the last step that is repeated in the next: SGD's momentum, Adam's first beta."""
+    found = [0.0]
+    for group in optimizer.groups:
+        given, betas = group.settings.get("momentum"), group.settings.get("betas")
+        found.append(float(given) if isinstance(given, int | float) else 0.0)
+        found.append(float(betas[0]) if isinstance(betas, list | tuple) and betas else 0.0)
+    return max(found)
+
+
 def lowest_usual(optimizer: OptimizerFact) -> float:
     """The lowest rate with which networks are commonly trained from scratch."""
     if optimizer.kind == "SGD":
-        momentum = max(
-            (float(group.settings.get("momentum") or 0.0) for group in optimizer.groups), default=0.0
-        )
-        return 1e-3 if momentum >= 0.8 else 1e-2
+        return 1e-3 if momentum(optimizer) >= 0.8 else 1e-2
     return 1e-4 if optimizer.kind in _ADAPTIVE else 1e-3
 
 

@@ -98,7 +98,11 @@ class FirstBatch:
         if not kinds or self.session.compiled or not self._safe_now():
             return
         calls = gradient_check.calls_behind(objective, kinds)
-        with undisturbed(None):
+        quiet, kept = Quiet(self.session.sites), Kept()
+        if not all(quiet.read_function(kind) for kind in calls):
+            return
+        with undisturbed(None, kept):
+            quiet.keep(kept)
             for found in gradient_check.outcomes(calls):
                 self._record(gradient_check.WHAT, found, found.component)
 
@@ -173,8 +177,7 @@ class FirstBatch:
         started = perf_counter()
         few = whole.fewer()
         used = few if few is not None else whole
-        expected = model.forward_seconds * used.rows / max(whole.rows, 1) * _REPLAYS
-        if expected > _SECONDS:
+        if model.forward_seconds * used.rows / max(whole.rows, 1) > _SECONDS:
             if self._known[model.name].done:
                 self._left_out(model.name, "a forward pass takes too long")
             return False
@@ -182,9 +185,10 @@ class FirstBatch:
             used = whole  # written for one size of batch
         if used.rows > _WHOLE or used.rows in {n for leaf in used.batched for n in leaf.shape[1:]}:
             return True  # the axis of the samples cannot be told from others
-        if (perf_counter() - started) * _REPLAYS / 2 > _SECONDS:
-            self._left_out(model.name, "a forward pass takes too long")
-            return True
+        if used.base is not None and (perf_counter() - started) * _REPLAYS / 2 > _SECONDS:
+            if self._known[model.name].done:
+                self._left_out(model.name, "a forward pass takes too long")
+            return False
         for probe in _FIRST:
             for found in _all(probe.examine(used)):
                 self._record(probe.WHAT, found, used.name)

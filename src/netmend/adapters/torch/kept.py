@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import random
 import types
@@ -127,8 +128,11 @@ class Kept:
         self._undo.append(undo)
 
     def put_back(self) -> None:
-        for undo in reversed(self._undo):
-            undo()
+        with (
+            contextlib.ExitStack() as back
+        ):  # each is tried, whatever happens to the others; the last one first
+            for undo in self._undo:
+                back.callback(undo)
 
     def _tensor(self, tensor: Tensor) -> Tensor:
         if not plain(tensor):

@@ -70,8 +70,13 @@ class Quiet:
             self._consider(vars(child).get("forward", type(child).forward), type(child))
             self._class(type(child))
             for value in vars(child).values():
-                if not isinstance(value, (nn.Module, torch.Tensor)):
+                if not isinstance(value, (nn.Module, torch.Tensor)) and not self._consider(value):
                     self._class(type(value), whole=True)
+        return self.quiet
+
+    def read_function(self, kind: type) -> bool:
+        """The same for a custom autograd.Function."""
+        self._consider(kind)
         return self.quiet
 
     def keep(self, kept: Kept) -> None:

@@ -60,31 +60,29 @@ class _Silent:
 def undisturbed(module: nn.Module | None, kept: Kept | None = None) -> Iterator[Kept]:
     """Whatever is run inside leaves the module (if any), random states and outputs of the program as they were."""
     kept = Kept() if kept is None else kept
-    torch_state, python_state, numpy_state = RandomState.now(), random.getstate(), np.random.get_state()
-    streams = sys.stdout, sys.stderr
     # Put in front by hand: the proper function would make Python show warnings again that were shown already.
     silence: Any = ("ignore", None, Warning, None, 0)
-    disabled = logging.root.manager.disable
-    fused, tuned = torch.backends.mha.get_fastpath_enabled(), torch.backends.cudnn.benchmark
-    try:
+    filters: list[Any] = warnings.filters  # type: ignore[assignment]
+    with contextlib.ExitStack() as back:  # each is tried, whatever happens to the others
+        back.callback(torch.set_rng_state, torch.get_rng_state())
+        if torch.cuda.is_initialized():
+            back.callback(torch.cuda.set_rng_state_all, torch.cuda.get_rng_state_all())
+        back.callback(random.setstate, random.getstate())
+        back.callback(np.random.set_state, np.random.get_state())
+        back.callback(kept.put_back)
+        back.callback(setattr, sys, "stdout", sys.stdout)
+        back.callback(setattr, sys, "stderr", sys.stderr)
+        back.callback(lambda: filters.remove(silence) if silence in filters else None)
+        back.callback(logging.disable, logging.root.manager.disable)
+        back.callback(torch.backends.mha.set_fastpath_enabled, torch.backends.mha.get_fastpath_enabled())
+        back.callback(setattr, torch.backends.cudnn, "benchmark", torch.backends.cudnn.benchmark)
         if module is not None:
             kept.module(module)
-        sys.stdout, sys.stderr = _Silent(streams[0]), _Silent(streams[1])
-        warnings.filters.insert(0, silence)  # type: ignore[attr-defined]
+        sys.stdout, sys.stderr = _Silent(sys.stdout), _Silent(sys.stderr)
+        filters.insert(0, silence)
         logging.disable(logging.CRITICAL)
         torch.backends.mha.set_fastpath_enabled(
             False
         )  # it warns once per process: the program's own call has to
         torch.backends.cudnn.benchmark = False
         yield kept
-    finally:
-        torch.backends.cudnn.benchmark = tuned
-        torch.backends.mha.set_fastpath_enabled(fused)
-        logging.disable(disabled)
-        if silence in warnings.filters:
-            warnings.filters.remove(silence)  # type: ignore[attr-defined]
-        sys.stdout, sys.stderr = streams
-        kept.put_back()
-        torch_state.restore()
-        random.setstate(python_state)
-        np.random.set_state(numpy_state)

@@ -41,6 +41,9 @@ class UpdateRatioLow:
         "convention",
         "for objectives whose value says nothing about progress, only if nothing moved at all",
     )
+    unscaled_limit: float = threshold(
+        0.03, "convention", "where the loss has no constant answer to be compared with"
+    )
     least_relative: float = threshold(
         0.75, "convention", "below that of the constant answer something was learned"
     )
@@ -53,42 +56,48 @@ class UpdateRatioLow:
     least_steps: int = threshold(30, "convention", "a run may be meant to be that short")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
-        limit = self.travelled_limit if objective(trace) is not None else self.unknown_limit
-        for motion in self._judged(trace):
-            usual, travelled = motion.usual or 0.0, motion.travelled or 0.0
-            if usual > self.ratio_limit or travelled > limit:
+        for motion, ratio in self._judged(trace):
+            travelled = motion.travelled or 0.0
+            if ratio > self.ratio_limit or travelled > self._limit(trace):
                 continue
             yield Symptom(
                 self.code,
-                f"Each step changed the weights by only {usual:.1g} of their size (median of {motion.tensors} tensors): "
+                f"Each step changed the weights by only {ratio:.1g} of their size (median of {motion.tensors} tensors): "
                 f"in {motion.steps} steps they could move by {travelled:.1g} at most.",
                 component=motion.optimizer,
                 first_step=motion.last_look,
-                observed=usual,
+                observed=ratio,
                 limit=self.ratio_limit,
                 detail={"travelled": travelled},
             )
 
-    def _judged(self, trace: Trace) -> Iterator[Motion]:
+    def _limit(self, trace: Trace) -> float:
+        """The distance that must be stayed below, by how well the loss tells whether anything was learned."""
+        course = objective(trace)
+        if course is None or len(motions(trace)) > 1:
+            return self.unknown_limit
+        return self.travelled_limit if course.relative is not None else self.unscaled_limit
+
+    def _judged(self, trace: Trace) -> Iterator[tuple[Motion, float]]:
+        """Optimisers that never made large steps in a run that learned little, with their usual relative update."""
         course = objective(trace)
         if course is not None and (
             course.fell > self.most_fall or (course.last_relative or 1.0) < self.least_relative
         ):
             return
         for motion in motions(trace):
+            ratio = motion.usual if motion.usual is not None else motion.early
             # Exactly nothing is another matter: frozen, dead, or a rate of zero.
-            if motion.usual is None or motion.steps < self.least_steps or motion.usual <= 0:
-                continue
-            if (motion.highest or 0.0) < self.highest_limit:
-                yield motion
+            if ratio and motion.steps >= self.least_steps and (motion.highest or 0.0) < self.highest_limit:
+                yield motion, ratio
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
         judged = list(self._judged(trace))
         if not judged:
             return {}
         return {
-            "ratio_limit": min(motion.usual or 0.0 for motion in judged),
-            "travelled_limit": min(motion.travelled or 0.0 for motion in judged),
+            "ratio_limit": min(ratio for _, ratio in judged),
+            "travelled_limit": min(motion.travelled or 0.0 for motion, _ in judged),
         }
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (

@@ -12,7 +12,7 @@ from netmend.diagnose.measures.net_examples import net_run
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.handed_on import fed_by
-from netmend.localise.outcome import harm, relief
+from netmend.localise.outcome import harm, relief, rivals
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, ModuleFact, Symptom
 
@@ -41,7 +41,7 @@ class HiddenActivationWrong:
     )
 
     def accuse(self, case: Case) -> Iterator[Fault]:
-        against = [Evidence(text, -STRONG, code) for code, text in _RIVALS.items() if case.has(code)]
+        against = rivals(case, _RIVALS)
         for symptom in case.of("D119")[:1]:
             weight = self.softmax_weight if self._certain(case, symptom) else WEAK
             evidence = [for_symptom(symptom, weight), *harm(case), *relief(case, 2 * STRONG)]

@@ -10,9 +10,9 @@ from netmend.diagnose.detectors.bottleneck import Bottleneck
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, fault, for_symptom, register
 from netmend.localise.follow import argument_origin
-from netmend.localise.outcome import harm
+from netmend.localise.outcome import harm, rivals
 from netmend.unit import Run
-from netmend.vocabulary import Evidence, Fault, ModuleFact
+from netmend.vocabulary import Fault, ModuleFact
 
 _RIVALS = {
     "D101": "The steps are too large.",
@@ -40,7 +40,7 @@ class LayerTooNarrow:
             origin = argument_origin(case.sources, created, "out_features", 1)
             evidence = [for_symptom(symptom, STRONG), *harm(case)]
             evidence += [for_symptom(s, FAIR) for s in case.of("D504")[:1]]
-            evidence += [Evidence(text, -STRONG, code) for code, text in _RIVALS.items() if case.has(code)]
+            evidence += rivals(case, _RIVALS)
             width = symptom.detail.get("width")
             yield fault(
                 self.code,

@@ -16,7 +16,8 @@ from netmend.diagnose.measures.objective import objective
 from netmend.diagnose.measures.start import start
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
-from netmend.localise.rates import at_most, better_rate, highest_rate, setting
+from netmend.localise.outcome import level, rivals
+from netmend.localise.rates import at_most, better_rate, highest_rate, momentum, setting
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, OptimizerFact
 
@@ -87,6 +88,9 @@ class LearningRateHigh:
     bad_start: float = threshold(
         3.0, "convention", "a loss that far off before any step is not the rate's doing"
     )
+    high_momentum: float = threshold(
+        0.99, "convention", "steps grow a hundredfold, and the rate is not the first suspect"
+    )
     most: float = threshold(4.2, "convention", "an inference never outweighs a proof, which has 4.5")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
@@ -101,7 +105,7 @@ class LearningRateHigh:
             too_large = [*self._steps(case, motion), *(for_symptom(s, STRONG) for s in overflow)]
             harm = self._harm(case, sure=sum(item.weight for item in too_large) >= STRONG)
             if too_large and (harm or overflow):
-                evidence = at_most([*too_large, *harm], self.most) + self._against(case)
+                evidence = at_most([*too_large, *harm], self.most) + self._against(case, optimizer)
                 yield self._fault(case, motion, optimizer, evidence)
 
     def _steps(self, case: Case, motion: Motion) -> Iterator[Evidence]:
@@ -121,6 +125,8 @@ class LearningRateHigh:
             )
         elif not grown and motion.tensors > 1 and (motion.growth or 0.0) >= 2 * self.growth:
             yield Evidence(f"The weights grew {motion.growth:.1f}-fold over the run.", WEAK)
+        died = [symptom for symptom in case.of("D104") if symptom.detail.get("rise", 0.0) > 0]
+        yield from (for_symptom(symptom, STRONG) for symptom in died[:1])
         begun = start(case.trace)
         if begun is not None and begun.overshoot >= self.overshoot:
             yield Evidence(
@@ -132,20 +138,18 @@ class LearningRateHigh:
     def _harm(self, case: Case, sure: bool) -> list[Evidence]:
         """Signs that training suffers; a high level alone may be the noise of the data, and counts only if steps surely are large."""
         harm = [for_symptom(symptom, _OUTCOMES[symptom.code]) for symptom in case.of(*_OUTCOMES)]
-        died = [symptom for symptom in case.of("D104") if symptom.detail.get("rise", 0.0) > 0]
-        harm += [for_symptom(symptom, FAIR) for symptom in died[:1]]
-        course, level = objective(case.trace), self._level(case)
+        course, reached = objective(case.trace), level(case)
         if not sure:
             return [item for item in harm if item.symptom != "D504"]
-        if course is None or level is None or case.has("D501", "D502", "D503"):
+        if course is None or reached is None or case.has("D501", "D502", "D503"):
             return harm
         if course.last_relative is None:
-            if level > 1 - self.good_after_wild_start:
+            if reached > 1 - self.good_after_wild_start:
                 harm.append(Evidence(f"The loss ended at {course.last:.3g}, no lower than it started.", FAIR))
-        elif level > self._good(case):
-            weight = FAIR if level > self.poor_relative else WEAK
+        elif reached > self._good(case):
+            weight = FAIR if reached > self.poor_relative else WEAK
             harm.append(
-                Evidence(f"The loss ended at {level:.2f} times that of the best constant answer.", weight)
+                Evidence(f"The loss ended at {reached:.2f} times that of the best constant answer.", weight)
             )
         return harm
 
@@ -155,17 +159,14 @@ class LearningRateHigh:
         wild = begun is not None and begun.overshoot >= self.overshoot and case.has("D107")
         return self.good_after_wild_start if wild else self.good_relative
 
-    def _level(self, case: Case) -> float | None:
-        """The loss at the end, relative to the constant answer, or to its start where none is known."""
-        course = objective(case.trace)
-        if course is None:
-            return None
-        return course.last_relative if course.last_relative is not None else 1.0 - course.fell
-
-    def _against(self, case: Case) -> list[Evidence]:
-        found = [Evidence(text, -STRONG, code) for code, text in _RIVALS.items() if case.has(code)]
-        level, begun = self._level(case), start(case.trace)
-        if level is not None and level < self._good(case) and not case.has("D110"):
+    def _against(self, case: Case, optimizer: OptimizerFact | None) -> list[Evidence]:
+        found = rivals(case, _RIVALS)
+        reached, begun = level(case), start(case.trace)
+        if optimizer is not None and momentum(optimizer) >= self.high_momentum:
+            found.append(
+                Evidence(f"A momentum of {momentum(optimizer):g} makes steps many times longer.", -STRONG)
+            )
+        if reached is not None and reached < self._good(case) and not case.has("D110"):
             found.append(Evidence("The loss came down to a low level all the same.", -2 * STRONG))
         recurrent = any(link.kind == "recurrent" for link in chain(case.trace))
         # Optimisers that divide by the size of the gradient do not mind a burst.

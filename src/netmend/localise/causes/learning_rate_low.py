@@ -10,6 +10,7 @@ from netmend.diagnose.detectors.update_ratio_low import UpdateRatioLow
 from netmend.diagnose.measures.motion import Motion, motions
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
+from netmend.localise.outcome import rivals
 from netmend.localise.rates import at_most, better_rate, highest_rate, lowest_usual, setting
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, OptimizerFact
@@ -50,7 +51,7 @@ class LearningRateLow:
             low = next((s for s in case.of("D102") if s.component == motion.optimizer), None)
             outcomes = [for_symptom(outcome, _OUTCOMES[outcome.code]) for outcome in case.of(*_OUTCOMES)]
             if low is not None:
-                evidence = [for_symptom(low, STRONG + WEAK), *outcomes]
+                evidence = [for_symptom(low, STRONG + FAIR), *outcomes]
             elif case.has("D505") and self._unusual(case, motion):
                 text = f"The rate is low for this optimiser, and each step changed the weights by only {motion.usual:.1g}."
                 evidence = [Evidence(text, 2 * FAIR), *outcomes]
@@ -63,7 +64,7 @@ class LearningRateLow:
                 evidence = [Evidence(text, FAIR), *outcomes]
             else:
                 continue
-            against = [Evidence(text, -STRONG, code) for code, text in _RIVALS.items() if case.has(code)]
+            against = rivals(case, _RIVALS)
             optimizer = case.trace.get(OptimizerFact, motion.optimizer)
             yield self._fault(case, motion, optimizer, at_most(evidence, self.most) + against)
 

@@ -11,7 +11,7 @@ from netmend.diagnose.measures.examples import flat
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
-from netmend.localise.outcome import harm, relief
+from netmend.localise.outcome import harm, relief, rivals
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, FunctionFact, ModuleFact, Site, Symptom
 
@@ -50,7 +50,7 @@ class NormalisationMissing:
             evidence.append(
                 Evidence(f"None of {depth} layers in a row is followed by a normalisation.", FAIR)
             )
-            evidence += [Evidence(text, -STRONG, code) for code, text in _RIVALS.items() if case.has(code)]
+            evidence += rivals(case, _RIVALS)
             if mostly(case.trace, SIGMOIDS) is not None:
                 evidence.append(
                     Evidence("The hidden activations are sigmoids, which weaken every gradient.", -STRONG)

@@ -10,9 +10,10 @@ from netmend.diagnose.measures.probe_examples import recurrent
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, fault, for_symptom, register
 from netmend.localise.effects import ANY
+from netmend.localise.follow import argument_origin
 from netmend.localise.layer_lines import creation_of
 from netmend.unit import Run
-from netmend.vocabulary import Fault
+from netmend.vocabulary import Fault, Site
 
 
 @register
@@ -32,7 +33,7 @@ class SequenceLayout:
             if symptom.detail.get("batch_first") is not False:
                 continue
             name, kind = str(symptom.detail["module"]), str(symptom.detail["kind"])
-            created = creation_of(case.trace, name)
+            created = _pattern(case, creation_of(case.trace, name))
             shape = ", ".join(map(str, symptom.detail.get("module_input", ())))
             yield fault(
                 self.code,
@@ -49,3 +50,12 @@ class SequenceLayout:
             )
 
     FAULTY: ClassVar[tuple[Run, ...]] = (Run("recurrent layer over samples", recurrent()),)
+
+
+def _pattern(case: Case, created: Site | None) -> Site | None:
+    """`nn.TransformerEncoder(layer, 6)` copies a layer that is created elsewhere, with its order of axes."""
+    for name in ("encoder_layer", "decoder_layer"):
+        origin = argument_origin(case.sources, created, name, 0)
+        if origin is not None and "Layer" in origin.text:
+            return origin.site
+    return created

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -20,6 +20,7 @@ _RANDOM = ("bernoulli", "dropout", "rand", "normal", "uniform", "exponential", "
 # They lay the numbers of a batch out anew; an axis may then no longer be that of the samples.
 _VIEWS = ("view", "unsafe_view", "reshape", "reshape_alias")
 _REARRANGING = (*_VIEWS, "unflatten", "select", "index", "slice")
+_MOVING = ("transpose", "permute", "t")
 _MOST_SWAPS = 4
 _FALLS_SHORT = 1e-6  # relative: less than this is rounding
 
@@ -91,14 +92,14 @@ class Where:
         return Place(operation, name, kind, site, running.input_shape, batch_first)  # type: ignore[arg-type]
 
 
-def survey(bench: Bench) -> Survey:
+def survey(bench: Bench) -> Findings:
     """One replay in eval mode, all of whose operations are looked at."""
     if "survey" not in bench.memory:
         with Where(bench).followed() as where:
-            watch = Survey(where, bench.rows)
+            watch = _Survey(where, bench.rows)
             bench.run(under=watch)
-        bench.memory["survey"] = watch
-    found: Survey = bench.memory["survey"]
+        bench.memory["survey"] = watch.found
+    found: Findings = bench.memory["survey"]
     return found
 
 
@@ -112,41 +113,43 @@ def first_mixing_operation(bench: Bench, change: Change) -> Place | None:
         return after.found
 
 
-class Survey(TorchDispatchMode):
+@dataclass
+class Findings:
     """Where random numbers are drawn, axes change places under a view, and the axis of the samples is left."""
 
+    random: Place | None = None  # the first one
+    left: Place | None = None  # the last one, if the axis did not come back after it
+    swapped: list[tuple[Place, tuple[int, ...], tuple[int, ...]]] = field(default_factory=list)
+    batch_first: bool = False  # a layer that expects samples on the first axis was used
+
+
+class _Survey(TorchDispatchMode):
     def __init__(self, where: Where, rows: int) -> None:
         super().__init__()
         self._where, self._rows = where, rows
-        self.random: Place | None = None  # the first one
-        self.left: Place | None = None  # the last one, if the axis did not come back after it
-        self.swapped: list[tuple[Place, tuple[int, ...], tuple[int, ...]]] = []
-        self.batch_first = False  # a layer that expects samples on the first axis was used
+        self.found = Findings()
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
-        name = str(func.overloadpacket.__name__).strip("_")
-        if self.random is None and any(word in name for word in _RANDOM):
-            self.random = self._where.place(name)
-        self.batch_first = self.batch_first or self._where.batch_first
+        name, found = str(func.overloadpacket.__name__).strip("_"), self.found
+        if found.random is None and any(word in name for word in _RANDOM):
+            found.random = self._where.place(name)
+        found.batch_first = found.batch_first or self._where.batch_first
         first = next((t for t in tensors_in(result) if t.dim()), None)
         if first is not None and not self._where.in_library:
             self._look(name, first, next((t for t in tensors_in(args) if t.dim()), None))
         return result
 
     def _look(self, name: str, made: Tensor, given: Tensor | None) -> None:
+        found = self.found
         if len(made) == self._rows:
-            self.left = None
-        elif (
-            given is not None
-            and len(given) == self._rows
-            and name in (*_REARRANGING, "transpose", "permute", "t")
-        ):
-            self.left = self._where.place(name)
-        if given is not None and name in _VIEWS and len(self.swapped) < _MOST_SWAPS:
+            found.left = None
+        elif given is not None and len(given) == self._rows and name in (*_REARRANGING, *_MOVING):
+            found.left = self._where.place(name)
+        if given is not None and name in _VIEWS and len(found.swapped) < _MOST_SWAPS:
             before, after = tuple(given.shape), tuple(made.shape)
             if reordered(before, after):
-                self.swapped.append((self._where.place(name), before, after))
+                found.swapped.append((self._where.place(name), before, after))
 
 
 def reordered(before: tuple[int, ...], after: tuple[int, ...]) -> bool:

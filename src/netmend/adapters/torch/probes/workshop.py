@@ -55,13 +55,19 @@ class Workshop:
         factor: float = 1.0,
         change: Callable[[Tensor, int], Tensor] | None = None,
         until: float = -math.inf,
+        same_dice: bool = False,
     ) -> list[float]:
-        """Losses of a copy that is trained on the batch, the last one after the last step. `change` alters inputs, given the step."""
+        """Losses of a copy that is trained on the batch, the last one after the last step.
+
+        `change` alters inputs, given the step; with `same_dice` all steps drop the same units.
+        """
         model, optimizer = _copies(self.bench.module, self._optimizer)
         for group in optimizer.param_groups:
             group["lr"] = group["lr"] * factor
         started, losses = perf_counter(), []
         for step in range(steps + 1):
+            if same_dice:
+                self.bench.call.random.restore()
             loss = self._loss(model, step, change)
             losses.append(float(loss.detach()))
             over = step == steps or perf_counter() - started > seconds
