@@ -23,7 +23,7 @@ def core_modules() -> list[str]:
     found = []
     for file in sorted(PACKAGE.rglob("*.py")):
         parts = file.relative_to(PACKAGE.parent).with_suffix("").parts
-        if "adapters" in parts or parts[-1] == "__main__":
+        if {"adapters", "demo"}.intersection(parts) or parts[-1] == "__main__":  # demo: programs, no modules
             continue
         found.append(".".join(parts).removesuffix(".__init__"))
     return found

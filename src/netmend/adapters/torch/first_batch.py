@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
-from time import perf_counter
+from time import thread_time
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -52,13 +52,13 @@ _FIRST: tuple[Any, ...] = (
 )
 _TRAINING: tuple[Any, ...] = (batch_overfit, input_ignored, rate_probe)  # with --probe
 _REPLAYS = 8  # that the first probes need, about
-_SECONDS = 0.15  # they may take together; before the first step, no budget is touched
-_LARGEST = 256_000_000  # bytes of parameters: they are copied once
+_SECONDS = 0.15  # of computing they may take together; at the first step, no budget is touched
+_LARGEST = 64_000_000  # bytes of parameters: they are copied
 _WHOLE = 64  # samples of a batch that is used as it is when its model takes no smaller one
 _TRIES = 5
 _FIRST_GAP, _GAPS = 16, 6  # train against eval mode, when running averages have settled, and ever more rarely
 _GAP_SHARE = 0.5  # of the budget
-_HARMLESS_THREADS = ("tqdm", "multiprocessing", "torch", "netmend", "threading")
+_HARMLESS_THREADS = ("tqdm", "multiprocessing", "torch", "netmend")
 
 
 @dataclass
@@ -125,16 +125,17 @@ class FirstBatch:
         if module is None or model is None:
             return
         known = self._known[model.name]
-        seconds = model.forward_seconds
+        gap = known.gaps < _GAPS and step >= known.next_gap and self._affordable(2 * model.forward_seconds)
+        if step >= known.next_gap:
+            known.next_gap = 4 * step
         first = not known.done and step >= known.next_try
-        gap = known.gaps < _GAPS and step >= known.next_gap and self._affordable(2 * seconds)
-        known.next_gap = max(known.next_gap, 4 * step) if step >= known.next_gap else known.next_gap
         if first:
             known.tries += 1
             known.next_try = max(1, 4 * step)
             known.done = known.tries >= _TRIES
         bench = Bench.of(self.session, module, model.name, call) if first or gap else None
-        if bench is None:
+        first = first and bench is not None and self._fast(model, known, bench)
+        if bench is None or not (first or gap):
             return
         quiet = Quiet(self.session.sites)
         kept = Kept()
@@ -155,6 +156,14 @@ class FirstBatch:
             known.trained = True
             self._train_copies(bench, quiet)
 
+    def _fast(self, model: Model, known: _Known, bench: Bench) -> bool:
+        """The first forward pass of a program takes longer than all others: what is slow now is tried again."""
+        few = bench.fewer() or bench
+        fast = model.forward_seconds * few.rows / max(bench.rows, 1) * 4 <= _SECONDS
+        if not fast and known.done:
+            self._left_out(model.name, "a forward pass takes too long")
+        return fast
+
     def _small(self, model: Model, module: nn.Module) -> bool:
         size = sum(p.numel() * p.element_size() for p in module.parameters())
         if size > _LARGEST:
@@ -174,21 +183,17 @@ class FirstBatch:
 
     def _first(self, whole: Bench, model: Model) -> bool:
         """Whether everything was found out; a model that says the same about all samples is asked again later."""
-        started = perf_counter()
+        started = thread_time()
         few = whole.fewer()
         used = few if few is not None else whole
-        if model.forward_seconds * used.rows / max(whole.rows, 1) > _SECONDS:
-            if self._known[model.name].done:
-                self._left_out(model.name, "a forward pass takes too long")
-            return False
         if few is not None and few.refused and whole.rows <= _WHOLE:
             used = whole  # written for one size of batch
-        if used.rows > _WHOLE or used.rows in {n for leaf in used.batched for n in leaf.shape[1:]}:
+        sizes = {size for leaf in used.batched for size in leaf.shape[1:]}
+        if not 2 <= used.rows <= _WHOLE or used.rows in sizes:
             return True  # the axis of the samples cannot be told from others
-        if used.base is not None and (perf_counter() - started) * _REPLAYS / 2 > _SECONDS:
-            if self._known[model.name].done:
-                self._left_out(model.name, "a forward pass takes too long")
-            return False
+        if used.base is not None and (thread_time() - started) * _REPLAYS / 2 > 2 * _SECONDS:
+            self._left_out(model.name, "a forward pass takes too long")
+            return True
         for probe in _FIRST:
             for found in _all(probe.examine(used)):
                 self._record(probe.WHAT, found, used.name)

@@ -48,7 +48,9 @@ class ExplodingGradient:
         "rise of the gradients' norm above its level in the first steps; healthy programs: 20",
     )
     least_layers: int = threshold(4, "convention", "fewer layers are not a depth")
-    least_looks: int = threshold(8, "convention", "a level needs some looks")
+    least_looks: int = threshold(
+        2, "convention", "a run may break down within two steps; the limit is far above any noise"
+    )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         found = self.extremes(trace)

@@ -58,10 +58,14 @@ class GradientsNotCleared:
         affected = sum(pattern.steps for pattern in uncleared)
         if affected < self.least_steps or affected < self.share_limit * total:
             return
-        call = next(call for call in uncleared[0].calls if call.what == "backward")
+        call = next(call for call in uncleared[0].calls if _accumulates(call))
         first = min(pattern.spans[0][0] for pattern in uncleared if pattern.spans)
         cleared = sum(pattern.steps for pattern in patterns if _clears(pattern))
-        often = "Gradients were never cleared" if not cleared else f"Gradients were cleared on only {cleared} of {total} steps"
+        often = (
+            "Gradients were never cleared"
+            if not cleared
+            else f"Gradients were cleared on only {cleared} of {total} steps"
+        )
         yield Symptom(
             self.code,
             f"{often}: {affected} of {total} optimiser steps used gradients of earlier batches too.",
@@ -97,4 +101,9 @@ def _clears(pattern: Pattern) -> bool:
 
 
 def _steps_on_old_gradients(pattern: Pattern) -> bool:
-    return not _clears(pattern) and any(call.what == "backward" for call in pattern.calls)
+    return not _clears(pattern) and any(_accumulates(call) for call in pattern.calls)
+
+
+def _accumulates(call: Call) -> bool:
+    """torch.autograd.grad returns gradients; only backward() adds them to what is stored."""
+    return call.what == "backward" and call.detail != "grad"

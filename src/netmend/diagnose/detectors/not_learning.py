@@ -28,8 +28,8 @@ class NotLearning:
     relative_limit: float = threshold(
         0.95, "calibrated", "healthy programs end below 0.9 of the constant predictor's loss, most below 0.5"
     )
-    least_looks: int = threshold(16, "convention", "fewer measured losses say nothing about a trend")
-    least_steps: int = threshold(40, "convention", "learning may not have begun before")
+    least_looks: int = threshold(20, "convention", "fewer measured losses say nothing about a trend")
+    least_steps: int = threshold(100, "convention", "learning may not have begun before")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         course = objective(trace)

@@ -32,7 +32,7 @@ class OutputRangeTooNarrow:
     beyond_limit: float = threshold(
         0.7,
         "calibrated",
-        "standard deviations by which targets leave the range; healthy programs stay at 0, noise on targets reaches 0.4",
+        "standard deviations by which targets leave the range; healthy programs stay at 0, own ones with noise on targets at 0.15",
     )
 
     labels_limit: float = threshold(

@@ -37,14 +37,21 @@ class RegressionOnClassIds:
     evenness_limit: float = threshold(
         0.5,
         "calibrated",
-        "rarest over most frequent id; counts and ratings of healthy programs have tails and stay below 0.3",
+        "rarest over most frequent id; counts and ratings have tails: those of own healthy programs stay below 0.45",
+    )
+    good_fit: float = threshold(
+        0.1,
+        "convention",
+        "of the best constant answer's loss: amounts that a network can learn are met better",
     )
     least_samples: int = threshold(12, "convention", "per id: fewer do not show how often it occurs")
     least_classes: int = threshold(
         10, "convention", "the answer that matters is one of so many; with few classes that costs little"
     )
     poor_fit: float = threshold(
-        0.6, "calibrated", "of the best constant answer's loss; healthy programs of this kind end below 0.3"
+        0.6,
+        "calibrated",
+        "of the best constant answer's loss; own healthy programs of this kind end below 0.4",
     )
     most_ids: int = threshold(100, "convention", "more whole values than this are quantities")
 
@@ -80,7 +87,9 @@ class RegressionOnClassIds:
 
     def _ids(self, trace: Trace, head: Head) -> tuple[str, str, float | None] | None:
         even = self._evenness(trace, head)
-        if even is None or even < self.evenness_limit:
+        courses = (course for course in progress(trace) if course.loss == head.loss.name)
+        share = next((course.last_relative for course in courses), None)
+        if even is None or even < self.evenness_limit or (share is not None and share < self.good_fit):
             return None
         counts = label_counts(trace)
         message = (
@@ -142,6 +151,17 @@ class RegressionOnClassIds:
                 given(60, 1),
                 wanted(60, 1, low=40, high=44),
                 batches=[_batch(20, 20, 20, 20, 20, first=40)],
+            ),
+        ),
+        Run(
+            "ranks, each as often as the others, and learned",
+            run_of(
+                "mse_loss",
+                given(80),
+                wanted(80, dtype="float32"),
+                batches=[_batch(20, 22, 18, 20)],
+                course=[1.0] * 8 + [0.05] * 16,
+                constant=1.25,
             ),
         ),
         Run(

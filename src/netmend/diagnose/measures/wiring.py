@@ -132,9 +132,12 @@ def layers_of(found: list[Wire] | tuple[Wire, ...]) -> list[str]:
 def _holders(trace: Trace) -> dict[str, str]:
     """Which optimiser has a parameter, by any of its names."""
     found: dict[str, str] = {}
+    seen = {model.name for model in trace.models if plain_execution(trace, model.name)}
     for optimizer in trace.optimizers:
         for group in optimizer.groups:
-            found.update(dict.fromkeys(group.parameters, optimizer.name))
+            # Facts about the parameters of a model whose layers are seen are kept up to date, also when one is replaced.
+            hidden = [name for name in group.parameters if name.partition(".")[0] not in seen]
+            found.update(dict.fromkeys(hidden, optimizer.name))
     for fact in trace.parameters:
         if fact.optimizer is not None:
             found[fact.name] = fact.optimizer

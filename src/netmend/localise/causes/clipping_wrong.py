@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from netmend.diagnose.detectors import clipping_eats_gradient, clipping_misplaced
 from netmend.diagnose.measures.loop import calls
 from netmend.diagnose.measures.loop_examples import optimizer, trained
@@ -18,8 +16,12 @@ from netmend.localise.causes.accumulation_wrong import SCALED
 from netmend.localise.effects import NOT_LEARNING, UNSTABLE, outcome
 from netmend.localise.follow import argument_origin
 from netmend.unit import Run
-from netmend.vocabulary import Evidence, Fault, ModuleFact
+from netmend.vocabulary import Evidence, Fault, ModuleFact, Trace
 
+_UNROLLED = (
+    8  # calls of one layer in one forward pass: shared layers of other networks are called two or three times
+)
+_SGD_RATE, _ADAM_RATE = 0.1, 0.01  # what tutorials and papers use at most
 _RECURRENT = ("RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell")
 
 
@@ -79,36 +81,30 @@ class ClippingWrong:
             )
 
     def _missing(self, case: Case) -> Iterator[Fault]:
-        if any(True for _ in calls(case.trace, "clip")):
+        burst = case.first("D103", "D110", "D107", "D101")
+        recurrent = _recurrent(case.trace)
+        if any(True for _ in calls(case.trace, "clip")) or recurrent is None or burst is None:
             return
-        recurrent = [m for m in case.trace.all(ModuleFact) if m.kind in _RECURRENT and m.order is not None]
-        burst = case.first("D103")
-        bad = case.first("D502", "D503", "D110")
-        if not recurrent or burst is None:
+        if not case.has("D110", "D502", "D503", "D103") or not _ordinary_rate(case.trace):
             return
         evidence = [
-            for_symptom(burst, FAIR + WEAK),
-            Evidence("Gradients pass through a recurrent layer.", FAIR),
+            for_symptom(burst, STRONG),
+            Evidence(f"Gradients pass through `{recurrent.name}` again and again.", FAIR + WEAK),
+            Evidence("The learning rate is an ordinary one.", FAIR),
         ]
-        if bad is not None:
-            evidence.append(for_symptom(bad, WEAK))
         backward = next(
             (call.site for _, call in calls(case.trace, "backward") if call.site is not None), None
         )
-        norms = np.concatenate(
-            [t.known("gradient_norm")[1] for t in case.trace.tables_of("step")] or [np.ones(1)]
-        )
-        usual = float(np.median(norms[np.isfinite(norms)])) if np.isfinite(norms).any() else 1.0
         yield fault(
             self.code,
             evidence,
-            component=recurrent[0].name,
+            component=recurrent.name,
             site=backward,
-            summary=f"Gradients explode on single steps, and nothing limits them: {burst.message}",
+            summary=f"Gradients explode, and nothing limits them: {burst.message}",
             reason="A recurrent layer multiplies gradients over many steps of time; one burst can undo all training.",
-            remedy=f"Call `torch.nn.utils.clip_grad_norm_(…, {_round(max(usual, 1e-3))})` between backward and step.",
+            remedy="Call `torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)` between backward and step.",
             refutation="A lower learning rate that cures it alone.",
-            related=[recurrent[0].created],
+            related=[recurrent.created, *(optimizer.created for optimizer in case.trace.optimizers[:1])],
             explains=UNSTABLE,
         )
 
@@ -124,3 +120,19 @@ class ClippingWrong:
 def _round(value: float) -> str:
     """One digit is all that can be said."""
     return f"{float(f'{value:.0e}'):g}"
+
+
+def _recurrent(trace: Trace) -> ModuleFact | None:
+    """A recurrent layer, or one that is called many times within one forward pass."""
+    found = [m for m in trace.all(ModuleFact) if m.leaf and m.order is not None]
+    return next((m for m in found if m.kind in _RECURRENT or m.calls >= _UNROLLED), None)
+
+
+def _ordinary_rate(trace: Trace) -> bool:
+    """Whether the rate is one that most networks of this kind are trained with."""
+    for stepped in stepped_optimizers(trace):
+        limit = _SGD_RATE if stepped.kind in SCALED else _ADAM_RATE
+        rates = [group.settings.get("lr") for group in stepped.groups]
+        if any(not isinstance(rate, int | float) or rate > limit for rate in rates):
+            return False
+    return True

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors import labels_out_of_range, regression_on_class_ids
-from netmend.diagnose.measures.heads import Head
 from netmend.diagnose.measures.loss_examples import given, run_of, wanted
 from netmend.diagnose.measures.progress import progress
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.head_lines import STUCK, head_of, last_layer, text_at
 from netmend.localise.source import last_name
-from netmend.unit import Run, threshold
+from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault, Site, Symptom
 
 
@@ -30,12 +29,6 @@ class LossDoesNotFit:
     """
 
     code: ClassVar[str] = "LOS-SELECT"
-
-    poor_fit: float = threshold(
-        0.1,
-        "convention",
-        "quantities that a network can learn are met better than this share of their variance",
-    )
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D405", "D408", "D411"):
@@ -112,17 +105,10 @@ class LossDoesNotFit:
             return
         if head.loss.called is not None and _counts_exact_hits(case, head.loss.called):
             yield Evidence("Predictions are rounded and compared with the targets for equality.", FAIR + 0.3)
-        yield from self._fit(case, head)
-
-    def _fit(self, case: Case, head: Head) -> Iterator[Evidence]:
         for course in progress(case.trace):
             if course.loss == head.loss.name and course.last_relative is not None:
-                share = course.last_relative
-                poor = share > self.poor_fit
-                yield Evidence(
-                    f"The loss ended at {share:.2g} times that of the best constant answer.",
-                    0.3 if poor else -STRONG,
-                )
+                share = f"{course.last_relative:.2g}"
+                yield Evidence(f"The loss ended at {share} times that of the best constant answer.", 0.3)
 
     FAULTY: ClassVar[tuple[Run, ...]] = (
         *(

@@ -37,7 +37,8 @@ class TooFewEpochs:
         # A straight line means the same when there were hardly any steps: the curve had no time to bend.
         brief = steps <= self.few_steps and passes is not None and passes <= self.few_epochs
         for symptom in (case.of("D505") or (case.of("D508") if brief else ()))[:1]:
-            evidence = [for_symptom(symptom, STRONG)]
+            # Alone it is not enough: a short program may have been meant to show no more.
+            evidence = [for_symptom(symptom, FAIR + WEAK / 2)]
             if passes is not None and passes <= self.few_epochs:
                 evidence.append(Evidence(f"Every training sample was seen about {passes:.1f} times.", FAIR))
             if steps <= self.few_steps:

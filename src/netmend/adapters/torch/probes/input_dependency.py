@@ -21,9 +21,14 @@ def examine(bench: Bench) -> Found | None:
     change = largest(rolled - base) / scale
     ignored = []
     if len(varying) > 1:
+        everything = bench.run() or []
         for index in varying[:_MOST_ARGUMENTS]:
-            alone = bench.output(lambda tensor: tensor.roll(1, 0), only=index)
-            if alone is not None and alone.shape == base.shape and torch.equal(alone, base):
+            alone = bench.run(lambda tensor: tensor.roll(1, 0), only=index)
+            if (
+                alone is not None
+                and len(alone) == len(everything)
+                and all(map(torch.equal, alone, everything))
+            ):
                 ignored.append(bench.names[index])
     values = {"change": change, "arguments": len(varying), "ignored": ignored, "input_shape": _shape(bench)}
     return Found(values, bench.call.site)
