@@ -31,6 +31,25 @@ def called_in_loop(sources: Sources, site: Site | None) -> Site | None:
     return None
 
 
+def experiment_loop(loop: ast.For) -> bool:
+    """Whether a loop seeds the random numbers anew, or uses its variable to choose data or settings."""
+    names = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+    for node in ast.walk(loop):
+        if isinstance(node, ast.Call) and last_name(node.func) in (
+            "manual_seed",
+            "seed",
+            "seed_everything",
+            "set_seed",
+        ):
+            return True
+        chosen = isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)
+        if chosen and isinstance(node, ast.Subscript):
+            indices = [part.id for part in ast.walk(node.slice) if isinstance(part, ast.Name)]
+            if names.intersection(indices):
+                return True
+    return False
+
+
 def no_grad_around(sources: Sources, site: Site | None) -> Site | None:
     """The `with torch.no_grad():` or the decorator that switches gradients off for a line."""
     if site is None:

@@ -112,6 +112,22 @@ def keeping(sources: Sources, backward: Site | None) -> Site | None:
     return None
 
 
+def kept_call(sources: Sources, site: Site | None) -> Site | None:
+    """`history.append(loss_fn(…))`, `total += loss_fn(…)`: the line keeps what the call at a site returns, with its graph."""
+    call = None if site is None else sources.call_at(site)
+    if site is None or call is None:
+        return None
+    for node in sources.nodes(site.file):
+        kept: list[ast.expr] = []
+        if isinstance(node, ast.AugAssign):
+            kept = [node.value]
+        elif isinstance(node, ast.Call) and last_name(node.func) in ("append", "appendleft"):
+            kept = node.args
+        if any(value is call for value in kept) and isinstance(node, ast.stmt | ast.expr):
+            return site_of(site.file, node)
+    return None
+
+
 def collecting(sources: Sources, backward: Site | None) -> Site | None:
     """The line that collects tensors computed in the loop as they are: `outputs.append(out)`."""
     loop = None if backward is None else sources.loop_around(backward)

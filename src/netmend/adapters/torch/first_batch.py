@@ -79,6 +79,7 @@ class FirstBatch:
         self._known: dict[str, _Known] = {}
         self._functions_checked = False
 
+    @guarded("first-batch checks")
     def step_over(self, step: int) -> None:
         """A closely observed step has ended; its batch, its random state and its losses are still there."""
         session = self.session
@@ -118,7 +119,6 @@ class FirstBatch:
         distributed = torch.distributed.is_available() and torch.distributed.is_initialized()
         return not distributed and not unusual_execution() and all(map(_harmless, threading.enumerate()))
 
-    @guarded("first-batch checks")
     def _examine(self, call: ForwardCall, step: int) -> None:
         module = call.module()
         model = self.session.models.find(module) if module is not None else None

@@ -115,7 +115,8 @@ class Optimizers:
         for group in optimizer.param_groups:
             size += len(group["params"])
         unfinished = name in self._unnamed and self.session.recorder.level == FULL
-        if self._groups.get(name) == size and not unfinished:
+        known_step = site is None or (name in self.facts and self.facts[name].stepped is not None)
+        if self._groups.get(name) == size and not unfinished and known_step:
             return
         self._groups[name] = size
         self.named(optimizer)

@@ -111,6 +111,7 @@ class Steps:
 
     def _end_by_hand(self) -> None:
         changed = self.session.by_hand.changed()
+        self.session.optimizers.finish()  # those that do not step may be gone at the end
         self.session.recorder.patterns.note("step", "", "by hand" if changed else "none", self.backward_site)
         self.end("")
 

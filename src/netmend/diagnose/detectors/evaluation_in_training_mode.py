@@ -46,7 +46,8 @@ class EvaluationInTrainingMode:
         models = {
             call.component for pattern in trace.patterns for call in pattern.calls if call.what == "forward"
         }
-        several = len(trace.optimizers) > 1 or len(trace.models) > 1
+        # Passes without a score count only where one model learns from targets: samples and roll-outs have none.
+        several = len(trace.optimizers) > 1 or len(trace.models) > 1 or not _supervised(trace)
         for model in sorted(models):
             layers = mode_layers(trace, model)
             found = [(p, call) for p in trace.patterns if (call := _evaluates(p, model, several)) is not None]
@@ -161,6 +162,13 @@ def _unused_passes(trace: Trace, model: str) -> list[tuple[Pattern, Call]]:
                 found.append((pattern, waiting))
                 break
     return found
+
+
+def _supervised(trace: Trace) -> bool:
+    trained_on = [loss for loss in trace.losses if loss.backward is not None]
+    return not trained_on or any(
+        loss.criterion != "expression" or loss.settings.get("terms") for loss in trained_on
+    )
 
 
 def _trains(pattern: Pattern, model: str) -> bool:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from netmend.diagnose.detector import register
 from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
-from netmend.diagnose.measures.wiring import layers_of, loaded, wires
+from netmend.diagnose.measures.wiring import Wire, layers_of, loaded, wires
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Event, ModuleFact, Symptom, Trace
 
@@ -41,7 +41,11 @@ class FrozenParameters:
                 for wire in own
                 if not wire.fact.trainable and wire.executed and not wire.changed and not wire.twin
             ]
-            random = [wire for wire in frozen if wire.fresh]
+            random = [
+                wire
+                for wire in frozen
+                if wire.fresh and wire.module is not None and not wire.module.kind.startswith("Embedding")
+            ]
             count, total = sum(wire.size for wire in random), sum(wire.size for wire in own)
             if not random or count < self.least_share * total or loaded(trace, random[0].name):
                 continue
@@ -60,6 +64,7 @@ class FrozenParameters:
                     "layers": layers,
                     "model": model,
                     "share": count / total,
+                    "adapted": _adapted(own, layers),
                     "resting": _resting(trace, model, module),
                 },
             )
@@ -98,3 +103,13 @@ def _resting(trace: Trace, model: str, layer: ModuleFact | None) -> bool:
     """Whether the layer was in evaluation mode while the model was in training mode."""
     root = trace.get(ModuleFact, model)
     return root is not None and layer is not None and root.training and not layer.training
+
+
+def _adapted(own: list[Wire], layers: list[str]) -> bool:
+    """Whether each frozen layer lies in a block, below the model itself, that has trainable parameters beside it."""
+    blocks = {name.rpartition(".")[0] for name in layers}
+    learning = [wire.fact.module for wire in own if wire.fact.trainable]
+    return all(
+        "." in block and any(name == block or name.startswith(f"{block}.") for name in learning)
+        for block in blocks
+    )

@@ -69,6 +69,7 @@ class ParametersWithoutOptimizer:
                     "loaded": loaded(trace, layers[0]),
                     "copied": all(wire.twin for wire in lost),
                     "unknown": unknown,
+                    "count": len(lost),
                     "others_held": any(wire.held for wire in own),
                     "any_held": any(wire.held for wire in everything),
                     "created": first.created if first is not None else None,

@@ -10,7 +10,7 @@ from netmend.diagnose.detector import register
 from netmend.diagnose.measures.loop import first_step, is_training, stepping, unfolded
 from netmend.diagnose.measures.loop_examples import optimizer, trained
 from netmend.unit import Run, threshold
-from netmend.vocabulary import Pattern, Symptom, Trace
+from netmend.vocabulary import Call, Pattern, Symptom, Trace
 
 
 @register
@@ -34,21 +34,39 @@ class StepBeforeBackward:
         total = sum(pattern.steps for pattern in usual)
         late = [pattern for pattern in usual if _late(pattern)]
         affected = sum(pattern.steps for pattern in late)
-        if affected < self.least_steps or affected < self.share_limit * total:
+        if affected >= self.least_steps and affected >= self.share_limit * total:
+            step = next(call for call in reversed(late[0].calls) if call.what == "step")
+            lost = _lost(late[0])
+            used = "none at all, for they were cleared before" if lost else "those of the batch before"
+            yield Symptom(
+                self.code,
+                f"On {affected} of {total} steps the optimiser stepped before backward() was called: it used {used}.",
+                component=step.component,
+                first_step=first_step(late),
+                observed=affected / total,
+                limit=self.share_limit,
+                site=step.site,
+                detail={"lost": lost, "cleared": False},
+            )
             return
-        step = next(call for call in reversed(late[0].calls) if call.what == "step")
-        backward = next(call for call in late[0].calls if call.what == "backward")
-        lost = _lost(late[0])
-        used = "none at all, for they were cleared before" if lost else "those of the batch before"
+        cleared = [
+            pattern for pattern in usual if not _late(pattern) and _cleared(pattern, trace) is not None
+        ]
+        affected = sum(pattern.steps for pattern in cleared)
+        gradients = any((table.column("rms") != 0).any() for table in trace.tables_of("gradient"))
+        if affected < self.least_steps or affected < self.share_limit * total or gradients:
+            return
+        clear = _cleared(cleared[0], trace)
+        assert clear is not None
         yield Symptom(
             self.code,
-            f"On {affected} of {total} steps the optimiser stepped before backward() was called: it used {used}.",
-            component=step.component,
-            first_step=first_step(late),
+            f"On {affected} of {total} steps the gradients were cleared between backward() and the step that should use them.",
+            component=clear.component,
+            first_step=first_step(cleared),
             observed=affected / total,
             limit=self.share_limit,
-            site=step.site,
-            detail={"lost": lost, "backward": None if backward.site is None else str(backward.site)},
+            site=clear.site,
+            detail={"lost": True, "cleared": True},
         )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
@@ -70,6 +88,13 @@ class StepBeforeBackward:
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
+            "cleared before they are used",
+            trained(
+                optimizer(),
+                loop=[("forward=train,grad loss backward zero_grad:optimizer step:optimizer", 20)],
+            ),
+        ),
+        Run(
             "gradients are lost",
             trained(optimizer(), loop=[("backward zero_grad forward=train,grad loss step:optimizer", 20)]),
         ),
@@ -78,6 +103,23 @@ class StepBeforeBackward:
             trained(optimizer(), loop=[("zero_grad backward forward=train,grad loss step:optimizer", 20)]),
         ),
     )
+
+
+def _cleared(pattern: Pattern, trace: Trace) -> Call | None:
+    """The call that clears, after the last backward pass, what the optimiser is about to use."""
+    order = unfolded(pattern)
+    step = next(call for call in reversed(order) if call.what == "step")
+    if step.detail or not any(call.what == "backward" for call in order):
+        return None
+    single = len(trace.optimizers) == 1
+    names = (step.component, *(model.name for model in trace.models if single))
+    found: Call | None = None
+    for call in order:
+        if call.what == "backward":
+            found = None
+        elif call.what == "zero_grad" and call.component in names and call.component:
+            found = call
+    return found
 
 
 def _late(pattern: Pattern) -> bool:

@@ -46,7 +46,7 @@ class ClippingWrong:
         for symptom in case.of("D211"):
             evidence = [for_symptom(symptom, STRONG), *outcome(case, bad=STRONG, good=-STRONG)]
             if not {o.kind for o in stepped_optimizers(case.trace)}.intersection(SCALED):
-                evidence.append(Evidence("The optimiser divides by the size of the gradient.", -STRONG))
+                evidence.append(Evidence("The optimiser divides by the size of the gradient.", -2 * STRONG))
             slow = case.first("D102", "D508", "D501")
             if slow is not None:
                 evidence.append(for_symptom(slow, FAIR))
@@ -85,7 +85,7 @@ class ClippingWrong:
         recurrent = _recurrent(case.trace)
         if any(True for _ in calls(case.trace, "clip")) or recurrent is None or burst is None:
             return
-        if not case.has("D110", "D502", "D503", "D103") or not _ordinary_rate(case.trace):
+        if not case.has("D110", "D502", "D503") or not _ordinary_rate(case.trace):
             return
         evidence = [
             for_symptom(burst, STRONG),

@@ -84,7 +84,7 @@ class GraphCut:
                 f"The operation in `{text}`",
                 [Evidence(f"`{text}` takes a term out of the graph.", STRONG)],
             )
-        evidence = []
+        evidence = [Evidence("No operation was found that would cut it.", -FAIR)]
         if any(unused_result(case.sources, site) for site in called):
             evidence.append(Evidence("Their result is not used at all: nothing is cut.", -STRONG))
         elif _earlier_learn(case, model, layers):

@@ -10,7 +10,7 @@ from netmend.diagnose.detectors import graphs_kept
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.lines import retains_graph
-from netmend.localise.values import collecting, keeping
+from netmend.localise.values import collecting, keeping, kept_call
 from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault
 
@@ -62,6 +62,20 @@ class GraphsKept:
                     remedy="Keep what is needed without its graph: `.detach()`.",
                     refutation="Tensors that are passed back together later on purpose.",
                     related=[symptom.site],
+                )
+        for symptom in case.of("D224"):
+            line = kept_call(case.sources, symptom.site)
+            if line is not None:
+                told = f"`{case.sources.line(line)}` keeps the value with its graph."
+                yield fault(
+                    self.code,
+                    [for_symptom(symptom, FAIR + WEAK), Evidence(told, STRONG)],
+                    component=symptom.component,
+                    site=line,
+                    summary=symptom.message,
+                    reason="Each kept value holds the graph of its step, so memory grows with the number of steps.",
+                    remedy="Compute it inside `with torch.no_grad():`, and keep the number: `.item()`.",
+                    refutation="Values that are passed back together later on purpose.",
                 )
         for symptom in case.of("D701"):
             text = str(symptom.detail["exception"])

@@ -35,6 +35,10 @@ class LayersFrozen:
             if symptom.detail["resting"]:
                 told = "They are in evaluation mode while the rest is trained: somebody chose that."
                 evidence.append(Evidence(told, -FAIR - WEAK))
+            if symptom.detail["adapted"]:
+                evidence.append(
+                    Evidence("Trainable parameters stand beside them: they are adapted.", -FAIR - WEAK)
+                )
             words = tuple(part for name in layers for part in name.split(".")[1:2])
             line = freezing(case.sources, case.trace.run.script, words)
             yield fault(

@@ -11,7 +11,7 @@ from netmend.diagnose.detectors import model_recreated, unregistered_layers
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.effects import NOT_LEARNING
-from netmend.localise.lines import called_in_loop
+from netmend.localise.lines import called_in_loop, experiment_loop
 from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault, Site
 
@@ -30,7 +30,7 @@ class ModelRecreated:
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D217"):
             stale = symptom.detail["stale"]
-            evidence = [for_symptom(symptom, PROVEN + 1.0 if stale else STRONG + FAIR)]
+            evidence = [for_symptom(symptom, PROVEN + 2.0 if stale else STRONG + FAIR)]
             if not stale:
                 evidence += _purpose(case, symptom.site)
             yield fault(
@@ -75,12 +75,19 @@ def _purpose(case: Case, site: Site | None) -> Iterator[Evidence]:
         yield Evidence(
             "The models are trained with different learning rates: they are compared.", -STRONG - FAIR
         )
+    if len({model.parameters for model in case.trace.models}) > 1:
+        yield Evidence("The models differ in size: they are compared.", -STRONG)
     place = called_in_loop(case.sources, site) or site
     loop = None if place is None else case.sources.loop_around(place)
     if not isinstance(loop, ast.For):
         return
     if not (isinstance(loop.iter, ast.Call) and getattr(loop.iter.func, "id", "") == "range"):
         yield Evidence("The loop goes over values, not over epochs.", -STRONG)
+    if experiment_loop(loop):
+        yield Evidence(
+            "The loop draws new seeds or chooses data by its variable: it repeats an experiment.",
+            -STRONG - FAIR,
+        )
     nested = [node for node in ast.walk(loop) if isinstance(node, ast.For | ast.While) and node is not loop]
     if len(nested) > 1:
         yield Evidence("Several loops lie inside: the outer one repeats the whole training.", -FAIR)

@@ -9,7 +9,7 @@ from typing import ClassVar
 from netmend.diagnose.detectors import parameters_without_optimizer
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
-from netmend.localise.effects import NOT_LEARNING, outcome
+from netmend.localise.effects import NOT_LEARNING, UNSTABLE, outcome
 from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault, Symptom
 
@@ -45,7 +45,7 @@ class OptimizerParameters:
                 f"`{detail['model']}.parameters()`.",
                 refutation="Layers that are meant to stay as they are; then freeze them with `requires_grad_(False)`.",
                 related=[detail.get("created")],
-                explains=(*NOT_LEARNING, "D412"),
+                explains=(*NOT_LEARNING, *UNSTABLE, "D412"),
             )
 
     def _evidence(self, symptom: Symptom, replaced: bool) -> Iterator[Evidence]:
@@ -53,13 +53,18 @@ class OptimizerParameters:
         if replaced:
             yield Evidence("The optimiser holds parameters that belong to no layer in use.", PROVEN)
         elif detail["fresh"]:
-            yield Evidence("They start at the random values that layers are made with.", STRONG)
+            yield Evidence("They start at the random values that layers are made with.", STRONG + WEAK)
         else:
             yield Evidence("Their values do not look like a fresh start.", -WEAK)
         if detail["loaded"]:
             yield Evidence("A saved state was loaded: the part may be left as it is on purpose.", -PROVEN)
         if not detail["any_held"] and detail["unknown"]:
-            yield Evidence("The optimiser trains other tensors: the model may be only a means.", -FAIR)
+            if detail["unknown"] == detail["count"]:
+                yield Evidence(
+                    "The optimiser holds just as many tensors of a model that is not in use.", FAIR
+                )
+            else:
+                yield Evidence("The optimiser trains other tensors: the model may be only a means.", -STRONG)
         if detail["copied"]:
             yield Evidence("They start as a copy of another network.", -STRONG)
 

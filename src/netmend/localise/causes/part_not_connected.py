@@ -14,7 +14,7 @@ from netmend.localise.effects import NOT_LEARNING, outcome
 from netmend.localise.lines import no_grad_around
 from netmend.localise.values import cut_in_loss, unused_result
 from netmend.unit import Run
-from netmend.vocabulary import Evidence, Fault, ModuleFact
+from netmend.vocabulary import Evidence, Fault, ModelFact, ModuleFact
 
 
 @register
@@ -32,12 +32,12 @@ class PartNotConnected:
         for symptom in case.of("D214"):
             layers = list(symptom.detail["layers"])
             modules = [m for name in layers if (m := case.trace.get(ModuleFact, name)) is not None]
-            evidence = [for_symptom(symptom, FAIR + WEAK)]
+            evidence = [for_symptom(symptom, WEAK)]
             unused = [(m, name) for m in modules if (name := unused_result(case.sources, m.called))]
             if unused:
-                evidence.append(Evidence(f"`{unused[-1][1]}` is computed and never used.", STRONG))
+                evidence.append(Evidence(f"`{unused[-1][1]}` is computed and never used.", STRONG + WEAK))
             if _earlier_learn(case, symptom.detail["model"], layers):
-                evidence.append(Evidence("Layers before them do get gradients, past them.", WEAK))
+                evidence.append(Evidence("Layers before them do get gradients, past them.", WEAK / 2))
             backward = next((loss.backward for loss in case.trace.losses if loss.backward is not None), None)
             if (
                 case.has("D218")
@@ -46,6 +46,8 @@ class PartNotConnected:
                 or any(no_grad_around(case.sources, site) for site in _calls_around(case, layers))
             ):
                 evidence.append(Evidence("An operation cuts the graph behind them.", -STRONG))
+            if _returned(case, modules):
+                evidence.append(Evidence("Their result is one of the model's outputs.", -FAIR - WEAK))
             if symptom.detail["loaded"]:
                 evidence.append(
                     Evidence("A saved state was loaded: the part may be fixed on purpose.", -STRONG)
@@ -64,7 +66,7 @@ class PartNotConnected:
                 explains=(*NOT_LEARNING, "D120"),
             )
         for symptom in case.of("D226"):
-            evidence = [for_symptom(symptom, WEAK), *outcome(case, bad=FAIR)]
+            evidence = [for_symptom(symptom, WEAK), *outcome(case, bad=FAIR - WEAK / 2)]
             if (symptom.observed or 0) >= 0.2:
                 evidence.append(Evidence("They are a large part of the model.", WEAK))
             module = case.trace.get(ModuleFact, symptom.component)
@@ -83,3 +85,11 @@ class PartNotConnected:
             )
 
     FAULTY: ClassVar[tuple[Run, ...]] = unused_modules.UnusedModules.FAULTY
+
+
+def _returned(case: Case, modules: list[ModuleFact]) -> bool:
+    """Whether the model returns several tensors, one of them of the shape that the last of the layers makes."""
+    model = case.trace.get(ModelFact, modules[-1].model) if modules else None
+    if model is None or len(model.output_shapes) < 2:
+        return False
+    return any(shape in model.output_shapes for shape in modules[-1].output_shapes)

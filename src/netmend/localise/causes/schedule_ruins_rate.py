@@ -33,7 +33,7 @@ class ScheduleRuinsRate:
         for symptom in case.of("D210"):
             scheduler = case.trace.get(SchedulerFact, str(symptom.detail.get("scheduler")))
             evidence = [
-                for_symptom(symptom, STRONG + WEAK if symptom.detail["dead"] else FAIR + WEAK),
+                for_symptom(symptom, STRONG + WEAK if symptom.detail["dead"] else FAIR + WEAK / 2),
                 *outcome(case, bad=FAIR + FAIR, good=-STRONG - WEAK),
             ]
             fell = symptom.detail["fell_after"]

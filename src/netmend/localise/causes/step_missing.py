@@ -42,6 +42,7 @@ class StepMissing:
             )
         for symptom in case.of("D203"):
             lost = bool(symptom.detail.get("lost"))
+            name = symptom.component or "optimizer"
             yield fault(
                 self.code,
                 [for_symptom(symptom, PROVEN + 1.5)],
@@ -51,7 +52,9 @@ class StepMissing:
                 reason="A step without gradients changes nothing."
                 if lost
                 else "Each step follows the gradients of the batch before, for weights that have changed since.",
-                remedy=f"Move `{symptom.component or 'optimizer'}.step()` below the backward call.",
+                remedy=f"Move `{name}.zero_grad()` behind the step, or before the backward call."
+                if symptom.detail["cleared"]
+                else f"Move `{name}.step()` below the backward call.",
                 refutation="Delayed steps that are meant, as in pipelined training.",
                 explains=(*NOT_LEARNING, "D204", "D214", "D215"),
             )

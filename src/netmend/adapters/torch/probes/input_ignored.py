@@ -11,7 +11,7 @@ from netmend.adapters.torch.probes.bench import Found
 from netmend.adapters.torch.probes.workshop import Workshop
 
 WHAT = "input ignored"
-_STEPS, _SECONDS = 100, 1.5
+_STEPS, _SECONDS = 100, 1.0
 _LAST = 10  # losses at the end that are averaged: each deals anew
 
 

@@ -9,7 +9,7 @@ from netmend.adapters.torch.probes.workshop import Workshop
 
 WHAT = "rate probe"
 FACTORS = (0.01, 0.1, 1.0, 10.0, 100.0)
-_STEPS, _SECONDS = 10, 0.7
+_STEPS, _SECONDS = 10, 0.5
 
 
 def examine(workshop: Workshop) -> Found | None:
