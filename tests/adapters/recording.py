@@ -67,7 +67,9 @@ class Recorded:
         return pattern.calls
 
     def order_of(self, step: int) -> list[str]:
-        return [call.what for call in self.calls_of(step) for _ in range(call.times)]
+        """What the program itself called; that gradients were found clear is a remark of netmend's."""
+        own = [call for call in self.calls_of(step) if call.detail != "found clear"]
+        return [call.what for call in own for _ in range(call.times)]
 
     @property
     def nonfinite(self) -> Event:

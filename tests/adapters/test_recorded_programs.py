@@ -127,7 +127,9 @@ def _check_steps(trace: Trace) -> None:
     for table in trace.tables_of("step"):
         # Two optimisers may share one backward pass: the second step has no loss of its own.
         assert ((table.column("backwards") > 0) == np.isfinite(table.column("loss"))).all()
-    stepping = [p for p in trace.patterns if p.calls[-1].what != "end"]  # the rest: what followed the last step
+    stepping = [
+        p for p in trace.patterns if p.calls[-1].what != "end"
+    ]  # the rest: what followed the last step
     covered = sorted(step for p in stepping for a, b in p.spans for step in range(a, b + 1))
     assert covered == list(range(trace.run.steps))
     for table in trace.tables.values():
@@ -143,7 +145,13 @@ def _check_sites(trace: Trace) -> None:
     lines = {str(file): len(file.read_text(encoding="utf-8").splitlines()) for file in PROGRAMS.glob("*.py")}
     sites: dict[str, Site | None] = {}
     for pattern in trace.patterns:
-        sites.update({f"{call}": call.site for call in pattern.calls if call.what not in ("batch", "gap", "end")})
+        sites.update(
+            {
+                f"{call}": call.site
+                for call in pattern.calls
+                if call.what not in ("batch", "gap", "end") and call.detail != "found clear"
+            }
+        )
     for module in trace.all(ModuleFact):
         sites[f"creation of {module.name}"] = module.created
         if module.order is not None:

@@ -90,7 +90,7 @@ def _trace_back(sources: Sources, file: str, value: ast.expr, position: int, hop
             deeper = _batch_of(source)
             if deeper is not None:
                 return _trace_back(sources, file, deeper, position, hops + 1)
-            return site_of(file, statement)
+            return _made_in(sources, file, source) or site_of(file, statement)
         if isinstance(scope, Function) and any(
             a.arg == value.id for a in (*scope.args.args, *scope.args.kwonlyargs)
         ):
@@ -119,6 +119,22 @@ def _through_call(sources: Sources, file: str, call: ast.Call, position: int, ho
     ):
         return _trace_back(sources, file, call.func.value, position, hops + 1)
     return site_of(file, call) if hops else None
+
+
+def _made_in(sources: Sources, file: str, value: ast.expr) -> Site | None:
+    """The data is what a function of the program returns: the line that returns it."""
+    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Name):
+        return None
+    for other in sources.files(near=file):
+        for node in sources.nodes(other):
+            if isinstance(node, Function) and node.name == value.func.id:
+                returns = [
+                    inner
+                    for inner in ast.walk(node)
+                    if isinstance(inner, ast.Return) and inner.value is not None
+                ]
+                return site_of(other, returns[-1]) if returns else None
+    return None
 
 
 def _dataset_class(sources: Sources, file: str, name: str) -> Site | None:

@@ -14,9 +14,8 @@ _SHUFFLES = ("randperm", "permutation", "shuffle", "shuffled", "roll", "sample")
 def label_line(case: Case) -> Site | None:
     """A line that moves labels but not inputs, or cuts the two at different places; None when none is found."""
     model = next(iter(case.trace.models), None)
-    if model is None or model.called is None:
-        return None
-    for file in case.sources.files(near=model.called.file):
+    near = model.called.file if model is not None and model.called is not None else ""
+    for file in case.sources.files(near=near):
         for node in case.sources.nodes(file):
             if isinstance(node, ast.Assign | ast.Expr | ast.Return) and (
                 _cut_differently(node) or _moved_alone(node)

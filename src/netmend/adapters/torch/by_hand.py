@@ -59,7 +59,7 @@ class ByHand:
 
     def changed(self) -> bool:
         named = self.parameters()
-        changed = _state(named) != self._state
+        changed = bool(named) and _state(named) != self._state  # at the end the model may be gone
         if self.session.recorder.level == FULL:
             self.session.optimizers.measure_weights(named)
         return changed

@@ -125,7 +125,9 @@ class FirstBatch:
         if module is None or model is None:
             return
         known = self._known[model.name]
+        trainable = not _hidden_dice(module)
         gap = known.gaps < _GAPS and step >= known.next_gap and self._affordable(2 * model.forward_seconds)
+        gap = gap and trainable
         if step >= known.next_gap:
             known.next_gap = 4 * step
         first = not known.done and step >= known.next_try
@@ -152,7 +154,7 @@ class FirstBatch:
             if gap:
                 known.gaps += 1
                 self._gap(bench, known)
-        if self.session.probe and not known.trained:
+        if self.session.probe and trainable and not known.trained:
             known.trained = True
             self._train_copies(bench, quiet)
 
@@ -237,6 +239,12 @@ def _all(found: Any) -> Iterator[Found]:
         yield found
     elif found is not None:
         yield from found
+
+
+def _hidden_dice(module: nn.Module) -> bool:
+    """Whether training it draws from a state that cannot be put back: dropout inside cuDNN's recurrent layers."""
+    layers = (child for child in module.modules() if isinstance(child, nn.RNNBase) and child.dropout)
+    return any(p.is_cuda for layer in layers for p in layer.parameters())
 
 
 def _harmless(thread: threading.Thread) -> bool:

@@ -35,9 +35,16 @@ class RandomState:
         return RandomState(torch.get_rng_state(), devices)
 
     def restore(self) -> None:
+        """To be called while `undisturbed` only, which gives devices their own state back."""
         torch.set_rng_state(self.host)
-        if self.devices:
-            torch.cuda.set_rng_state_all(self.devices)
+        for generator, state in zip(device_generators(), self.devices, strict=False):
+            again = torch.Generator(generator.device)
+            again.set_state(state)
+            generator.graphsafe_set_state(again)
+
+
+def device_generators() -> tuple[torch.Generator, ...]:
+    return tuple(torch.cuda.default_generators) if torch.cuda.is_initialized() else ()
 
 
 class _Silent:
@@ -65,8 +72,11 @@ def undisturbed(module: nn.Module | None, kept: Kept | None = None) -> Iterator[
     filters: list[Any] = warnings.filters  # type: ignore[assignment]
     with contextlib.ExitStack() as back:  # each is tried, whatever happens to the others
         back.callback(torch.set_rng_state, torch.get_rng_state())
-        if torch.cuda.is_initialized():
-            back.callback(torch.cuda.set_rng_state_all, torch.cuda.get_rng_state_all())
+        # Setting the state of a device's generator would also reset the dropout of cuDNN's recurrent layers; another state
+        # object in its place meanwhile does not.
+        for generator in device_generators():
+            back.callback(generator.graphsafe_set_state, generator.graphsafe_get_state())
+            generator.graphsafe_set_state(generator.clone_state())
         back.callback(random.setstate, random.getstate())
         back.callback(np.random.set_state, np.random.get_state())
         back.callback(kept.put_back)

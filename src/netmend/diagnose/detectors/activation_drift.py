@@ -29,7 +29,7 @@ class ActivationDrift:
     growth_limit: float = threshold(
         1000.0,
         "calibrated",
-        "last over first size of a hidden signal; healthy programs stay below 210 (stacks that start faint)",
+        "last over first size of a hidden signal; healthy programs stay below 70, 500 where the stack starts faint",
     )
     looks: int = threshold(3, "convention", "several batches at each end")
 

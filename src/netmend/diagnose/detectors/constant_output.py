@@ -31,12 +31,12 @@ class ConstantOutput:
     code: ClassVar[str] = "D109"
 
     logit_limit: float = threshold(
-        0.01, "calibrated", "spread of scores over samples; healthy classifiers end above 0.3"
+        0.01, "calibrated", "spread of scores over samples; healthy classifiers end above 0.38"
     )
     target_limit: float = threshold(
         0.01,
         "calibrated",
-        "spread of predictions over that of the targets; healthy regressions end above 0.2",
+        "spread of predictions over that of the targets; healthy regressions end above 0.12",
     )
     faded_limit: float = threshold(
         1e-3, "convention", "spread over size at which a hidden signal counts as the same for all"

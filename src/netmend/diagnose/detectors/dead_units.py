@@ -25,13 +25,13 @@ class DeadUnits:
     code: ClassVar[str] = "D104"
 
     dead_limit: float = threshold(
-        0.95, "calibrated", "share of silent units at the end; healthy programs stay below 0.35"
+        0.95, "calibrated", "share of silent units at the end; healthy programs stay below 0.4"
     )
     died_limit: float = threshold(
-        0.6, "calibrated", "the same where units died during training; healthy programs stay below 0.35"
+        0.6, "calibrated", "the same where units died during training; healthy programs stay below 0.4"
     )
     rise_limit: float = threshold(
-        0.4, "calibrated", "by how much the share rose; healthy programs: 0.32 at most"
+        0.4, "calibrated", "by how much the share rose; healthy programs stay below 0.38"
     )
     least_positions: int = threshold(
         16, "convention", "samples in a look: a unit is silent in a small batch by chance"

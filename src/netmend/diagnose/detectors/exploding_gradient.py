@@ -40,12 +40,12 @@ class ExplodingGradient:
     code: ClassVar[str] = "D103"
 
     depth_limit: float = threshold(
-        3.0, "calibrated", "decades from the last to the first layer; healthy programs: 1"
+        3.0, "calibrated", "decades from the last to the first layer; healthy programs: 0.2"
     )
     growth_limit: float = threshold(
         1000.0,
         "calibrated",
-        "rise of the gradients' norm above its level in the first steps; healthy programs: 20",
+        "rise of the gradients' norm above its level in the first steps; healthy programs: 24",
     )
     least_layers: int = threshold(4, "convention", "fewer layers are not a depth")
     least_looks: int = threshold(

@@ -9,7 +9,8 @@ from typing import ClassVar
 from netmend.diagnose.detector import register
 from netmend.diagnose.measures.chain import Link, chain
 from netmend.diagnose.measures.depth import layer_weights
-from netmend.diagnose.measures.motion import before_norm, fan_in
+from netmend.diagnose.measures.motion import before_norm
+from netmend.diagnose.measures.motion import gain as gain_of
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.unit import Run, threshold
 from netmend.vocabulary import ParameterFact, Symptom, Trace
@@ -27,12 +28,14 @@ class InitScaleOff:
     code: ClassVar[str] = "D112"
 
     large_limit: float = threshold(
-        4.5, "calibrated", "size times the root of the inputs; the usual schemes give 0.2 to 1.5"
+        4.5,
+        "calibrated",
+        "size times the root of the inputs; healthy programs stay below 1.5, whatever their scheme",
     )
     small_limit: float = threshold(
         0.03,
         "calibrated",
-        "the same; two hidden layers in a row, as a small output layer or branch is done on purpose",
+        "the same, for two hidden layers in a row, as one small layer is done on purpose; healthy programs stay above 0.11",
     )
     together_limit: float = threshold(
         100.0, "convention", "growth of a signal over all layers beyond what the largest usual scheme gives"
@@ -86,7 +89,7 @@ class InitScaleOff:
         return [
             (
                 link,
-                (p.initial.rms or 0.0) * fan_in(p) ** 0.5,
+                gain_of(p),
                 index + 1 == len(found) or found[index + 1][0].model != link.model,
             )
             for index, (link, p) in enumerate(found)

@@ -38,6 +38,11 @@ class InputNonfinite:
             if not len(bad):
                 continue
             model = trace.get(ModelFact, table.component)
+            if model is not None and not model.parameters:
+                continue  # a loss: what it is given was made by the network
+            born = [event.step for event in trace.events if event.kind == "nonfinite"]
+            if born and min(born) < int(steps[bad[0]]):
+                continue  # the trouble began elsewhere
             yield Symptom(
                 self.code,
                 f"The input of {table.component} held {int(counts[bad[0]])} non-finite values at step {int(steps[bad[0]])}, "

@@ -30,15 +30,17 @@ class RegulariserDominates:
     share_limit: float = threshold(
         1.0,
         "calibrated",
-        "decay over the data's gradient; healthy programs that have not converged stay below 0.3",
+        "decay over the data's gradient; healthy programs that have not converged stay below 0.03",
     )
     penalty_limit: float = threshold(
         0.3,
         "calibrated",
-        "share of the objective that is not the criterion, where weights shrink; healthy programs: 0.1",
+        "share of the objective that is not the criterion; other terms reach 0.9 in healthy programs, but weights do not shrink there",
     )
     shrink_limit: float = threshold(
-        0.6, "calibrated", "weights at the end over their start; healthy programs stay above 0.7"
+        0.6,
+        "calibrated",
+        "weights at the end over their start; healthy programs that learned little stay above 0.86",
     )
     least_relative: float = threshold(0.3, "convention", "below that of the constant answer much was learned")
 

@@ -27,7 +27,7 @@ class SaturatedUnits:
     share_limit: float = threshold(
         0.85,
         "calibrated",
-        "share of saturated values in the last looks; hidden layers of healthy programs: 0.5 at most",
+        "share of saturated values in the last looks; hidden layers of healthy programs: 0.4 at most, codes that are meant to be binary aside",
     )
     looks: int = threshold(3, "convention", "several batches in a row")
 

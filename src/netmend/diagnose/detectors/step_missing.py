@@ -40,7 +40,8 @@ class StepMissing:
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         backwards = sum(pattern.steps * call.times for pattern, call in calls(trace, "backward"))
-        by_hand = any(call.detail == "by hand" for _, call in calls(trace, "step"))
+        ended = [(pattern.steps, call.detail) for pattern, call in calls(trace, "step")]
+        by_hand = sum(n for n, how in ended if how == "by hand") > sum(n for n, how in ended if how == "none")
         stepped = stepped_optimizers(trace)
         used = {name for optimizer in stepped for group in optimizer.groups for name in group.parameters}
         for idle in trace.optimizers:

@@ -67,7 +67,7 @@ class TrainingEvaluationOverlap:
         found = self._overlap(trace)
         if found is None:
             return
-        common, distinct, whole = found
+        common, distinct, unsure = found
         share = common / distinct
         if common < self.least_samples or share < self.share_limit:
             return
@@ -76,11 +76,11 @@ class TrainingEvaluationOverlap:
             f"{common} of {distinct} different evaluation samples looked at were also trained on.",
             observed=share,
             limit=self.share_limit,
-            detail={"share": share, "common": common, "whole": whole},
+            detail={"share": share, "common": common, "unsure": unsure},
         )
 
     def _overlap(self, trace: Trace) -> tuple[int, int, bool] | None:
-        """Evaluation samples that were trained on, all that were looked at, and whether that is (nearly) all of them.
+        """Evaluation samples that were trained on, all that were looked at, and whether that may be on purpose after all.
 
         None when training samples are evaluated on purpose: a training accuracy beside a validation accuracy shows as batches that lie
         wholly inside the training data beside others that lie wholly outside; the training accuracy alone as one large set.
@@ -115,13 +115,21 @@ class TrainingEvaluationOverlap:
         if any(inside) and any(outside) and not any(mixed):
             return None
         # Inputs with few values meet by chance. Equal samples within evaluation batches tell how often: as with birthdays.
-        by_chance = 2 * copies / looked * len(trained)
-        if len(common) / len(evaluated) < 3 * by_chance:
+        by_chance = 3 * 2 * copies / looked * len(trained)
+        if any(batch.feature_axis == "token" for batch in prints(trace, "evaluation")):
+            by_chance = max(
+                by_chance, 2 * (copies + 3) / looked * len(trained)
+            )  # few copies say little, and tokens repeat
+        if len(common) / len(evaluated) < by_chance:
             return None
         whole = all(inside)
-        if whole and _evaluated_at_once(trace, len(evaluated)) > self.subset_limit * total:
+        apart = [
+            loader.samples for loader in trace.loaders if loader.phase == "evaluation" and loader.samples
+        ]
+        smaller = any(size <= self.subset_limit * total for size in apart)  # an evaluation set of its own
+        if whole and not smaller and _evaluated_at_once(trace, len(evaluated)) > self.subset_limit * total:
             return None
-        return len(common), len(evaluated), whole
+        return len(common), len(evaluated), whole and not smaller
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
         found = self._overlap(trace)

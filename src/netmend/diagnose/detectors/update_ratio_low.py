@@ -29,12 +29,12 @@ class UpdateRatioLow:
     ratio_limit: float = threshold(
         6e-4,
         "calibrated",
-        "median update over weight; healthy programs that are not done move at least 1e-3 a step",
+        "median update over weight; healthy programs that are not done move at least 1.8e-3 a step",
     )
     travelled_limit: float = threshold(
         0.15,
         "calibrated",
-        "that times the number of steps; healthy programs travel at least 0.5 times their size",
+        "that times the number of steps; healthy programs that are not done travel 0.8 and more",
     )
     unknown_limit: float = threshold(
         0.003,

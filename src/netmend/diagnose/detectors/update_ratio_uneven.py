@@ -36,7 +36,7 @@ class UpdateRatioUneven:
     code: ClassVar[str] = "D114"
 
     spread_limit: float = threshold(
-        1000.0, "calibrated", "fastest over slowest layer of one optimiser; healthy programs stay below 100"
+        1000.0, "calibrated", "fastest over slowest layer of one optimiser; healthy programs stay below 60"
     )
     least_layers: int = threshold(3, "convention", "two layers are no pattern")
 

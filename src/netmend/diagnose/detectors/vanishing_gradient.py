@@ -27,11 +27,9 @@ class VanishingGradient:
     code: ClassVar[str] = "D106"
 
     total_limit: float = threshold(
-        2.5, "calibrated", "decades between the last and the first layer; healthy programs stay below 1.5"
+        3.0, "calibrated", "decades between the last and the first layer; healthy programs stay below 1.9"
     )
-    slope_limit: float = threshold(
-        0.3, "calibrated", "decades per layer; healthy programs of four layers or more: 0.25"
-    )
+    slope_limit: float = threshold(0.2, "convention", "decades per layer: a third, over and over")
     least_layers: int = threshold(4, "convention", "fewer layers are not a depth")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:

@@ -27,12 +27,12 @@ class WeightsDiverge:
     code: ClassVar[str] = "D107"
 
     early_limit: float = threshold(
-        4.0, "calibrated", "growth within the first steps; healthy networks stay below 2.5"
+        4.0, "calibrated", "growth within the first steps; healthy networks stay below 2.4"
     )
     growth_limit: float = threshold(
         40.0,
         "calibrated",
-        "growth over the run; healthy networks stay below 16 (sigmoid units that learn steps)",
+        "growth over the run; healthy networks stay below 22 (sigmoid units that learn steps)",
     )
     least_tensors: int = threshold(
         2, "convention", "a single linear layer takes the scale it needs, whatever it started from"

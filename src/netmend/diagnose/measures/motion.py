@@ -7,6 +7,7 @@ no meaningful relative update; the size of weights straight before a normalisati
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -19,6 +20,7 @@ from netmend.vocabulary.table import FloatArray
 FIRST_STEPS = 16  # steps in which a far too large rate shows: weights grow at once
 _SPARSE = 0.5  # share of zeros above which a gradient reaches only some rows
 _MOSTLY_ZERO = 0.9
+_NEARLY_ZERO = 0.03  # gain of weights that start next to zero on purpose (LoRA after its first step): anything is large beside them
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,9 @@ def comparable(trace: Trace) -> tuple[ParameterFact, ...]:
     """Weights whose relative updates mean something; where that leaves none, normalised and sparse ones count too."""
     moved = [p for p in weights(trace) if len(trace.table("update", p.name))]
     normalised = before_norm(trace)
-    strict = [p for p in moved if p.module not in normalised and not _sparse(trace, p)]
+    strict = [
+        p for p in moved if p.module not in normalised and not _sparse(trace, p) and gain(p) > _NEARLY_ZERO
+    ]
     return tuple(strict or moved)
 
 
@@ -82,6 +86,11 @@ def weights(trace: Trace) -> tuple[ParameterFact, ...]:
 def fan_in(parameter: ParameterFact) -> int:
     """Number of inputs of one unit: all axes but the first."""
     return int(np.prod(parameter.shape[1:])) if len(parameter.shape) > 1 else 1
+
+
+def gain(parameter: ParameterFact) -> float:
+    """Initial size times the root of the inputs: by how much a layer changes the size of its input, about."""
+    return (parameter.initial.rms or 0.0) * math.sqrt(fan_in(parameter))
 
 
 @lru_cache(maxsize=16)

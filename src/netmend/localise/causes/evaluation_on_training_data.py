@@ -28,12 +28,14 @@ class EvaluationOnTrainingData:
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D309"):
-            whole = bool(symptom.detail.get("whole"))
+            unsure = bool(
+                symptom.detail.get("unsure")
+            )  # all of it was trained on: perhaps it is meant as a training accuracy
             loaders = [loader for loader in case.trace.loaders if loader.phase == "evaluation"]
             site = split_line(case) or (loaders[0].created if loaders else None) or input_origin(case)
             yield fault(
                 self.code,
-                [for_symptom(symptom, STRONG if whole else STRONG + FAIR)],
+                [for_symptom(symptom, FAIR if unsure else STRONG + FAIR)],
                 component="evaluation data",
                 site=site,
                 summary=symptom.message,

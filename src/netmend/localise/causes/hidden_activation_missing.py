@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors.hidden_activation_missing import on_purpose
-from netmend.diagnose.measures.chain import Link, chain, linear_pairs
+from netmend.diagnose.measures.chain import Link, chain, in_sequence, linear_pairs
 from netmend.diagnose.measures.examples import falling, flat
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.localise.case import Case
@@ -15,7 +15,7 @@ from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, regis
 from netmend.localise.handed_on import handed_on
 from netmend.localise.outcome import harm, relief
 from netmend.unit import Run, threshold
-from netmend.vocabulary import Evidence, Fault
+from netmend.vocabulary import Evidence, Fault, Site
 
 
 @register
@@ -58,12 +58,12 @@ class HiddenActivationMissing:
             self.code,
             evidence,
             component=first.name,
-            site=first.site,
+            site=_where_it_belongs(case, first, second),
             summary=reason.message,
             reason="Linear layers in a row can do no more than one: the network cannot learn anything curved.",
             remedy=f"Put an activation such as `nn.ReLU()` between {first.name}{where} and {second.name}.",
             refutation="The loss gets no lower with an activation there, because the task is linear.",
-            related=(*called, second.site),
+            related=(first.site, *called, second.site),
             explains=("D118", "D504", "D501", "D604", "D508"),
         )
 
@@ -102,3 +102,11 @@ class HiddenActivationMissing:
             ),
         ),
     )
+
+
+def _where_it_belongs(case: Case, first: Link, second: Link) -> Site | None:
+    """In a stack, the line of the first layer; in a forward method, the line that calls it, for there the activation is put."""
+    if first.module is None or second.module is None or in_sequence(case.trace, first.module, second.module):
+        return first.site
+    called = first.module.called
+    return called if called is not None and called.function.endswith("forward") else first.site

@@ -36,7 +36,11 @@ class LabelsDoNotBelong:
         if stuck is not None:
             evidence.append(for_symptom(stuck, WEAK))
             # Nothing else may explain it: every other symptom of a broken program speaks against the labels.
-            mechanical = [s for s in case.symptoms if s.code[:2] in ("D1", "D2", "D4") and s.code != "D114"]
+            mechanical = [
+                s
+                for s in case.symptoms
+                if s.code[:2] in ("D1", "D2", "D4") and s.code not in ("D114", "D109")
+            ]
             if mechanical:
                 evidence.append(Evidence("Something else is broken that would explain it.", -STRONG))
             else:

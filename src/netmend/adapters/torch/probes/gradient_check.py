@@ -39,7 +39,7 @@ def examine(bench: Bench) -> Iterator[Found]:
     calls: dict[Function, Call] = {}
     if kinds:
         with _recorded(kinds[:_MOST_FUNCTIONS]) as calls:
-            bench.run(training=True)
+            bench.run()
     return outcomes(calls)
 
 
