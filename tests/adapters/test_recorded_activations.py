@@ -109,7 +109,8 @@ def test_saturation_of_bounded_activations(done: Recorded) -> None:
 
 def test_spread_between_samples(done: Recorded) -> None:
     kept = values(done, "net.head", 0)
-    apart = (kept[:8] - kept[:8].mean(0)).square().mean().sqrt() / kept.square().mean().sqrt()
+    few = kept[:: max(1, len(kept) // 8)][:8]
+    apart = (few - few.mean(0)).square().mean().sqrt() / kept.square().mean().sqrt()
     assert row(done, "net.head", 0)["sample_spread"] == pytest.approx(float(apart), rel=1e-5)
 
 

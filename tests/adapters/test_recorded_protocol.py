@@ -42,7 +42,9 @@ for step in range(5):
     for step in range(1, 5):
         assert done.order_of(step) == ["scheduler", *usual]
     assert [c.detail for c in done.calls_of(1) if c.what == "clip"] == ["norm", "value"]
-    assert len(done.trace.patterns) == 3  # equal steps share a pattern; the last is what followed the last step
+    assert (
+        len(done.trace.patterns) == 3
+    )  # equal steps share a pattern; the last is what followed the last step
     clip = done.trace.table("clip")
     assert clip.column("limit").tolist() == [0.5] * 5 and (clip.column("norm") > 0).all()
 

@@ -25,7 +25,9 @@ class Ranking:
     """How sure a fault must be before a person is told."""
 
     least_confidence: float = 0.5  # more likely than not, on the calibration programs
-    least_guess: float = 0.15  # for the likeliest cause of a run that plainly failed
+    least_guess: float = (
+        0.03  # for the likeliest cause of a run that plainly failed: a poor guess beats silence there
+    )
     least_steps: int = 5  # fewer optimiser steps than this say nothing about learning
 
 

@@ -37,7 +37,6 @@ LEAVES: dict[str, Leaf] = {
         Leaf("LYR-DIM-MISMATCH", "two adjacent layers disagree on width"),
         Leaf("LYR-UNITS", "a layer has too few or too many units", ("LCN",)),
         Leaf("LYR-BIAS-MISSING", "a layer that needs a bias has none", ("WRB",)),
-        Leaf("LYR-NUMERIC", "an operation in the network makes invalid numbers", ("PRC",)),
         Leaf("ACT-HID-MISSING", "no non-linearity between layers", ("ARM", "ACH")),
         Leaf("ACT-HID-WRONG", "the hidden activation function does not suit", ("ACH",)),
         Leaf("ACT-OUT-MISSING", "the output activation that the loss needs is missing", ("ARM", "ACH")),

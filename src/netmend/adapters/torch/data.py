@@ -72,6 +72,7 @@ class Data:
         if self.loaders[name].iterated is None:
             self._store(replace(self.loaders[name], iterated=site))
         self._loader = name
+        session.evaluation.data_begins()
         session.recorder.patterns.note("epoch", name, "", site)
 
     @guarded("DataLoaders")

@@ -17,7 +17,7 @@ from netmend.adapters.torch.device_kernels_rows import ROW_STRIDE, store_place, 
 
 FEW: tl.constexpr = tl.constexpr(8)  # tensors that one launch of scan_few reads
 RECORD: tl.constexpr = tl.constexpr(16)  # integers about each of them
-SPREAD_SAMPLES: tl.constexpr = tl.constexpr(8)  # as in host_meter: the first samples of a batch are compared
+SPREAD_SAMPLES: tl.constexpr = tl.constexpr(8)  # as in host_meter: so many samples of a batch are compared
 
 
 @triton.jit
@@ -67,7 +67,7 @@ def _whole(counts):
 
 @triton.jit
 def _sample_spread(values, row, part, samples, sample_size, positions, position_stride, TILE: tl.constexpr):
-    """Squared distance of the first samples from their mean, over evenly spaced positions of a sample."""
+    """Squared distance of some samples from their mean, over evenly spaced positions of a sample."""
     position = part * TILE + tl.arange(0, TILE)
     inside = position < positions
     start = values + position.to(tl.int64) * position_stride

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from netmend.adapters.torch.device_rows import FLAT_ENDS
+from netmend.adapters.torch.host_meter import evenly
 
 SPREAD_SAMPLES = 8
 PASSES = 8  # how often these operations read a tensor, about
@@ -62,7 +63,7 @@ def activation_numbers(values: Tensor, unit_axis: int | None, function: str | No
         low_end, high_end = FLAT_ENDS[function]
         saturated = ((values <= low_end) | (values >= high_end)).sum()
     if values.dim() >= 2 and values.shape[0] >= 2:
-        few = values[:SPREAD_SAMPLES]
+        few = evenly(values, SPREAD_SAMPLES)
         spread = torch.linalg.vector_norm(few - few.mean(dim=0)).double().square()
         compared = torch.linalg.vector_norm(few).double().square()
     if unit_axis is not None:

@@ -129,7 +129,7 @@ def _even_programs(tiles: int, most: int) -> int:
 
 
 def _spread_positions(tensor: Tensor) -> tuple[int, int, int, int]:
-    """Samples to compare, elements per sample, positions to compare them at, distance of these positions."""
+    """Samples to compare, elements from one to the next, positions to compare them at, distance of these positions."""
     if tensor.dim() < 2 or tensor.shape[0] < 2:
         return 0, 0, 0, 1
     sample_size = tensor.numel() // tensor.shape[0]
@@ -137,4 +137,8 @@ def _spread_positions(tensor: Tensor) -> tuple[int, int, int, int]:
         return 0, 0, 0, 1  # samples are interleaved in memory
     step = stride_for(sample_size, _SPREAD_POSITIONS)
     positions = math.ceil(sample_size / step)
-    return min(SPREAD_SAMPLES, tensor.shape[0]), sample_size, positions, step
+    samples = min(SPREAD_SAMPLES, tensor.shape[0])
+    distance = sample_size * max(
+        1, tensor.shape[0] // SPREAD_SAMPLES
+    )  # from all over the batch, as in host_meter
+    return samples, distance if distance < 2**31 else sample_size, positions, step

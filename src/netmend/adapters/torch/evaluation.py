@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _SHARE = 2.0  # of the budget: scoring evaluation batches may cost this multiple of it, within evaluation
 _FREE_SECONDS = 0.01
+_MOST_BESIDE = 8
 
 
 class Pass:
@@ -94,6 +95,7 @@ class Evaluation:
     def __init__(self, session: TorchSession) -> None:
         self.session = session
         self.current: Pass | None = None
+        self.beside: dict[str, Pass] = {}  # further losses of the current pass, by their names
 
     def begin(self, model: Model, training: bool, grad: bool) -> None:
         if self.current is None:
@@ -106,9 +108,27 @@ class Evaluation:
 
     def loss_done(self, call: LossCall) -> None:
         """A loss was computed."""
-        if self.current is not None:
-            self.current.loss = self.current.loss or call.name
-            self.current.add(call)
+        current = self.current
+        if current is None:
+            return
+        if current.loss and call.name != current.loss:
+            # Training and validation loss computed one after the other, from two lines: each is a pass of its own.
+            beside = self.beside.get(call.name)
+            if beside is None and len(self.beside) < _MOST_BESIDE:
+                beside = self.beside[call.name] = Pass(
+                    self.session, current.model, current.training, current.grad
+                )
+            if beside is not None:
+                beside.loss = call.name
+                beside.add(call)
+            return
+        current.loss = call.name
+        current.add(call)
+
+    def data_begins(self) -> None:
+        """A loader is iterated anew: what it yields is evaluated apart from what was evaluated before."""
+        if self.current is not None and not self.current.grad and self.current.batches:
+            self.close()
 
     def backward_begins(self) -> None:
         """Gradients are computed: what was seen since, in eval mode but with gradients, was training after all."""
@@ -116,11 +136,15 @@ class Evaluation:
             for model in self.session.models.all:
                 model.trains_in_eval_mode = model.trains_in_eval_mode or model.name == self.current.model
             self.current = None
+            self.beside = {}
         self.close()
 
     def close(self) -> None:
         """Training goes on, or the program ends: write the pass down."""
         current, self.current = self.current, None
+        beside, self.beside = self.beside, {}
+        for other in beside.values():
+            other.close()
         if current is not None:
             if current.grad:  # its losses were kept in case backward() would follow
                 self.session.losses.calls.clear()

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _FUSED = (nn.MultiheadAttention, nn.TransformerEncoder, nn.TransformerEncoderLayer)
 _TAIL_LIMIT = 64
+_MOST_ON_A_LINE = 16  # calls of one function on one line and in one pass that are told apart; a loop over time may make many
 Saw = Callable[[str, Any, Any, Any], None]
 
 
@@ -78,7 +79,9 @@ class Functions:
         self.model_output: Tensor | None = None
         self._mode: Spy | None = None
         self._known: dict[tuple[str, Site | None], FunctionFact] = {}
+        self._recorded: set[str] = set()
         self._measured: set[str] = set()
+        self._numbers: dict[str, int] = {}  # calls in the forward pass in progress, by component
         self._derived: list[Tensor] = []
         self._has_activations: set[str] = set()  # models whose forward uses functional activations
 
@@ -87,6 +90,7 @@ class Functions:
         wanted = model is not None and (not model.structure_known or model.name in self._has_activations)
         if wanted and not self.session.compiled and _safe(module):
             self._measured.clear()
+            self._numbers.clear()
             self._enter(Spy(self._saw_in_forward))
 
     def leave_forward(self) -> None:
@@ -151,7 +155,13 @@ class Functions:
         if site is None or model is None:
             return
         component = f"{model.name}.{ACTIVATION_FUNCTIONS.get(name, name)}@{site.short}"
-        if (name, site) not in self._known:
+        # Several on one line, or one in a loop over blocks: each has a number, up to a limit.
+        number = self._numbers[component] = self._numbers.get(component, 0) + 1
+        if number > _MOST_ON_A_LINE:
+            return
+        component = component if number == 1 else f"{component}#{number}"
+        if component not in self._recorded:
+            self._recorded.add(component)
             self._record(component, name, kind, site, kwargs, result, inside)
         if kind == "activation":
             self._has_activations.add(model.name)

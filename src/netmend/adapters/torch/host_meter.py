@@ -202,10 +202,15 @@ def saturated_share(values: Tensor, function: str | None) -> float:
     return float(flat.float().mean())
 
 
+def evenly(values: Tensor, samples: int) -> Tensor:
+    """A few samples from all over the batch, which may be sorted."""
+    return values[:: max(1, len(values) // samples)][:samples]
+
+
 def sample_spread(values: Tensor, rms: float) -> float:
     """How much the samples of a batch differ, relative to the size of the signal: 0 means all alike."""
     if values.dim() < 2 or values.shape[0] < 2 or not rms or not math.isfinite(rms):
         return NAN
-    few = values[:_SPREAD_SAMPLES]
+    few = evenly(values, _SPREAD_SAMPLES)
     apart = few - few.mean(dim=0)
     return float(torch.linalg.vector_norm(apart)) / math.sqrt(few.numel()) / rms

@@ -35,6 +35,9 @@ class FewUpdates:
     share_limit: float = threshold(
         0.25, "convention", "batch over the number of samples: four or fewer updates per epoch"
     )
+    least_size: int = threshold(
+        200, "convention", "samples in a batch; smaller sets are commonly taken whole"
+    )
     least_epochs: float = threshold(3, "convention", "passes over the data that should have been enough")
     least_relative: float = threshold(0.35, "convention", "a run that learned does not need more updates")
 
@@ -49,7 +52,13 @@ class FewUpdates:
             or course.last_relative is None
         ):
             return
-        if size < 16 or steps > self.few or size < self.share_limit * samples or passes < self.least_epochs:
+        if (
+            size < self.least_size
+            or any(o.kind == "LBFGS" for o in trace.optimizers)
+            or steps > self.few
+            or size < self.share_limit * samples
+            or passes < self.least_epochs
+        ):
             return
         if course.last_relative < self.least_relative:
             return

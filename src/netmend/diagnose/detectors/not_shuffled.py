@@ -9,6 +9,7 @@ from typing import ClassVar
 from netmend.diagnose.detector import register
 from netmend.diagnose.measures.batches import label_order, target_drift
 from netmend.diagnose.measures.data import training_loader
+from netmend.diagnose.measures.objective import objective
 from netmend.diagnose.measures.progress import progress
 from netmend.unit import Run, threshold
 from netmend.vocabulary import BatchPrint, LoaderFact, Symptom, Trace
@@ -80,7 +81,9 @@ class NotShuffled:
         order, drift = label_order(trace), target_drift(trace)
         if order is not None and order[1] >= self.least_pairs:
             found["order_limit"] = order[0]
-        if drift is not None and drift[1] >= 8:
+        # Targets that the program makes itself (Q-learning) drift without being sorted.
+        moving = bool(progress(trace)) and objective(trace) is None
+        if drift is not None and drift[1] >= 8 and not moving:
             found["drift_limit"] = drift[0]
         return found
 

@@ -11,6 +11,7 @@ import numpy as np
 from netmend.diagnose.detector import register
 from netmend.diagnose.measures.examples import falling, run_with
 from netmend.diagnose.measures.objective import constant_of, evaluations, objective
+from netmend.diagnose.measures.progress import Progress
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Symptom, Trace
 
@@ -37,6 +38,12 @@ class Overfitting:
         "calibrated",
         "an evaluation loss this far below the constant predictor's does no harm when it rises",
     )
+    learned_limit: float = threshold(
+        0.1, "convention", "relative training loss at which the samples are known by heart"
+    )
+    poor_limit: float = threshold(
+        0.6, "calibrated", "relative evaluation loss of such a run; healthy programs end below 0.4"
+    )
     least_passes: int = threshold(4, "convention", "a rise needs several evaluations to be one")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -44,13 +51,15 @@ class Overfitting:
         found = self.extremes(trace)
         if course is None or passes is None or not found:
             return
-        if any(found[name] < getattr(self, name) for name in ("rise_limit", "gap_limit", "least_relative")):
+        names = ("rise_limit", "gap_limit", "least_relative")
+        rising = all(found[name] >= getattr(self, name) for name in names)
+        if not rising and not self._by_heart(found, course):
             return
         steps, losses, _ = passes
         best = int(np.argmin(losses))
         yield Symptom(
             self.code,
-            f"The evaluation loss was best at step {int(steps[best])} ({losses[best]:.3g}) and rose to "
+            f"The evaluation loss was best at step {int(steps[best])} ({losses[best]:.3g}) and {'rose to' if rising else 'ended at'} "
             f"{losses[-1]:.3g}, while the training loss fell to {course.last:.3g}.",
             component=course.loss,
             first_step=int(steps[best]),
@@ -58,6 +67,11 @@ class Overfitting:
             limit=self.rise_limit,
             detail={"best_pass": best, "passes": len(losses), "gap": found["gap_limit"]},
         )
+
+    def _by_heart(self, found: Mapping[str, float], course: Progress) -> bool:
+        """Nothing is left to learn in training, and new samples are answered hardly better than by a constant."""
+        learned = course.last_relative is not None and course.last_relative < self.learned_limit
+        return learned and found["least_relative"] > self.poor_limit and found["gap_limit"] >= self.gap_limit
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
         course, passes = objective(trace), evaluations(trace)
@@ -72,6 +86,9 @@ class Overfitting:
             "rise_limit": late / float(losses.min()),
             "gap_limit": late / course.last,
             "least_relative": late / constant if constant else 1.0,
+            "poor_limit": late / constant
+            if constant and course.last < self.learned_limit * constant
+            else 0.0,
         }
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
@@ -80,5 +97,9 @@ class Overfitting:
         Run("never evaluated", run_with(falling(200))),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "known by heart, hardly of use",
+            run_with(falling(200, end=0.02), evaluations=[0.95, 0.9, 0.85, 0.8, 0.8, 0.8]),
+        ),
         Run("evaluation rises", run_with(falling(200, end=0.02), evaluations=[0.8, 0.6, 0.7, 0.9, 1.1, 1.3])),
     )

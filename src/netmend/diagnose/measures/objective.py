@@ -6,9 +6,12 @@ from functools import lru_cache
 
 import numpy as np
 
+from netmend.diagnose.measures.loop import main_pattern
 from netmend.diagnose.measures.progress import Progress, main_progress, progress
 from netmend.vocabulary import Table, Trace
 from netmend.vocabulary.table import FloatArray, IntArray
+
+_REGRESSIONS = ("mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss", "objective", "expression")
 
 
 @lru_cache(maxsize=16)
@@ -18,9 +21,19 @@ def objective(trace: Trace) -> Progress | None:
     if len(courses) > 1 and len(trace.optimizers) > 1:
         return None  # objectives that take turns pull against each other
     course = main_progress(trace)
-    if course is None or course.best < 0:
+    if course is None or course.best < 0 or _own_targets(trace, course):
         return None
     return course
+
+
+def _own_targets(trace: Trace, course: Progress) -> bool:
+    """Whether the targets are the program's own estimates (Q-learning): they move while it learns, and the loss with them."""
+    if course.loss.partition("@")[0] not in _REGRESSIONS:
+        return False
+    pattern = main_pattern(trace)
+    return pattern is not None and any(
+        call.what == "forward" and "no_grad" in call.detail for call in pattern.calls
+    )
 
 
 def same_task(trace: Trace, table: Table, course: Progress) -> bool:
@@ -30,7 +43,7 @@ def same_task(trace: Trace, table: Table, course: Progress) -> bool:
 
 @lru_cache(maxsize=16)
 def evaluations(trace: Trace) -> tuple[IntArray, FloatArray, FloatArray] | None:
-    """Steps, losses and metrics of the evaluation passes over held-out data: the table with the most passes.
+    """Steps, losses and metrics of the evaluation passes over held-out data.
 
     Passes over the training data cannot be told from the loss alone; a table all of whose samples were trained on is left out
     by `diagnose.detectors.training_evaluation_overlap`, not here.
@@ -38,16 +51,21 @@ def evaluations(trace: Trace) -> tuple[IntArray, FloatArray, FloatArray] | None:
     course = objective(trace)
     if course is None:
         return None
-    tables = [
-        table
-        for table in trace.tables_of("evaluation")
-        if len(table) and same_task(trace, table, course) and np.isfinite(table.column("loss")).any()
-    ]
-    if not tables:
-        return None
-    table = max(tables, key=len)
-    there = np.isfinite(table.column("loss"))
-    return table.steps[there], table.column("loss")[there], table.column("metric")[there]
+    groups: list[tuple[IntArray, FloatArray, FloatArray]] = []
+    for table in trace.tables_of("evaluation"):
+        if not len(table) or not same_task(trace, table, course):
+            continue
+        samples = np.nan_to_num(table.column("samples"))
+        for size in np.unique(samples):
+            there = np.isfinite(table.column("loss")) & (samples == size)
+            if there.any():
+                groups.append(
+                    (table.steps[there], table.column("loss")[there], table.column("metric")[there])
+                )
+    most = max((len(group[0]) for group in groups), default=0)
+    often = [group for group in groups if len(group[0]) >= 0.5 * most]
+    # Sets of different size are different data. Where the training data is evaluated too, the other set is the worse one.
+    return max(often, key=lambda group: float(np.median(group[1][-3:])), default=None)
 
 
 def constant_of(course: Progress) -> float | None:

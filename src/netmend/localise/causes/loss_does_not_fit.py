@@ -31,7 +31,7 @@ class LossDoesNotFit:
     code: ClassVar[str] = "LOS-SELECT"
 
     def accuse(self, case: Case) -> Iterator[Fault]:
-        for symptom in case.of("D405", "D408", "D411"):
+        for symptom in case.of("D405", "D408", "D411", "D413"):
             told = self._told(case, symptom)
             if told is None:
                 continue
@@ -52,11 +52,25 @@ class LossDoesNotFit:
                     head.loss.called if head is not None else None,
                     *((layer.created,) if layer is not None else ()),
                 ],
-                explains=(*STUCK, "D305", "D406", "D502"),
+                explains=(
+                    *STUCK,
+                    "D305",
+                    "D406",
+                    "D502",
+                    *(("D102", "D508", "D511") if symptom.code == "D413" else ()),
+                ),
             )
 
     def _told(self, case: Case, symptom: Symptom) -> tuple[list[Evidence], str, str, str] | None:
         what = symptom.detail.get("what", "")
+        if symptom.code == "D413":
+            stuck = [for_symptom(found, FAIR) for found in case.of("D501", "D504", "D508", "D511")[:1]]
+            return (
+                [for_symptom(symptom, STRONG + WEAK), *stuck],
+                "Nearly all targets are zero, so answering zero is almost right and the gradient does not say how wrong the rest is.",
+                "Use `CrossEntropyLoss` with class ids on raw scores instead of {line}.",
+                "Cross entropy learns no better on the same data.",
+            )
         if what == "exclusive":
             return (
                 [for_symptom(symptom, STRONG + WEAK)],

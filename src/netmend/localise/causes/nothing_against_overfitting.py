@@ -10,6 +10,8 @@ from netmend.diagnose.detectors.overfitting import Overfitting
 from netmend.diagnose.measures.data import epochs, training_loader, training_samples
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
+from netmend.localise.causes.dropout_rate_wrong import dropouts
+from netmend.localise.data_origin import input_origin
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, FunctionFact, Site, Trace
 
@@ -28,6 +30,7 @@ class NothingAgainstOverfitting:
     weights_per_sample: float = threshold(
         10.0, "convention", "weights per sample from which storing answers is easy"
     )
+    low_rate: float = threshold(0.1, "published", "a dropout rate below that regularises hardly anything")
     few_samples: int = threshold(150, "convention", "training samples that are few for any network")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
@@ -42,16 +45,24 @@ class NothingAgainstOverfitting:
                 evidence.append(Evidence(f"{weights:,} weights are trained on {samples:,} samples.", FAIR))
             if (broken := case.first("D502", "D110")) is not None:
                 evidence.append(Evidence("The training loss itself rose.", -STRONG, broken.code))
+            if (never := case.first("D311")) is not None:
+                evidence.append(
+                    Evidence("Evaluation was never better than a constant answer.", -STRONG, never.code)
+                )
             passes = epochs(trace)
             if passes is not None and passes >= 60 and case.has("D507"):
                 evidence.append(Evidence(f"Training went over the data {passes:.0f} times.", -WEAK))
-            little = samples is not None and samples <= self.few_samples
+            drops = [drop for drop in dropouts(trace) if drop.rate < self.low_rate]
+            low, drop = bool(drops), drops[0].site if drops else None
+            if low:
+                evidence.append(Evidence(f"Dropout is there, but drops only {drops[0].rate:.0%}.", FAIR))
+            little = not low and samples is not None and samples <= self.few_samples
             size = f" on {samples:,} samples" if samples else ""
             yield fault(
-                "DAT-LITTLE" if little else self.code,
+                "LYR-DROPOUT-RATE" if low else "DAT-LITTLE" if little else self.code,
                 evidence,
                 component=trace.models[0].name if trace.models else "model",
-                site=self._site(trace, little),
+                site=drop if low else self._site(case, little),
                 summary=symptom.message,
                 reason=f"{weights:,} weights trained{size} can store every answer instead of finding the rule behind them.",
                 remedy="Add weight decay (about 1e-2 with AdamW) or dropout (0.2 to 0.5), shrink the network, stop early, or get "
@@ -62,10 +73,13 @@ class NothingAgainstOverfitting:
             )
 
     @staticmethod
-    def _site(trace: Trace, little: bool) -> Site | None:
+    def _site(case: Case, little: bool) -> Site | None:
+        trace = case.trace
         loader = training_loader(trace)
         if little and loader is not None and loader.created is not None:
             return loader.created
+        if little:
+            return input_origin(case)
         optimizer = next(iter(trace.optimizers), None)
         return optimizer.created if optimizer is not None else None
 

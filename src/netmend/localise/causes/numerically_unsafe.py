@@ -70,7 +70,7 @@ class NumericallyUnsafe:
         if symptom.detail.get("phase") not in ("forward", "backward") or not (advice or in_loss):
             return
         yield fault(
-            "LOS-CALC" if in_loss else "LYR-NUMERIC",
+            "LOS-CALC" if in_loss else "ACT-HID-WRONG",
             [for_symptom(symptom, PROVEN if advice else STRONG)],
             component=symptom.component or "model",
             site=symptom.site,

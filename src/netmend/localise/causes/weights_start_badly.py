@@ -55,6 +55,14 @@ class WeightsStartBadly:
                 case, symptom, [for_symptom(symptom, STRONG), *start, *felt, *hurt, *relief(case, 2 * STRONG)]
             )
 
+        for symptom in () if symmetric or case.has("D112") else case.of("D122")[:1]:
+            dead = [for_symptom(s, FAIR) for s in case.of("D104", "D105", "D109")[:1]]
+            yield self._fault(
+                case,
+                symptom,
+                [for_symptom(symptom, FAIR + WEAK), *dead, *harm(case), *relief(case, 2 * STRONG)],
+            )
+
     def _fault(self, case: Case, symptom: Symptom, evidence: list[Evidence]) -> Fault:
         module = case.trace.get(ModuleFact, symptom.component)
         created = symptom.site or (module.created if module is not None else None)

@@ -1,0 +1,61 @@
+"""D122 OneSidedWeights."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detector import register
+from netmend.unit import Run, threshold
+from netmend.vocabulary import ModuleFact, ParameterFact, Site, Statistics, Symptom, Trace
+
+
+def _trace(low: float, high: float, kind: str = "Linear") -> Trace:
+    initial = Statistics(mean=(low + high) / 2, std=(high - low) / 4, rms=high, minimum=low, maximum=high)
+    parameter = ParameterFact("net.0.weight", "net.0", (32, 16), initial=initial)
+    module = ModuleFact("net.0", kind, created=Site("train.py", 9), order=0)
+    return Trace(facts={"parameter": {parameter.name: parameter}, "module": {module.name: module}})
+
+
+@register
+@dataclass(frozen=True)
+class OneSidedWeights:
+    """All weights of a layer start with the same sign.
+
+    Units of such a layer all rise and fall together with the sum of their inputs: behind a rectifier they are all on or all dead. Usual causes: an initialisation over
+    an interval that does not lie around zero.
+    """
+
+    code: ClassVar[str] = "D122"
+
+    least_weights: int = threshold(32, "exact", "that many signs agree by chance once in 2^31 layers")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        for parameter in trace.parameters:
+            module = trace.get(ModuleFact, parameter.module)
+            if module is None or not module.kind.startswith(("Linear", "Conv")) or len(parameter.shape) < 2:
+                continue
+            low, high = parameter.initial.minimum, parameter.initial.maximum
+            if low is None or high is None or low == high or math.prod(parameter.shape) < self.least_weights:
+                continue
+            if low < 0 < high:
+                continue
+            sign = "negative" if high <= 0 else "positive"
+            yield Symptom(
+                self.code,
+                f"All weights of {module.name} start {sign}, between {low:.3g} and {high:.3g}.",
+                component=module.name,
+                observed=high if high <= 0 else low,
+                limit=0.0,
+                site=module.created,
+                detail={"direction": sign},
+            )
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("around zero", _trace(-0.2, 0.2)),
+        Run("a constant is another matter", _trace(0.5, 0.5)),
+        Run("scales of a norm layer", _trace(0.5, 1.0, kind="LayerNorm")),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (Run("uniform below zero", _trace(-0.5, -0.001)),)
