@@ -23,11 +23,14 @@ _DATASETS = (
 )
 
 
-def input_origin(case: Case) -> Site | None:
-    """The line that makes what the model is fed in training; else the loader, else the call of the model."""
+def input_origin(case: Case, inside: bool = True) -> Site | None:
+    """The line that makes what the model is fed in training; else the loader, else the call of the model.
+
+    `inside`: where a function of the program makes it, the line inside that function; else the line that calls it.
+    """
     model = next(iter(case.trace.models), None)
     called = None if model is None else model.called
-    return _origin(case, called, 0) or _loader_site(case) or called
+    return _origin(case, called, 0, inside) or _loader_site(case) or called
 
 
 def target_origin(case: Case) -> Site | None:
@@ -58,13 +61,16 @@ def _loader_site(case: Case) -> Site | None:
     return None if loader is None else loader.created
 
 
-def _origin(case: Case, called: Site | None, position: int) -> Site | None:
+def _origin(case: Case, called: Site | None, position: int, inside: bool = True) -> Site | None:
     if called is None:
         return None
     call = case.sources.call_at(called)
     if call is None or position >= len(call.args):
         return None
-    return _trace_back(case.sources, called.file, call.args[position], position, 0)
+    found = _trace_back(case.sources, called.file, call.args[position], position, 0)
+    if found is None:
+        return None
+    return _made_in(case.sources, found) or found if inside else found
 
 
 def _trace_back(sources: Sources, file: str, value: ast.expr, position: int, hops: int) -> Site | None:
@@ -90,7 +96,7 @@ def _trace_back(sources: Sources, file: str, value: ast.expr, position: int, hop
             deeper = _batch_of(source)
             if deeper is not None:
                 return _trace_back(sources, file, deeper, position, hops + 1)
-            return _made_in(sources, file, source) or site_of(file, statement)
+            return site_of(file, statement)
         if isinstance(scope, Function) and any(
             a.arg == value.id for a in (*scope.args.args, *scope.args.kwonlyargs)
         ):
@@ -121,13 +127,14 @@ def _through_call(sources: Sources, file: str, call: ast.Call, position: int, ho
     return site_of(file, call) if hops else None
 
 
-def _made_in(sources: Sources, file: str, value: ast.expr) -> Site | None:
+def _made_in(sources: Sources, made: Site) -> Site | None:
     """The data is what a function of the program returns: the line that returns it."""
-    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Name):
+    call = sources.call_at(made)
+    if call is None or not isinstance(call.func, ast.Name) or call.lineno != made.line:
         return None
-    for other in sources.files(near=file):
+    for other in sources.files(near=made.file):
         for node in sources.nodes(other):
-            if isinstance(node, Function) and node.name == value.func.id:
+            if isinstance(node, Function) and node.name == call.func.id:
                 returns = [
                     inner
                     for inner in ast.walk(node)

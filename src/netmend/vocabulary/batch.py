@@ -11,7 +11,8 @@ class BatchPrint:
     """Fingerprint of a batch: enough to see leakage, missing shuffling, duplicates, constant features later.
 
     `hashes` holds one 64-bit number per sample, equal for equal inputs. `features` holds, per feature or channel
-    (the first 1,024), mean, standard deviation, minimum and maximum.
+    (the first 1,024), mean, standard deviation, minimum and maximum; of tokens the most frequent one, its share, the share of
+    samples that end in it, and the number of different tokens.
     """
 
     step: int

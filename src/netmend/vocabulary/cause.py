@@ -26,6 +26,7 @@ LEAVES: dict[str, Leaf] = {
         Leaf("LYR-SOFTMAX-MISSING", "probabilities are expected, raw scores are given", ("ACH",)),
         Leaf("LYR-SOFTMAX-EXTRA", "softmax or sigmoid is applied twice", ("LAD", "ACH")),
         Leaf("LYR-NORM-MISSING", "a deep stack lacks normalisation", ("NRM",)),
+        Leaf("LYR-NORM-STATS", "batch norm's running statistics do not follow the data", ("NRM",)),
         Leaf("LYR-DROPOUT-MISSING", "nothing keeps the network from overfitting", ("DRP",)),
         Leaf("LYR-DROPOUT-MODE", "dropout stays on in evaluation", ("DRP", "MOD")),
         Leaf("LYR-DROPOUT-RATE", "the dropout rate is wrong", ("RCD", "DRP")),

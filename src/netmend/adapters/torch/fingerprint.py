@@ -11,6 +11,7 @@ from torch import Tensor
 _ELEMENTS_HASHED = 256  # per sample, evenly spaced
 _MOST_FEATURES = 1024
 _MOST_LABELS = 1000
+_MOST_ROWS = 128  # of token sequences
 
 
 def hash_samples(inputs: Tensor) -> Tensor:
@@ -38,7 +39,7 @@ def _weights(count: int) -> Tensor:
 def describe_inputs(inputs: Tensor) -> tuple[str, Tensor | None]:
     """Which axis holds features, and their mean, standard deviation, minimum and maximum (4 × features)."""
     if not inputs.is_floating_point():
-        return ("token" if inputs.dim() == 2 else ""), None
+        return ("token", _describe_tokens(inputs)) if inputs.dim() == 2 else ("", None)
     if inputs.dim() == 2 and inputs.shape[1] <= _MOST_FEATURES:
         axis, values = "feature", inputs
     elif inputs.dim() >= 4 and inputs.shape[1] <= _MOST_FEATURES:
@@ -50,6 +51,20 @@ def describe_inputs(inputs: Tensor) -> tuple[str, Tensor | None]:
     values = values.float()
     low, high = torch.aminmax(values, dim=0)
     return axis, torch.stack([values.mean(dim=0), values.std(dim=0, correction=0), low, high])
+
+
+def _describe_tokens(inputs: Tensor) -> Tensor | None:
+    """The most frequent token, its share, the share of rows that end in it, the number of different tokens (4 × 1)."""
+    if (
+        inputs.device.type != "cpu" or inputs.is_complex() or not inputs.numel()
+    ):  # elsewhere it would make the host wait
+        return None
+    rows = inputs[:_MOST_ROWS]
+    tokens, counts = torch.unique(rows, return_counts=True)
+    most = int(counts.argmax())
+    ending = (rows[:, -1] == tokens[most]).float().mean()
+    figures = (tokens[most].float(), counts[most] / rows.numel(), ending, torch.tensor(float(len(tokens))))
+    return torch.stack(figures).unsqueeze(1)
 
 
 def summary_of(inputs: Tensor) -> Tensor:

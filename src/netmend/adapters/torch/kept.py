@@ -19,6 +19,7 @@ from netmend.adapters.torch.eligible import plain
 
 _DEEPEST = 5
 _MOST_VALUES = 20_000
+_LARGEST_COPIES = 256_000_000  # bytes of tensors in all
 _LARGEST_ARRAY = 4_000_000  # elements of a numpy array that are copied
 _OF_EVERY_MODULE = frozenset(vars(nn.Module()))
 _TENSORS = ("_parameters", "_buffers")
@@ -57,6 +58,7 @@ class Kept:
         self.whole = True  # False: something was met whose state cannot be put back
         self._undo: list[Callable[[], None]] = []
         self._copies: dict[int, Tensor] = {}
+        self._bytes = 0
         self._met: dict[int, Any] = {}  # kept alive, so that identities stay true
 
     def module(self, root: nn.Module) -> None:
@@ -90,7 +92,10 @@ class Kept:
         elif isinstance(value, types.MethodType):
             self.value(value.__self__, depth - 1)
         elif isinstance(value, (dict, list, set, deque)):
-            self._contents(value, depth)
+            if len(value) > _MOST_VALUES:
+                self.whole = False
+            else:
+                self._contents(value, depth)
         elif isinstance(value, (tuple, frozenset)):
             return self._tuple(value, depth)
         elif not self._generator(value):
@@ -140,6 +145,10 @@ class Kept:
             return tensor
         copy = self._copies.get(id(tensor))
         if copy is None:
+            self._bytes += tensor.numel() * tensor.element_size()
+            if self._bytes > _LARGEST_COPIES:
+                self.whole = False
+                return tensor
             self._met[id(tensor)] = tensor
             with torch.no_grad():
                 copy = tensor.detach().clone()

@@ -13,7 +13,7 @@ from netmend.vocabulary import LossFact, OperandFact, Site, Symptom, Trace
 
 def _trace(criterion: str, classes: int, integral: bool = True) -> Trace:
     target = OperandFact(
-        "target", (32, classes), "float32", minimum=0.0, maximum=1.0, integral=integral, rows_sum_to_one=True
+        "target", (32, classes), "float32", minimum=0.0, maximum=1.0, mean=1 / classes, integral=integral
     )
     name = f"{criterion}@train.py:30"
     loss = LossFact(
@@ -48,9 +48,11 @@ class AbsoluteErrorOnClasses:
                 if (
                     operand.role == "target"
                     and operand.integral
-                    and operand.rows_sum_to_one
+                    and (operand.minimum, operand.maximum) == (0.0, 1.0)
                     and len(operand.shape) == 2
                     and operand.shape[1] >= self.least_classes
+                    and operand.mean is not None
+                    and abs(operand.mean * operand.shape[1] - 1) < 1e-3  # one of each row
                 ):
                     yield Symptom(
                         self.code,

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
-from netmend.diagnose.measures.probe_examples import dropped
+from netmend.diagnose.measures.probe_examples import dropped, probed
 from netmend.unit import Run, threshold
-from netmend.vocabulary import FunctionFact, ModuleFact, Symptom, Trace
+from netmend.vocabulary import FunctionFact, Symptom, Trace
 
 
 @register
@@ -36,15 +36,13 @@ class EvaluationNotDeterministic:
             for fact in trace.all(FunctionFact)
             if fact.kind == "dropout" and fact.site is not None
         }
-        places |= {
-            (fact.called.file, fact.called.line): fact.name
-            for fact in trace.all(ModuleFact)
-            if "Dropout" in fact.kind and not fact.registered and fact.called is not None
-        }
         for probe in trace.probes("eval determinism"):
             difference, site = float(probe.values["difference"]), probe.site
-            name = places.get((site.file, site.line)) if site is not None else None
-            if name is None or not difference > self.difference_limit:
+            kind = str(probe.values.get("kind", ""))
+            name = places.get((site.file, site.line), "") if site is not None else ""
+            if "Dropout" in kind:  # a layer that the model's eval() does not reach
+                name = kind
+            if not name or not difference > self.difference_limit:
                 continue
             yield Symptom(
                 self.code,
@@ -65,4 +63,10 @@ class EvaluationNotDeterministic:
             Trace(facts={"probe": dropped(0.3, "randn_like").facts["probe"]}),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("functional dropout", dropped()),)
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("functional dropout", dropped()),
+        Run(
+            "a new layer at every pass",
+            probed("eval determinism", {"difference": 0.4, "operation": "bernoulli", "kind": "Dropout"}),
+        ),
+    )

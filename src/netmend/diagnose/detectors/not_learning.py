@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from netmend.diagnose.detector import register
 from netmend.diagnose.measures.examples import falling, flat, run_with
-from netmend.diagnose.measures.objective import objective
+from netmend.diagnose.measures.objective import objective, relative_to
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Symptom, Trace
 
@@ -60,8 +60,8 @@ class NotLearning:
         evaluated = [
             float(value)
             for table in trace.tables_of("evaluation")
-            for value in (table.column("loss") / table.column("constant_loss"))
-            if value == value and table.component.partition("@")[0] == course.loss.partition("@")[0]
+            for value in relative_to(table.column("loss"), table.column("constant_loss"))
+            if table.component.partition("@")[0] == course.loss.partition("@")[0]
         ]
         # The mean of the last blocks is steadier than one; an evaluation that is better counts for the program.
         late = float(course.relative[-max(1, len(course.relative) // 5) :].mean())

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
+from netmend.diagnose.measures.batches import padding
 from netmend.unit import Run, threshold
 from netmend.vocabulary import LossFact, ModuleFact, Site, Symptom, TargetFact, Trace
 
@@ -43,6 +45,9 @@ class PaddingCounted:
 
     code: ClassVar[str] = "D315"
 
+    match_limit: float = threshold(
+        0.04, "convention", "difference of the shares of padding in inputs and of a class in targets"
+    )
     share_limit: float = threshold(
         0.15, "convention", "share of padding among the targets from which it weighs"
     )
@@ -62,33 +67,38 @@ class PaddingCounted:
         )
 
     def _share(self, trace: Trace) -> tuple[float, int, LossFact] | None:
-        tokens = [
-            (int(layer.settings["padding_idx"]), layer.settings.get("num_embeddings"))
-            for layer in trace.all(ModuleFact)
-            if "Embedding" in layer.kind and layer.settings.get("padding_idx") is not None
-        ]
         for loss in trace.losses:
             target = trace.get(TargetFact, loss.name)
-            if (
-                loss.backward is None
-                or target is None
-                or not tokens
-                or loss.criterion not in ("cross_entropy", "nll_loss")
-            ):
+            if loss.backward is None or target is None or loss.criterion not in ("cross_entropy", "nll_loss"):
                 continue
             total = sum(target.class_counts.values())
-            classes = loss.settings.get(
-                "classes"
-            )  # the targets are tokens only if there are as many classes as tokens
-            token = next((token for token, size in tokens if size == classes), None)
+            label = self._label(trace, loss, target) if total else None
             if (
-                token is not None
-                and total
-                and loss.settings.get("ignore_index") != token
+                label is not None
+                and loss.settings.get("ignore_index") != label
                 and loss.settings.get("reduction") != "none"
             ):
-                return target.class_counts.get(str(token), 0) / total, token, loss
+                return target.class_counts.get(str(label), 0) / total, label, loss
         return None
+
+    def _label(self, trace: Trace, loss: LossFact, target: TargetFact) -> int | None:
+        """The class that stands for padding: the embedding's own token, or the class that is as frequent as padding is in the inputs."""
+        classes = loss.settings.get("classes")
+        for layer in trace.all(ModuleFact):
+            token = layer.settings.get("padding_idx")
+            if (
+                "Embedding" in layer.kind
+                and token is not None
+                and layer.settings.get("num_embeddings") == classes
+            ):
+                return int(token)
+        filled = padding(trace)
+        if filled is None or not _per_token(trace, loss):
+            return None
+        total = sum(target.class_counts.values())
+        name, count = max(target.class_counts.items(), key=lambda item: item[1])
+        alike = abs(count / total - filled[1]) < self.match_limit
+        return int(name) if alike and name.lstrip("-").isdigit() else None
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
         share = self._share(trace)
@@ -103,3 +113,10 @@ class PaddingCounted:
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run("half is padding", _trace(-100, 0, {"0": 500, "1": 200, "2": 200})),
     )
+
+
+def _per_token(trace: Trace, loss: LossFact) -> bool:
+    """Whether there is a target for every token rather than for every sequence."""
+    shapes = [operand.shape for operand in loss.operands if operand.role == "target"]
+    sizes = [batch.size for batch in trace.batches if batch.phase == "training"]
+    return bool(shapes and sizes) and math.prod(shapes[0]) >= 2 * max(sizes)

@@ -34,7 +34,7 @@ def prints(trace: Trace, phase: str) -> list[BatchPrint]:
 @lru_cache(maxsize=32)
 def features(trace: Trace, phase: str) -> Features | None:
     """Features of the model that was shown most batches; None when none were described (tokens, odd shapes)."""
-    described = [batch for batch in prints(trace, phase) if batch.features]
+    described = [batch for batch in prints(trace, phase) if batch.features and batch.feature_axis != "token"]
     if not described:
         return None
     common = Counter((batch.model, len(batch.features)) for batch in described).most_common(1)[0][0]
@@ -49,6 +49,23 @@ def features(trace: Trace, phase: str) -> Features | None:
         inner = np.nanmean(np.where(np.isfinite(stds), stds, np.nan) ** 2, axis=0)
         outer = np.nanvar(np.where(np.isfinite(means), means, np.nan), axis=0)
     return Features(np.nan_to_num(mean), np.nan_to_num(np.sqrt(inner + outer)), len(rows))
+
+
+def padding(trace: Trace) -> tuple[int, float] | None:
+    """The token that fills sequences up, and its share; None when there are no token sequences or nothing fills them."""
+    known = [
+        batch.features[0]
+        for batch in prints(trace, "training")
+        if batch.feature_axis == "token" and batch.features
+    ]
+    if not known:
+        return None
+    tokens = Counter(int(row[0]) for row in known)
+    token, times = tokens.most_common(1)[0]
+    share = float(np.mean([row[1] for row in known]))
+    ending = float(np.mean([row[2] for row in known]))
+    # Padding is the most frequent token of nearly every batch, and many sequences end in it.
+    return (token, share) if times >= 0.8 * len(known) and ending >= 0.3 and share >= 0.1 else None
 
 
 @lru_cache(maxsize=16)

@@ -72,7 +72,8 @@ def _relative_gradient(trace: Trace, parameter: ParameterFact) -> float | None:
     _steps, gradients = trace.series("gradient", parameter.name, "rms")
     _, sizes = trace.series("weight", parameter.name, "rms")
     count = max(1, int(min(len(gradients), len(sizes)) * _SHARE))
-    ratios = gradients[:count] / np.maximum(sizes[:count], 1e-30) if len(sizes) else np.empty(0)
+    with np.errstate(invalid="ignore"):
+        ratios = gradients[:count] / np.maximum(sizes[:count], 1e-30) if len(sizes) else np.empty(0)
     ratios = ratios[np.isfinite(ratios) & (ratios > 0)]
     return float(np.median(np.log10(ratios))) if len(ratios) else None
 

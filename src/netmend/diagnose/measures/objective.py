@@ -73,3 +73,9 @@ def constant_of(course: Progress) -> float | None:
     if course.relative is None or course.relative[-1] == 0:
         return None
     return float(course.losses[-1] / course.relative[-1])
+
+
+def relative_to(losses: FloatArray, constants: FloatArray) -> FloatArray:
+    """Losses over those of the best constant answer, where both are known and the latter is not zero."""
+    known = np.isfinite(losses) & np.isfinite(constants) & (constants > 0)
+    return losses[known] / constants[known]

@@ -36,7 +36,7 @@ class DropoutRateWrong:
     code: ClassVar[str] = "LYR-DROPOUT-RATE"
 
     high_rate: float = threshold(
-        0.75, "published", "0.2 to 0.5 is what the inventors and every textbook advise"
+        0.65, "published", "0.2 to 0.5 is what the inventors and every textbook advise"
     )
     good_relative: float = threshold(0.3, "convention", "a training loss below that is no victim of dropout")
 
@@ -96,6 +96,7 @@ def dropouts(trace: Trace) -> Iterator[_Dropout]:
         module.order for module in trace.layers() if module.order is not None and _has_weights(trace, module)
     ]
     last = max(weighted, default=-1)
+    ending = next((module.name for module in trace.layers() if weighted and module.order == last), "")
     for module in trace.layers():
         if "Dropout" in module.kind and module.order is not None:
             rate = float(module.settings.get("p", 0.5))
@@ -107,7 +108,8 @@ def dropouts(trace: Trace) -> Iterator[_Dropout]:
         if function.kind == "dropout":
             rate = float(function.settings.get("p", 0.5))
             if rate > 0:
-                yield _Dropout(function.name, rate, function.site, True, False)
+                behind = bool(ending) and function.after == ending
+                yield _Dropout(function.name, rate, function.site, True, behind)
 
 
 def _has_weights(trace: Trace, module: ModuleFact) -> bool:

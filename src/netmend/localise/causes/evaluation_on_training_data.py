@@ -45,4 +45,18 @@ class EvaluationOnTrainingData:
                 related=[loader.created for loader in case.trace.loaders],
             )
 
+        for symptom in case.of("D312"):
+            yield fault(
+                self.code,
+                [for_symptom(symptom, STRONG + FAIR)],
+                component="evaluation data",
+                site=split_line(case) or input_origin(case),
+                summary=symptom.message,
+                reason="What was never shown cannot be learned; the score says nothing about the classes that were trained.",
+                remedy="Shuffle the data before cutting it, or split every class in the same proportion.",
+                refutation="New classes in evaluation are meant, as in few-shot learning.",
+                related=[loader.created for loader in case.trace.loaders],
+                explains=("D311", "D506", "D507"),
+            )
+
     FAULTY: ClassVar[tuple[Run, ...]] = TrainingEvaluationOverlap.FAULTY

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors.labels_unrelated import LabelsUnrelated
+from netmend.diagnose.measures.data import training_samples
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.data_origin import target_origin
 from netmend.localise.label_line import label_line
-from netmend.unit import Run
+from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault
 
 
@@ -25,6 +26,8 @@ class LabelsDoNotBelong:
     """
 
     code: ClassVar[str] = "DAT-LABEL"
+
+    few_samples: int = threshold(150, "convention", "training samples that are few for any network")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         memorised, stuck = case.first("D311"), case.first("D501")
@@ -47,6 +50,11 @@ class LabelsDoNotBelong:
                 evidence.append(
                     Evidence("Gradients, updates, loss and loop all look as they should.", FAIR + WEAK)
                 )
+        samples = training_samples(case.trace)
+        if memorised is not None and samples is not None and samples <= self.few_samples:
+            evidence.append(Evidence(f"There are only {samples} samples to learn from.", -STRONG))
+        if case.has("D312", "D316"):
+            evidence.append(Evidence("Evaluation is about something else than training.", -STRONG))
         if case.has("D310"):
             evidence.append(Evidence("Evaluation data is prepared differently.", -STRONG))
         chief = memorised or stuck

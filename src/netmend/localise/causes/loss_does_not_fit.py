@@ -66,7 +66,7 @@ class LossDoesNotFit:
         if symptom.code == "D413":
             stuck = [for_symptom(found, FAIR) for found in case.of("D501", "D504", "D508", "D511")[:1]]
             return (
-                [for_symptom(symptom, STRONG + WEAK), *stuck],
+                [for_symptom(symptom, STRONG + STRONG), *stuck],
                 "Nearly all targets are zero, so answering zero is almost right and the gradient does not say how wrong the rest is.",
                 "Use `CrossEntropyLoss` with class ids on raw scores instead of {line}.",
                 "Cross entropy learns no better on the same data.",

@@ -45,7 +45,10 @@ class NothingAgainstOverfitting:
                 evidence.append(Evidence(f"{weights:,} weights are trained on {samples:,} samples.", FAIR))
             if (broken := case.first("D502", "D110")) is not None:
                 evidence.append(Evidence("The training loss itself rose.", -STRONG, broken.code))
-            if (never := case.first("D311")) is not None:
+            few = (
+                samples is not None and samples <= self.few_samples
+            )  # from so few nothing general can be learned
+            if (never := case.first("D311")) is not None and not few:
                 evidence.append(
                     Evidence("Evaluation was never better than a constant answer.", -STRONG, never.code)
                 )
@@ -79,7 +82,7 @@ class NothingAgainstOverfitting:
         if little and loader is not None and loader.created is not None:
             return loader.created
         if little:
-            return input_origin(case)
+            return input_origin(case, inside=False)
         optimizer = next(iter(trace.optimizers), None)
         return optimizer.created if optimizer is not None else None
 

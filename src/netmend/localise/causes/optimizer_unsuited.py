@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.diagnose.measures.data import batch_size, training_samples
 from netmend.diagnose.measures.motion import motions
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.localise.case import Case
@@ -52,6 +53,28 @@ class OptimizerUnsuited:
             evidence += [for_symptom(s, FAIR) for s in case.of("D102")[:1]]
             evidence += [for_symptom(s, WEAK) for s in case.of("D505")[:1]]
             yield self._fault(case, optimizer, rate, [*evidence, *hurt, *relief(case, 2 * STRONG)])
+
+        yield from self._second_order(case)
+
+    def _second_order(self, case: Case) -> Iterator[Fault]:
+        """L-BFGS compares gradients of successive steps; on changing batches it compares different functions."""
+        samples, size = training_samples(case.trace), batch_size(case.trace)
+        broken = case.of("D502", "D110", "D103")[:1]
+        for optimizer in case.trace.optimizers:
+            if optimizer.kind != "LBFGS" or not broken or (samples and size and size > 0.9 * samples):
+                continue
+            batches = f"batches of {size}" if size else "changing batches"
+            yield fault(
+                self.code,
+                [Evidence(f"L-BFGS is run on {batches}.", STRONG), *(for_symptom(s, STRONG) for s in broken)],
+                component=optimizer.name,
+                site=optimizer.created or optimizer.stepped,
+                summary=f"L-BFGS is run on {batches}, and the values blew up. {broken[0].message}",
+                reason="It estimates the curvature from successive gradients, which here belong to different samples.",
+                remedy="Use Adam or SGD for batches, or give L-BFGS all samples at once and `line_search_fn='strong_wolfe'`.",
+                refutation="L-BFGS with a line search on the whole data blows up as well.",
+                explains=("D502", "D110", "D103", "D105", "D107", "D101", "D115", "D509"),
+            )
 
     def _fault(self, case: Case, optimizer: OptimizerFact, rate: float, evidence: list[Evidence]) -> Fault:
         where = "" if optimizer.created is None else f" in {optimizer.created.short}"

@@ -46,7 +46,7 @@ class SequenceLayout:
                 + (f" in {created.short}." if created is not None else "."),
                 refutation="An input whose first axis really is time.",
                 related=(symptom.site,),
-                explains=(*ANY, "D310", "D311"),
+                explains=(*ANY, "D310", "D311", "D602"),
             )
 
     FAULTY: ClassVar[tuple[Run, ...]] = (Run("recurrent layer over samples", recurrent()),)

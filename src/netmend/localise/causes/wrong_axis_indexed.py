@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from netmend.diagnose.measures.probe_examples import mixed
 from netmend.localise.case import Case
-from netmend.localise.cause import PROVEN, STRONG, fault, for_symptom, register
+from netmend.localise.cause import FAIR, PROVEN, fault, for_symptom, register
 from netmend.localise.causes.axes_mixed import VIEWS
 from netmend.localise.effects import ANY
 from netmend.localise.outcome import harm, relief
@@ -39,14 +39,14 @@ class WrongAxisIndexed:
             picks = operation in _PICKS or softmax
             yield fault(
                 "ACT-DIM" if softmax else self.code,
-                [for_symptom(symptom, PROVEN if picks else STRONG), *harm(case), *relief(case)],
+                [for_symptom(symptom, PROVEN if picks else FAIR), *harm(case), *relief(case)],
                 component=symptom.component,
                 site=symptom.site,
                 summary=symptom.message,
                 reason="The operation runs over the samples of the batch, so what belongs to one sample gets into the others.",
                 remedy=_remedy(case, symptom, operation),
                 refutation="A first axis that does not hold samples, or samples that are meant to be compared with each other.",
-                explains=(*ANY, "D310", "D311", "D408"),
+                explains=(*ANY, "D310", "D311", "D408", "D602"),
             )
 
     FAULTY: ClassVar[tuple[Run, ...]] = (

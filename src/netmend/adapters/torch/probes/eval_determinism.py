@@ -16,5 +16,7 @@ def examine(bench: Bench) -> Found | None:
     scale = largest(base) or 1.0
     difference = largest(base - again) / scale
     place = survey(bench).random if difference > 1e-5 else None
-    values = {"difference": difference, "operation": place.operation if place is not None else ""}
+    values = {"difference": difference, "operation": "", "kind": ""}
+    if place is not None:
+        values |= {"operation": place.operation, "kind": place.kind}
     return Found(values, place.site if place is not None else None)

@@ -1,0 +1,73 @@
+"""D316 NormStatisticsLag."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from netmend.diagnose.detector import register
+from netmend.diagnose.measures.examples import falling, run_with
+from netmend.diagnose.measures.objective import evaluations, objective
+from netmend.unit import Run, threshold
+from netmend.vocabulary import ModuleFact, Site, Symptom, Trace
+
+
+def _trace(momentum: float, evaluated: list[float]) -> Trace:
+    trace = run_with(falling(200, end=0.05), evaluations=evaluated)
+    layer = ModuleFact(
+        "net.bn", "BatchNorm2d", settings={"momentum": momentum}, order=1, created=Site("train.py", 9)
+    )
+    return replace(trace, facts={**trace.facts, "module": {layer.name: layer}})
+
+
+@register
+@dataclass(frozen=True)
+class NormStatisticsLag:
+    """Batch norm's running statistics are still mostly those it was made with, and evaluation uses them.
+
+    In training a batch is normalised with its own mean and spread; in evaluation the running ones are used, which follow by `momentum` at each step. With a tiny momentum they
+    have hardly moved when the run ends.
+    """
+
+    code: ClassVar[str] = "D316"
+
+    old_share: float = threshold(
+        0.2, "exact", "share of the initial statistics that is left: (1 - momentum) ** steps"
+    )
+    gap_limit: float = threshold(2.5, "convention", "evaluation loss over training loss, so that it matters")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        course, passes = objective(trace), evaluations(trace)
+        if course is None or passes is None or course.last <= 0:
+            return
+        gap = float(np.median(passes[1][-3:])) / course.last
+        for layer in trace.layers():
+            momentum = layer.settings.get("momentum")
+            if not layer.kind.startswith("BatchNorm") or not isinstance(momentum, int | float):
+                continue
+            left = (1 - float(momentum)) ** trace.run.steps
+            if left > self.old_share and gap > self.gap_limit:
+                yield Symptom(
+                    self.code,
+                    f"After {trace.run.steps} steps with `momentum={momentum:g}` {left:.0%} of the running statistics of {layer.name} are "
+                    f"still those it started with; the evaluation loss is {gap:.1f} times the training loss.",
+                    component=layer.name,
+                    observed=left,
+                    limit=self.old_share,
+                    site=layer.created,
+                )
+                return
+
+    def extremes(self, trace: Trace) -> Mapping[str, float]:
+        return {}
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("the default momentum", _trace(0.1, [0.4, 0.3, 0.2, 0.2])),
+        Run("slow, but evaluation is as good", _trace(0.001, [0.4, 0.2, 0.1, 0.05])),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("slow, and evaluation suffers", _trace(0.0005, [3.0, 4.0, 5.0, 6.0])),
+    )
