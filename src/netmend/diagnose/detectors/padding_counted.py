@@ -46,7 +46,7 @@ class PaddingCounted:
     code: ClassVar[str] = "D315"
 
     match_limit: float = threshold(
-        0.04, "convention", "difference of the shares of padding in inputs and of a class in targets"
+        0.15, "convention", "difference of the shares of padding in inputs and of a class in targets"
     )
     share_limit: float = threshold(
         0.15, "convention", "share of padding among the targets from which it weighs"

@@ -1,0 +1,54 @@
+"""The corpus is what its labels say: every entry exists, every place is one line, every cause is a leaf of the taxonomy."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from netmend.diagnose.detector import DETECTORS
+
+CORPUS = Path(__file__).parents[2] / "benchmarks" / "corpus"
+LABELS = sorted(CORPUS.glob("**/labels.json"))
+
+
+@pytest.mark.parametrize("labels", LABELS, ids=lambda path: str(path.parent.relative_to(CORPUS)))
+def test_labels_fit_the_programs(labels: Path) -> None:
+    found = json.loads(labels.read_text(encoding="utf-8"))
+    assert found
+    for name, label in found.items():
+        entry = labels.parent / label["entry"]
+        compile(entry.read_text(encoding="utf-8"), str(entry), "exec")
+        for cause in label["causes"]:
+            assert cause["places"], name
+            for file, text in cause["places"]:
+                lines = (entry.parent / file).read_text(encoding="utf-8").splitlines()
+                assert sum(text in line for line in lines) == 1, f"{name}: {text!r}"
+
+
+def test_the_split_is_kept_apart() -> None:
+    names = {
+        part: {
+            n
+            for path in LABELS
+            if path.relative_to(CORPUS).parts[0] == part
+            for n in json.loads(path.read_text(encoding="utf-8"))
+        }
+        for part in ("calibration", "heldout")
+    }
+    assert not names["calibration"] & names["heldout"]
+    healthy = [
+        n
+        for path in LABELS
+        if path.parent.name == "healthy"
+        for n in json.loads(path.read_text(encoding="utf-8"))
+    ]
+    faulty = [
+        n
+        for path in LABELS
+        if path.parent.name == "faulty"
+        for n in json.loads(path.read_text(encoding="utf-8"))
+    ]
+    assert len(healthy) >= 40 and len(faulty) >= 90
+    assert len(DETECTORS.classes()) >= 60
