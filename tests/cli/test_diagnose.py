@@ -75,7 +75,12 @@ CONTRACT = {
 def netmend(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "80"}
     return subprocess.run(
-        [sys.executable, "-m", "netmend", *arguments], cwd=folder, env=environment, capture_output=True, text=True, timeout=240
+        [sys.executable, "-m", "netmend", *arguments],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=240,
     )
 
 
@@ -92,7 +97,9 @@ def faulty(folder: Path) -> subprocess.CompletedProcess[str]:
     return netmend(folder, "run", "--json", "faulty.json", "--html", "faulty.html", "train.py")
 
 
-def test_run_tells_the_fault_and_keeps_the_programs_own_exit_code(faulty: subprocess.CompletedProcess[str]) -> None:
+def test_run_tells_the_fault_and_keeps_the_programs_own_exit_code(
+    faulty: subprocess.CompletedProcess[str],
+) -> None:
     assert faulty.returncode == 0
     assert faulty.stdout == "done\n"
     assert "1 fault found" in faulty.stderr
@@ -115,7 +122,11 @@ def test_the_json_keeps_its_contract(folder: Path, faulty: subprocess.CompletedP
 def test_the_page_shows_the_fault(folder: Path, faulty: subprocess.CompletedProcess[str]) -> None:
     page = (folder / "faulty.html").read_text(encoding="utf-8")
     assert "1 fault found" in page and "<mark>loss.backward()</mark>" in page
-    assert "http://" not in page.replace("http://www.w3.org", "") and "https://" not in page and "<script" not in page
+    assert (
+        "http://" not in page.replace("http://www.w3.org", "")
+        and "https://" not in page
+        and "<script" not in page
+    )
 
 
 def test_diagnose_again_in_every_format(folder: Path, faulty: subprocess.CompletedProcess[str]) -> None:
@@ -159,7 +170,10 @@ def test_training_is_interrupted_when_asked(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (("diagnose", "last", "--format", "xml"), "--format must be one of text, json, sarif, github, got 'xml'"),
+        (
+            ("diagnose", "last", "--format", "xml"),
+            "--format must be one of text, json, sarif, github, got 'xml'",
+        ),
         (("diagnose", "no-such-run"), "no-such-run"),
         (("explain", "HYP-LR-HIHG"), "did you mean HYP-LR-HIGH?"),
         (("run", "--stop-on", "error", "train.py"), "--stop-on can only be fault, got 'error'"),

@@ -27,28 +27,25 @@ def test_labels_fit_the_programs(labels: Path) -> None:
                 assert sum(text in line for line in lines) == 1, f"{name}: {text!r}"
 
 
-def test_the_split_is_kept_apart() -> None:
-    names = {
-        part: {
-            n
-            for path in LABELS
-            if path.relative_to(CORPUS).parts[0] == part
-            for n in json.loads(path.read_text(encoding="utf-8"))
-        }
-        for part in ("calibration", "heldout")
+def _texts(part: str) -> set[str]:
+    return {
+        (path.parent / label["entry"]).read_text(encoding="utf-8")
+        for path in LABELS
+        if path.relative_to(CORPUS).parts[0] == part
+        for label in json.loads(path.read_text(encoding="utf-8")).values()
     }
-    assert not names["calibration"] & names["heldout"]
-    healthy = [
-        n
-        for path in LABELS
-        if path.parent.name == "healthy"
-        for n in json.loads(path.read_text(encoding="utf-8"))
-    ]
-    faulty = [
-        n
-        for path in LABELS
-        if path.parent.name == "faulty"
-        for n in json.loads(path.read_text(encoding="utf-8"))
-    ]
-    assert len(healthy) >= 40 and len(faulty) >= 90
+
+
+def _count(kind: str) -> int:
+    return sum(
+        len(json.loads(path.read_text(encoding="utf-8"))) for path in LABELS if path.parent.name == kind
+    )
+
+
+def test_the_split_is_kept_apart() -> None:
+    assert not _texts("calibration") & _texts("heldout")
+
+
+def test_the_corpus_is_large_enough() -> None:
+    assert _count("healthy") >= 40 and _count("faulty") >= 90 and _count("bugs21") == 21
     assert len(DETECTORS.classes()) >= 60

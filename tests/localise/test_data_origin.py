@@ -61,7 +61,9 @@ PROGRAMS = {
 
 
 def _line(text: str, mark: str) -> int:
-    (found,) = [n for n, line in enumerate(text.splitlines(), 1) if "#" in line and mark in line.rsplit("#", 1)[1]]
+    (found,) = [
+        n for n, line in enumerate(text.splitlines(), 1) if "#" in line and mark in line.rsplit("#", 1)[1]
+    ]
     return found
 
 

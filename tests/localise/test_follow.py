@@ -95,7 +95,9 @@ CASES = {
             """
     },
     "converted": {"train.py": "LR = '10.0'  # here\nopt = SGD(p, lr=float(LR))  # call\n"},
-    "an expression stays where it is": {"train.py": "base = 0.1\nopt = SGD(p, lr=base * 100)  # call, here\n"},
+    "an expression stays where it is": {
+        "train.py": "base = 0.1\nopt = SGD(p, lr=base * 100)  # call, here\n"
+    },
 }
 
 

@@ -15,7 +15,9 @@ from netmend.localise.rank import Ranking, rank
 from netmend.vocabulary import Evidence, Fault, Site, Trace
 
 
-def accused(code: str, weight: float, symptom: str = "", explains: tuple[str, ...] = (), line: int = 1) -> Fault:
+def accused(
+    code: str, weight: float, symptom: str = "", explains: tuple[str, ...] = (), line: int = 1
+) -> Fault:
     return fault(
         code,
         [Evidence("Seen.", weight, symptom)],
@@ -31,7 +33,11 @@ def accused(code: str, weight: float, symptom: str = "", explains: tuple[str, ..
 
 def test_the_surest_comes_first_and_the_unsure_are_kept_back() -> None:
     told, kept = rank(
-        [accused("HYP-LR-LOW", FAIR, "D102"), accused("OPT-CLIP", STRONG, "D211"), accused("OPT-PARAMS", PROVEN, "D213")],
+        [
+            accused("HYP-LR-LOW", FAIR, "D102"),
+            accused("OPT-CLIP", STRONG, "D211"),
+            accused("OPT-PARAMS", PROVEN, "D213"),
+        ],
         Ranking(),
     )
     assert [fault.cause for fault in told] == ["OPT-PARAMS", "OPT-CLIP"]
@@ -56,7 +62,9 @@ def test_one_cause_at_one_place_is_told_once() -> None:
     assert len(told) == 1 and told[0].confidence > 0.9
 
 
-@pytest.mark.parametrize(("weights", "low", "high"), [((), 0.1, 0.3), ((STRONG,), 0.5, 0.7), ((PROVEN,), 0.94, 0.99)])
+@pytest.mark.parametrize(
+    ("weights", "low", "high"), [((), 0.1, 0.3), ((STRONG,), 0.5, 0.7), ((PROVEN,), 0.94, 0.99)]
+)
 def test_confidence_follows_from_the_evidence(weights: tuple[float, ...], low: float, high: float) -> None:
     assert low < confidence(Evidence("", weight) for weight in weights) < high
 

@@ -15,10 +15,18 @@ from netmend.diagnose.detectors.gradients_not_cleared import GradientsNotCleared
 from netmend.localise import diagnose
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-component-update "
-    "--disable-sync --disable-quic --enable-logging=stderr --virtual-time-budget=2000"
-).split()
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-quic",
+    "--enable-logging=stderr",
+    "--virtual-time-budget=2000",
+]
 
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="needs a Chromium or Chrome on the PATH")
 
@@ -26,7 +34,14 @@ pytestmark = pytest.mark.skipif(BROWSER is None, reason="needs a Chromium or Chr
 def _open(tmp_path: Path, page: str, *flags: str) -> tuple[str, str]:
     file = tmp_path / "page.html"
     file.write_text(page, encoding="utf-8")
-    command = [str(BROWSER), *FLAGS, f"--user-data-dir={tmp_path / 'profile'}", *flags, "--dump-dom", file.as_uri()]
+    command = [
+        str(BROWSER),
+        *FLAGS,
+        f"--user-data-dir={tmp_path / 'profile'}",
+        *flags,
+        "--dump-dom",
+        file.as_uri(),
+    ]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=120)
     return ended.stdout, ended.stderr
 
