@@ -12,7 +12,7 @@ from netmend.diagnose.detector import register
 from netmend.diagnose.measures.examples import falling, run_with
 from netmend.diagnose.measures.objective import constant_of, evaluations, objective
 from netmend.unit import Run, threshold
-from netmend.vocabulary import Symptom, Trace
+from netmend.vocabulary import Symptom, TargetFact, Trace
 
 
 @register
@@ -35,6 +35,9 @@ class LabelsUnrelated:
     training_limit: float = threshold(
         0.85, "convention", "the training loss must have fallen clearly below a constant's"
     )
+    chance_limit: float = threshold(
+        0.1, "convention", "accuracy in evaluation above that of the most frequent class"
+    )
     least_passes: int = threshold(3, "convention", "evaluations that must agree")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -43,6 +46,11 @@ class LabelsUnrelated:
             return
         if found["evaluation_limit"] < self.evaluation_limit or course.relative[-1] > self.training_limit:
             return
+        metrics = (
+            passes[2][np.isfinite(passes[2])] if (passes := evaluations(trace)) is not None else np.empty(0)
+        )
+        if len(metrics) and float(metrics.max()) > self.chance_limit + _majority(trace, course.loss):
+            return  # sure of itself where it is wrong, but right more often than chance
         yield Symptom(
             self.code,
             f"The training loss fell to {course.relative[-1]:.2f} times that of the best constant answer, but in evaluation it "
@@ -69,3 +77,10 @@ class LabelsUnrelated:
             "evaluation never better than a guess", run_with(falling(200), evaluations=[1.02, 1.1, 1.3, 1.6])
         ),
     )
+
+
+def _majority(trace: Trace, loss: str) -> float:
+    """Share of the most frequent class; what a metric other than accuracy is compared with is out of its reach."""
+    target = trace.get(TargetFact, loss)
+    counts = target.class_counts.values() if target is not None else ()
+    return max(counts) / sum(counts) if counts else 1.0

@@ -8,9 +8,9 @@ from typing import ClassVar
 
 from netmend.diagnose.detector import register
 from netmend.diagnose.measures.examples import falling, flat, run_with
-from netmend.diagnose.measures.objective import objective, relative_to
+from netmend.diagnose.measures.objective import objective, relative_to, right_more_often_than_chance
 from netmend.unit import Run, threshold
-from netmend.vocabulary import Symptom, Trace
+from netmend.vocabulary import LossFact, Symptom, Trace
 
 
 @register
@@ -35,6 +35,11 @@ class NotLearning:
         course = objective(trace)
         lowest = self.extremes(trace).get("relative_limit")
         if course is None or course.relative is None or lowest is None or lowest < self.relative_limit:
+            return
+        loss = trace.get(LossFact, course.loss)
+        if loss is not None and loss.settings.get("reduction") == "none":
+            return  # weighted by the program itself (rewards, masks): the plain mean is not what is trained
+        if right_more_often_than_chance(trace, course):
             return
         last = float(course.relative[-1])
         yield Symptom(

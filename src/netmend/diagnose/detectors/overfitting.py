@@ -10,7 +10,7 @@ import numpy as np
 
 from netmend.diagnose.detector import register
 from netmend.diagnose.measures.examples import falling, run_with
-from netmend.diagnose.measures.objective import constant_of, evaluations, objective
+from netmend.diagnose.measures.objective import constant_of, evaluations, objective, smooth
 from netmend.diagnose.measures.progress import Progress
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Symptom, Trace
@@ -56,7 +56,7 @@ class Overfitting:
         if not rising and not self._by_heart(found, course):
             return
         steps, losses, _ = passes
-        best = int(np.argmin(losses))
+        best = int(np.argmin(smooth(losses)))
         yield Symptom(
             self.code,
             f"The evaluation loss was best at step {int(steps[best])} ({losses[best]:.3g}) and {'rose to' if rising else 'ended at'} "
@@ -83,7 +83,7 @@ class Overfitting:
         late = float(np.median(losses[-3:]))
         constant = constant_of(course)
         return {
-            "rise_limit": late / float(losses.min()),
+            "rise_limit": late / float(smooth(losses).min()),
             "gap_limit": late / course.last,
             "least_relative": late / constant if constant else 1.0,
             "poor_limit": late / constant

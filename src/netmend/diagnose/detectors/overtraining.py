@@ -10,7 +10,7 @@ import numpy as np
 
 from netmend.diagnose.detector import register
 from netmend.diagnose.measures.examples import falling, run_with
-from netmend.diagnose.measures.objective import evaluations, objective
+from netmend.diagnose.measures.objective import evaluations, objective, smooth
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Symptom, Trace
 
@@ -40,7 +40,7 @@ class Overtraining:
         if found["early_share"] > self.early_share or found["rise_limit"] < self.rise_limit:
             return
         steps, losses, _ = passes
-        best = int(np.argmin(losses))
+        best = int(np.argmin(smooth(losses)))
         yield Symptom(
             self.code,
             f"Evaluation was best in pass {best + 1} of {len(losses)} (loss {losses[best]:.3g}); the rest of the run "
@@ -58,8 +58,8 @@ class Overtraining:
         _, losses, _ = passes
         late = float(np.median(losses[-3:]))
         return {
-            "early_share": float(np.argmin(losses) + 1) / len(losses),
-            "rise_limit": late / float(losses.min()),
+            "early_share": float(np.argmin(smooth(losses)) + 1) / len(losses),
+            "rise_limit": late / float(smooth(losses).min()),
         }
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (

@@ -8,7 +8,7 @@ import numpy as np
 
 from netmend.diagnose.measures.loop import main_pattern
 from netmend.diagnose.measures.progress import Progress, main_progress, progress
-from netmend.vocabulary import Table, Trace
+from netmend.vocabulary import Table, TargetFact, Trace
 from netmend.vocabulary.table import FloatArray, IntArray
 
 _REGRESSIONS = ("mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss", "objective", "expression")
@@ -79,3 +79,23 @@ def relative_to(losses: FloatArray, constants: FloatArray) -> FloatArray:
     """Losses over those of the best constant answer, where both are known and the latter is not zero."""
     known = np.isfinite(losses) & np.isfinite(constants) & (constants > 0)
     return losses[known] / constants[known]
+
+
+def smooth(values: FloatArray) -> FloatArray:
+    """Running medians over about a tenth of the values: one lucky evaluation is no best one."""
+    width = max(1, len(values) // 10) | 1
+    if width < 3:
+        return values
+    half = width // 2
+    padded = np.concatenate([values[:1].repeat(half), values, values[-1:].repeat(half)])
+    return np.asarray(np.median(np.lib.stride_tricks.sliding_window_view(padded, width), axis=1))
+
+
+def right_more_often_than_chance(trace: Trace, course: Progress) -> bool:
+    """Whether classes are told apart, whatever the loss says (label smoothing and mixed labels keep it high)."""
+    target = trace.get(TargetFact, course.loss)
+    if target is None or not target.class_counts or course.metric_last is None:
+        return False
+    total = sum(target.class_counts.values())
+    majority = max(target.class_counts.values()) / total if total else 1.0
+    return course.metric_last > majority + 0.5 * (1 - majority) ** 2
