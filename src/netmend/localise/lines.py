@@ -28,6 +28,18 @@ def called_in_loop(sources: Sources, site: Site | None) -> Site | None:
             place = site_of(file, call)
             if sources.loop_around(place) is not None:
                 return place
+    returned = any(
+        isinstance(node, ast.Return) and node.lineno <= site.line <= (node.end_lineno or node.lineno)
+        for node in ast.walk(function)
+    )
+    if not returned:
+        return None
+    # A factory: what matters is where its product is made again, one function further out.
+    for file in sources.files(site.file):
+        for call in sources.calls_named(file, function.name):
+            place = site_of(file, call)
+            if sources.function_around(place) is not None and called_in_loop(sources, place) is not None:
+                return place
     return None
 
 

@@ -10,6 +10,7 @@ from typing import ClassVar
 from netmend.diagnose.detectors.regulariser_dominates import RegulariserDominates
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, fault, for_symptom, register
+from netmend.localise.follow import value_origin
 from netmend.localise.outcome import harm
 from netmend.localise.rates import Setting, rounded, setting
 from netmend.localise.source import last_name, site_of
@@ -73,7 +74,7 @@ class RegularisationTooStrong:
     def _term(self, case: Case, symptom: Symptom, evidence: list[Evidence]) -> Fault:
         loss = case.trace.get(LossFact, symptom.component)
         near = None if loss is None else loss.called or loss.backward
-        line = None if near is None else _penalty_line(case, near.file)
+        line = None if near is None else _factor_line(case, _penalty_line(case, near.file))
         site = line or (None if loss is None else loss.backward)
         where = "" if site is None else f" in {site.short}"
         remedy = f"Remove the penalty on the weights{where}, or divide its factor by 100."
@@ -114,6 +115,31 @@ def _penalty_line(case: Case, file: str) -> Site | None:
                     inner = node.body[0] if isinstance(node, ast.For) else node
                     return site_of(other, inner)
     return None
+
+
+def _factor_line(case: Case, penalty: Site | None) -> Site | None:
+    """Where the strength of a penalty is set: the factor it is multiplied with, at or around the line that measures it.
+
+    A penalty that a function returns is multiplied where that function is called.
+    """
+    if penalty is None:
+        return None
+    function = case.sources.function_around(penalty)
+    wanted = [] if function is None else [function.name]
+    for file in case.sources.files(near=penalty.file):
+        for node in case.sources.nodes(file):
+            if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mult):
+                continue
+            for side, factor in ((node.right, node.left), (node.left, node.right)):
+                called = isinstance(side, ast.Call) and last_name(side.func) in wanted
+                here = file == penalty.file and side.lineno <= penalty.line <= (
+                    side.end_lineno or side.lineno
+                )
+                if (called or (here and isinstance(side, ast.Call))) and isinstance(
+                    factor, ast.Constant | ast.Name | ast.Attribute
+                ):
+                    return value_origin(case.sources, file, factor)
+    return penalty
 
 
 def _measures_size(node: ast.AST) -> bool:
