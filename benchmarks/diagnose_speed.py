@@ -57,7 +57,9 @@ TIMING = """
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--steps", type=int, default=10_000)
     parser.add_argument("--layers", type=int, default=100)
     parser.add_argument("--json", type=Path)
@@ -69,11 +71,16 @@ def main() -> None:
         subprocess.run([*command, str(options.steps), str(options.layers)], check=True)
         run = next(Path(folder, "runs").iterdir())
         ended = subprocess.run(
-            [sys.executable, "-c", textwrap.dedent(TIMING), str(run)], check=True, capture_output=True, text=True
+            [sys.executable, "-c", textwrap.dedent(TIMING), str(run)],
+            check=True,
+            capture_output=True,
+            text=True,
         )
     found = json.loads(ended.stdout)
     print(f"{found['steps']} steps, {options.layers} layers: {found['tables']} tables, {found['rows']} rows")
-    print(f"read {found['read']:.2f} s, diagnose {found['diagnose']:.2f} s ({found['diagnose'] / found['read']:.1f} times reading)")
+    print(
+        f"read {found['read']:.2f} s, diagnose {found['diagnose']:.2f} s ({found['diagnose'] / found['read']:.1f} times reading)"
+    )
     print(f"page {found['page_mb']:.2f} MB in {found['page']:.2f} s; {found['verdict']} {found['faults']}")
     if options.json:
         options.json.write_text(json.dumps(found, indent=1), encoding="utf-8")

@@ -24,6 +24,12 @@ def _run(*patterns: tuple[str, int]) -> Trace:
     return Trace(patterns=tuple(made))
 
 
+def _accumulated() -> Trace:
+    calls = (Call("forward"), Call("backward"), Call("step", detail="none"))
+    real = (Call("zero_grad"), Call("forward", times=40), Call("backward", times=40), Call("step"))
+    return Trace(patterns=(Pattern(calls, ((0, 30),)), Pattern(real, ((31, 40),))))
+
+
 def _by_hand() -> Trace:
     trace = _run(("forward backward step", 20))
     cleared = Pattern((Call("zero_grad", detail="found clear"), *trace.patterns[0].calls), ((20, 22),))
@@ -50,7 +56,8 @@ class GradientsNotCleared:
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
-        patterns = stepping(trace)
+        # Many batches before the first step of the optimiser (accumulation) look like steps that changed nothing.
+        patterns = [pattern for pattern in stepping(trace) if not _changed_nothing(pattern)]
         total = sum(pattern.steps for pattern in patterns)
         if any(call.detail == "found clear" for pattern in patterns for call in pattern.calls):
             return  # the program clears them in its own way; that was seen where it was looked at closely
@@ -84,6 +91,7 @@ class GradientsNotCleared:
             _run(("forward backward step", 1), ("zero_grad forward backward step", 20)),
         ),
         Run("accumulation over four batches", _run(("zero_grad forward backward forward backward step", 9))),
+        Run("forty batches before each step", _accumulated()),
         Run("cleared by hand", _by_hand()),
         Run("too short to judge", _run(("forward backward step", 3))),
     )
@@ -94,6 +102,10 @@ class GradientsNotCleared:
             _run(("zero_grad forward backward step", 2), ("forward backward step", 18)),
         ),
     )
+
+
+def _changed_nothing(pattern: Pattern) -> bool:
+    return all(call.detail == "none" for call in pattern.calls if call.what == "step")
 
 
 def _clears(pattern: Pattern) -> bool:
