@@ -154,8 +154,14 @@ for step in range(2):
 """,
     )
     batch = done.trace.batches[0]
-    y = done.variables["y"]
-    assert batch.feature_axis == "token" and batch.features == () and len(set(batch.hashes)) == 12
+    x, y = done.variables["x"], done.variables["y"]
+    assert batch.feature_axis == "token" and len(set(batch.hashes)) == 12
+    token, share, ending, different = batch.features[0]
+    counts = x.flatten().bincount()
+    assert counts[int(token)] == counts.max() and share == pytest.approx(float(counts.max()) / x.numel())
+    assert (
+        ending == pytest.approx(float((x[:, -1] == token).float().mean())) and different == (counts > 0).sum()
+    )
     assert batch.target_mean == pytest.approx(float(y.mean()), rel=1e-5)
     assert batch.target_std == pytest.approx(float(y.std(correction=0)), rel=1e-5)
     assert not batch.labels

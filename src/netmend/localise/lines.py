@@ -195,3 +195,25 @@ def _switches_off(node: ast.expr) -> bool:
     return (
         isinstance(node, ast.Call) and last_name(called) == "set_grad_enabled" and _is(node.args[:1], False)
     )
+
+
+def handed_on_state(sources: Sources, site: Site | None) -> str | None:
+    """`out, h = model(x, h)`: the name that a call both takes and gives back, unless it is detached somewhere in the file."""
+    call = None if site is None else sources.call_at(site)
+    if site is None or call is None:
+        return None
+    for node in sources.nodes(site.file):
+        if isinstance(node, ast.Assign) and node.value is call:
+            given = {
+                name.id for argument in call.args for name in ast.walk(argument) if isinstance(name, ast.Name)
+            }
+            taken = [
+                name.id for target in node.targets for name in ast.walk(target) if isinstance(name, ast.Name)
+            ]
+            both = [name for name in taken if name in given]
+            detached = any(
+                isinstance(other, ast.Attribute) and other.attr in ("detach", "detach_", "data")
+                for other in sources.nodes(site.file)
+            )
+            return both[0] if both and not detached else None
+    return None

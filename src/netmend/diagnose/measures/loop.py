@@ -10,10 +10,14 @@ from netmend.vocabulary import Call, Pattern, Site, Trace
 
 @lru_cache(maxsize=16)
 def stepping(trace: Trace) -> tuple[Pattern, ...]:
-    """Patterns that end in an optimiser step and were seen from their beginning, the most frequent first."""
+    """Patterns that end in an optimiser step and were seen from their beginning, the most frequent first.
+
+    Many batches before the first step of the optimiser look like steps that changed nothing; they count only where there are no others.
+    """
     found = [pattern for pattern in trace.patterns if any(call.what == "step" for call in pattern.calls)]
     whole = [pattern for pattern in found if all(call.what != "gap" for call in pattern.calls)]
-    return tuple(sorted(whole, key=lambda pattern: -pattern.steps))
+    real = [p for p in whole if any(call.what == "step" and call.detail != "none" for call in p.calls)]
+    return tuple(sorted(real or whole, key=lambda pattern: -pattern.steps))
 
 
 def main_pattern(trace: Trace) -> Pattern | None:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors import carried_state
-from netmend.diagnose.measures.loop import calls
+from netmend.diagnose.measures.loop import calls, stepping
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, fault, for_symptom, register
 from netmend.localise.effects import ANY
-from netmend.localise.lines import retains_graph
+from netmend.localise.lines import handed_on_state, retains_graph
 from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault, RunFact, Site, Symptom, Trace
 
@@ -41,6 +41,8 @@ class StateCarried:
                     Evidence("The graph is freed after each step: nothing goes through it again.", -STRONG)
                 )
             yield self._fault(case, symptom, evidence, ("D219", "D501", "D503", "D508"))
+        if not case.has("D221"):
+            yield from self._within_a_step(case)
         for symptom in case.of("D701"):
             text = str(symptom.detail["exception"])
             if _SECOND.search(text) and case.trace.run.steps and not _twice(case, symptom.site):
@@ -51,6 +53,30 @@ class StateCarried:
                     Evidence("The graph is kept with `retain_graph=True`.", STRONG),
                 ]
                 yield self._fault(case, symptom, evidence, ANY)
+
+    def _within_a_step(self, case: Case) -> Iterator[Fault]:
+        """Several backward passes before one step, each through all parts before it: the state is handed on with its graph."""
+        several = [
+            p for p in stepping(case.trace) if any(c.what == "backward" and c.times >= 3 for c in p.calls)
+        ]
+        pattern = next(iter(several), None)
+        backward = (
+            next((c for c in pattern.calls if c.what == "backward"), None) if pattern is not None else None
+        )
+        forward = (
+            next((c for c in pattern.calls if c.what == "forward"), None) if pattern is not None else None
+        )
+        if backward is None or forward is None or not retains_graph(case.sources, backward.site):
+            return
+        state = handed_on_state(case.sources, forward.site)
+        if state is None:
+            return
+        message = (
+            f"`{state}` goes from one call of the model to the next with its graph, which `retain_graph=True` keeps: each of "
+            f"{backward.times} backward passes per step goes through all parts before it again."
+        )
+        symptom = Symptom("", message, forward.component, None, site=backward.site)
+        yield self._fault(case, symptom, [Evidence(message, STRONG + STRONG)], ("D508",))
 
     def _fault(
         self, case: Case, symptom: Symptom, evidence: list[Evidence], explains: tuple[str, ...]
