@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from sample import healthy, large
+from sample import healthy
 
 from netmend import report
 from netmend.diagnose.detectors.gradients_not_cleared import GradientsNotCleared
@@ -61,9 +61,3 @@ def test_nothing_is_fetched(tmp_path: Path) -> None:
     assert {address for address in addresses if not address.startswith(("data:", "#"))} == set()
     dom, log = _open(tmp_path, page)
     assert "<svg" in dom and "CONSOLE" not in log, log
-
-
-def test_the_page_of_a_large_run_stays_small() -> None:
-    trace = large()
-    page = report.html(trace, diagnosis=diagnose(trace))
-    assert len(page.encode()) < 3_000_000

@@ -25,12 +25,16 @@ def show_demo(keep: Path | None) -> int:
     folder = Path(tempfile.mkdtemp(prefix="netmend-demo-")) if keep is None else keep
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        return max(
+        outcome = max(
             _show(folder, name, complaint, number) for number, (name, complaint) in enumerate(SCRIPTS, 1)
         )
     finally:
         if keep is None:
+            sys.stdout.write(
+                "\nThese scripts and runs are gone now; keep them with: netmend demo --keep DIRECTORY\n"
+            )
             shutil.rmtree(folder, ignore_errors=True)
+    return outcome
 
 
 def _show(folder: Path, name: str, complaint: str, number: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -34,6 +34,7 @@ class ClassImbalance:
     perplexity_limit: float = threshold(
         0.5, "published", "normalised perplexity, as proposed for SageMaker's rule"
     )
+    even_limit: float = threshold(0.75, "convention", "normalised perplexity above which no class stands out")
     least_samples: int = threshold(100, "convention", "labels needed to know the frequencies")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -46,7 +47,7 @@ class ClassImbalance:
         perplexity = math.exp(entropy) / len(counts)
         if most / total < self.share_limit and perplexity > self.perplexity_limit:
             return
-        if perplexity > 0.75:
+        if perplexity > self.even_limit:
             return
         rarest = min(counts.values())
         yield Symptom(
@@ -56,9 +57,6 @@ class ClassImbalance:
             limit=self.share_limit,
             detail={"majority": most / total, "class": name, "rarest": rarest / total},
         )
-
-    def extremes(self, trace: Trace) -> Mapping[str, float]:
-        return {}
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run("balanced", _trace({"0": 20, "1": 18, "2": 22})),

@@ -35,6 +35,7 @@ class EvaluationClassesUnseen:
     share_limit: float = threshold(
         0.3, "calibrated", "share of evaluation labels that training never showed; healthy programs show none"
     )
+    least_in_batch: int = threshold(10, "convention", "labels in an evaluation batch that is judged")
     least_labels: int = threshold(100, "convention", "training labels that must have been seen to say never")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -58,7 +59,7 @@ class EvaluationClassesUnseen:
             sum(count for name, count in batch.labels.items() if name not in trained)
             / sum(batch.labels.values())
             for batch in prints(trace, "evaluation")
-            if len(batch.labels) and sum(batch.labels.values()) >= 10
+            if len(batch.labels) and sum(batch.labels.values()) >= self.least_in_batch
         ]
         return {"share_limit": max(shares)} if shares else {}
 

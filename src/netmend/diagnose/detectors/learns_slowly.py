@@ -30,6 +30,7 @@ class LearnsSlowly:
     fall_limit: float = threshold(
         0.35, "convention", "share of the first loss that is gone at the end, at most"
     )
+    least_fall: float = threshold(1e-4, "convention", "share of the first loss below which nothing fell")
     bend_limit: float = threshold(
         0.35, "convention", "the first half of a straight line brings half of the fall"
     )
@@ -42,7 +43,7 @@ class LearnsSlowly:
         first, last = float(course.losses[0]), course.last
         noise = float(np.hypot(course.errors[0], course.errors[-1]))
         fall = first - last
-        if fall < 3 * noise or fall / first > self.fall_limit or fall / first < 1e-4:
+        if fall < 3 * noise or fall / first > self.fall_limit or fall / first < self.least_fall:
             return
         position = np.searchsorted(course.steps, course.last_step / 2)
         late = float(course.losses[min(int(position), len(course.losses) - 2)]) - last

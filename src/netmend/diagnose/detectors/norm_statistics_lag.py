@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -60,9 +60,6 @@ class NormStatisticsLag:
                     site=layer.created,
                 )
                 return
-
-    def extremes(self, trace: Trace) -> Mapping[str, float]:
-        return {}
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run("the default momentum", _trace(0.1, [0.4, 0.3, 0.2, 0.2])),

@@ -45,6 +45,7 @@ class NotShuffled:
         "calibrated",
         "variance of target means between batches over that of random batches; healthy runs show up to 2.5",
     )
+    least_batches: int = threshold(8, "convention", "batches needed to compare their means")
     least_pairs: int = threshold(60, "convention", "neighbours that must have been seen")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -86,7 +87,7 @@ class NotShuffled:
         moving = bool(progress(trace)) and objective(trace) is None
         # A recurrent network may be fed a series in its order.
         moving = moving or any(layer.kind.startswith(("RNN", "GRU", "LSTM")) for layer in trace.layers())
-        if drift is not None and drift[1] >= 8 and not moving:
+        if drift is not None and drift[1] >= self.least_batches and not moving:
             found["drift_limit"] = drift[0]
         return found
 

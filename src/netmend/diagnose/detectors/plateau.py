@@ -28,6 +28,7 @@ class Plateau:
     code: ClassVar[str] = "D504"
 
     level_limit: float = threshold(0.3, "convention", "below that most of what can be learned has been")
+    nothing_learned: float = threshold(0.95, "convention", "above that it is D501's matter")
     flat_limit: float = threshold(0.03, "convention", "change over the second half, relative to the level")
     least_blocks: int = threshold(6, "convention", "fewer blocks cannot show a standstill")
 
@@ -39,7 +40,9 @@ class Plateau:
         level = float(half.mean())
         change = float(half[: len(half) // 2].mean() - half[-(len(half) // 2) :].mean())
         noise = 2 * float(np.median(course.errors)) / max(course.last, 1e-30) * level
-        if not self.level_limit < level < 0.95 or abs(change) > max(self.flat_limit * level, noise):
+        if not self.level_limit < level < self.nothing_learned or abs(change) > max(
+            self.flat_limit * level, noise
+        ):
             return
         yield Symptom(
             self.code,

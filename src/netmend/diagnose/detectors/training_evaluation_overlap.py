@@ -59,6 +59,9 @@ class TrainingEvaluationOverlap:
         "convention",
         "share of equal samples within the evaluation itself: inputs with few values repeat by chance",
     )
+    inside_limit: float = threshold(
+        0.8, "convention", "share, of what was seen of the training data, from which a batch lies inside it"
+    )
     subset_limit: float = threshold(
         0.6, "convention", "an evaluation of all training samples measures the training accuracy on purpose"
     )
@@ -109,7 +112,7 @@ class TrainingEvaluationOverlap:
         if not evaluated or not trained:
             return None
         seen = len(trained) / total
-        inside = [share >= 0.8 * seen for share in shares]
+        inside = [share >= self.inside_limit * seen for share in shares]
         outside = [share < self.share_limit * seen for share in shares]
         mixed = [not (a or b) for a, b in zip(inside, outside, strict=True)]
         if any(inside) and any(outside) and not any(mixed):

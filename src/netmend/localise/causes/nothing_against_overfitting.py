@@ -31,6 +31,7 @@ class NothingAgainstOverfitting:
         10.0, "convention", "weights per sample from which storing answers is easy"
     )
     low_rate: float = threshold(0.1, "published", "a dropout rate below that regularises hardly anything")
+    many_epochs: float = threshold(60, "convention", "the same as for too many epochs")
     few_samples: int = threshold(150, "convention", "training samples that are few for any network")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
@@ -53,7 +54,7 @@ class NothingAgainstOverfitting:
                     Evidence("Evaluation was never better than a constant answer.", -STRONG, never.code)
                 )
             passes = epochs(trace)
-            if passes is not None and passes >= 60 and case.has("D507"):
+            if passes is not None and passes >= self.many_epochs and case.has("D507"):
                 evidence.append(Evidence(f"Training went over the data {passes:.0f} times.", -WEAK))
             drops = [drop for drop in dropouts(trace) if drop.rate < self.low_rate]
             low, drop = bool(drops), drops[0].site if drops else None
