@@ -11,6 +11,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from netmend import diagnose
+
 FAULTY = """\
 import torch
 from torch import nn
@@ -196,3 +198,20 @@ def test_explain(folder: Path, code: str) -> None:
 def test_explain_lists_every_code(folder: Path) -> None:
     ended = netmend(folder, "explain")
     assert "HYP-LR-HIGH" in ended.stdout and "D201" in ended.stdout
+
+
+def test_the_demo_finds_its_three_faults(tmp_path: Path) -> None:
+    ended = netmend(tmp_path, "demo", "--keep", "kept")
+    assert ended.returncode == 0, ended.stderr
+    for code in ("LOOP-ZERO-GRAD", "LYR-SOFTMAX-EXTRA", "TSR-SQUEEZE"):
+        assert code in ended.stderr
+    assert len(list((tmp_path / "kept" / ".netmend" / "runs").iterdir())) == 3
+
+
+def test_a_report_shows_itself_in_code_and_notebooks(
+    folder: Path, faulty: subprocess.CompletedProcess[str]
+) -> None:
+    judged = diagnose("last", directory=folder / ".netmend")
+    assert judged.verdict in ("faulty", "healthy")
+    assert judged._repr_html_().startswith("<!doctype html>") and json.loads(judged.json())["schema"] == 1
+    assert str(judged).startswith("netmend")
