@@ -8,9 +8,10 @@ import pkgutil
 import re
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from netmend.vocabulary import Trace
+if TYPE_CHECKING:
+    from netmend.vocabulary import Trace
 
 Unit = TypeVar("Unit")
 

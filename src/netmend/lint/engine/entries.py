@@ -1,0 +1,185 @@
+"""Where evaluation begins: the file's top level, then functions and methods that nothing else in the file had entered."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from netmend.lint.engine.calls import follow, is_generator, run_body
+from netmend.lint.engine.definitions import make_class
+from netmend.lint.engine.expressions import evaluate
+from netmend.lint.engine.history import Block, Body
+from netmend.lint.engine.machine import MOST_ASIDES, Machine, OutOfEffort
+from netmend.lint.engine.scope import Scope
+from netmend.lint.engine.statements import execute
+from netmend.lint.engine.values import Attribute, Call, Class, Function, Instance, Name, Param, Value
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One evaluation. `complete`: to its end; where it is not, what was not seen proves nothing."""
+
+    name: str
+    kind: str  # "file", "function", "method"
+    block: Block
+    complete: bool
+    function: Function | None = None
+    owner: Instance | None = None
+    result: Value | None = None  # what the function returns
+
+
+def evaluate_entries(machine: Machine, interest: re.Pattern[str] | None) -> Iterator[Entry]:
+    module = machine.main
+    block = machine.begin()
+    yield Entry("<file>", "file", block, _attempt(lambda: execute(machine, module.tree.body, module.scope)))
+    machine.visits.clear()
+    machine.most_visits = MOST_ASIDES
+    functions, classes = _definitions(module.tree)
+    text = _Text(module.text)
+    wanted = [node for node in functions if interest is None or text.has(interest, node)]
+    later = [node for node in wanted if text.is_called(node)]
+    for node in [*(node for node in wanted if node not in later), *later]:
+        if id(node) not in machine.reached:
+            yield _function(machine, Function(node, module.scope, module), None, "function")
+    for definition in classes:
+        if interest is None or text.has(interest, definition):
+            yield from _class(machine, definition, text, interest)
+
+
+def _class(
+    machine: Machine, definition: ast.ClassDef, text: _Text, interest: re.Pattern[str] | None
+) -> Iterator[Entry]:
+    cls = make_class(machine, definition, machine.main.scope)
+    made = machine.made.get(id(definition), [])
+    if made:
+        instance = made[0]
+    else:
+        instance = Instance(cls, None)
+        machine.made.setdefault(id(definition), []).append(instance)
+        constructor = cls.method("__init__")
+        if constructor is not None:
+            bound = Function(
+                constructor.definition, constructor.scope, constructor.module, instance, constructor.within
+            )
+            yield _function(machine, bound, instance, "method")
+    methods = [
+        method
+        for method in cls.methods.values()
+        if id(method.definition) not in machine.reached
+        and (interest is None or text.has(interest, method.definition))
+    ]
+    later = [method for method in methods if text.is_called(method.definition)]
+    for method in [*(method for method in methods if method not in later), *later]:
+        if id(method.definition) not in machine.reached:
+            bound = Function(method.definition, method.scope, method.module, instance, method.within)
+            yield _function(machine, bound, instance, "method")
+
+
+def _function(machine: Machine, function: Function, owner: Instance | None, kind: str) -> Entry:
+    """Evaluate a function with parameters that nobody gave."""
+    definition = function.definition
+    block = machine.begin()
+    machine.reached.add(id(definition))
+    scope = Scope(function.scope, function.module)
+    _parameters(machine, function, scope)
+    body = Body(definition, block, machine.next_order(), function, None)
+    block.items.append(body)
+    result: list[Value] = []
+    complete = _attempt(lambda: result.append(run_body(machine, function, scope, body)))
+    return Entry(function.name, kind, block, complete, function, owner, result[0] if result else None)
+
+
+def _parameters(machine: Machine, function: Function, scope: Scope) -> None:
+    arguments = function.definition.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    if function.owner is not None and positional and not _is_static(function.definition):
+        scope.set(positional.pop(0).arg, function.owner)
+    defaults: list[ast.expr | None] = list(arguments.defaults)
+    missing = len(arguments.posonlyargs) + len(arguments.args) - len(defaults)
+    by_position = [None] * missing + defaults
+    offset = len(by_position) - len(positional)
+    pairs = list(zip(positional, by_position[offset:], strict=True))
+    pairs += list(zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True))
+    machine.silent += 1
+    try:
+        for parameter, default in pairs:
+            value = evaluate(machine, default, function.scope) if default is not None else None
+            scope.set(
+                parameter.arg,
+                Param(parameter.arg, _annotation(machine, parameter, function.scope), value, parameter),
+            )
+    finally:
+        machine.silent -= 1
+    for extra in (arguments.vararg, arguments.kwarg):
+        if extra is not None:
+            scope.set(extra.arg, Param(extra.arg, "", None, extra))
+
+
+def _annotation(machine: Machine, parameter: ast.arg, scope: Scope) -> str:
+    if not isinstance(parameter.annotation, ast.Name | ast.Attribute):
+        return ""
+    value = evaluate(machine, parameter.annotation, scope)
+    if isinstance(value, Name):
+        return value.qualified
+    return value.name if isinstance(value, Class | Attribute) else ""
+
+
+def _is_static(definition: ast.AST) -> bool:
+    return any(
+        getattr(part, "id", "") == "staticmethod" for part in getattr(definition, "decorator_list", ())
+    )
+
+
+def _attempt(work: object) -> bool:
+    try:
+        work()  # type: ignore[operator]
+    except (OutOfEffort, RecursionError):
+        return False
+    return True
+
+
+def _definitions(
+    tree: ast.Module,
+) -> tuple[list[ast.FunctionDef | ast.AsyncFunctionDef], list[ast.ClassDef]]:
+    """Functions and classes of the top level, also inside `if` and `try` there."""
+    functions: list[ast.FunctionDef | ast.AsyncFunctionDef] = []
+    classes: list[ast.ClassDef] = []
+    waiting: list[ast.stmt] = list(reversed(tree.body))
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            if not is_generator(node):
+                functions.append(node)
+        elif isinstance(node, ast.ClassDef):
+            classes.append(node)
+        elif isinstance(node, ast.If | ast.Try):
+            waiting.extend(reversed([*node.body, *node.orelse]))
+    return functions, classes
+
+
+class _Text:
+    """The file's text, asked piece by piece without copying."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._starts = [0]
+        position = text.find("\n")
+        while position >= 0:
+            self._starts.append(position + 1)
+            position = text.find("\n", position + 1)
+        self._starts.append(len(text))
+
+    def has(self, pattern: re.Pattern[str], node: ast.AST) -> bool:
+        first, last = node.lineno - 1, node.end_lineno or node.lineno  # type: ignore[attr-defined]
+        end = self._starts[last] if last < len(self._starts) else len(self._text)
+        return pattern.search(self._text, self._starts[min(first, len(self._starts) - 1)], end) is not None
+
+    def is_called(self, node: ast.AST) -> bool:
+        """Does the file mention `name(` anywhere but in its definition?"""
+        name = getattr(node, "name", "")
+        return self._text.count(f"{name}(") > self._text.count(f"def {name}(")
+
+
+__all__ = ["Call", "Entry", "evaluate_entries", "follow"]

@@ -1,0 +1,122 @@
+"""The files around the one that is checked: which of them an import means, read and parsed once."""
+
+from __future__ import annotations
+
+import ast
+import io
+import os
+import tokenize
+from collections import OrderedDict
+
+# Frameworks are known by name, never by reading their files, not even inside their own source tree.
+_NEVER_FOLLOWED = frozenset(
+    [
+        "torch",
+        "torchvision",
+        "torchaudio",
+        "torchtext",
+        "keras",
+        "tensorflow",
+        "tf_keras",
+        "numpy",
+        "scipy",
+        "sklearn",
+        "pandas",
+        "jax",
+        "flax",
+        "optax",
+        "matplotlib",
+        "lightning",
+        "pytorch_lightning",
+        "transformers",
+        "accelerate",
+        "datasets",
+        "PIL",
+        "cv2",
+        "tqdm",
+        "wandb",
+        "gymnasium",
+        "gym",
+        "stable_baselines3",
+    ]
+)
+_MOST_BYTES = (
+    400_000  # a larger file is generated code or a library's centre: following it costs more than it tells
+)
+_MOST_KEPT = 256  # parsed files kept at once
+
+
+class Project:
+    """Finds and parses project files; nothing is imported or executed."""
+
+    def __init__(self) -> None:
+        self._trees: OrderedDict[str, tuple[ast.Module, str] | None] = OrderedDict()
+        self._roots: dict[str, tuple[str, ...]] = {}
+        self._is_file: dict[str, bool] = {}
+
+    def find(self, module: str, level: int, file: str) -> str | None:
+        """The project file behind `import module` (level 0) or `from ..module import` (level 2) in a file."""
+        if not level and module.split(".", 1)[0] in _NEVER_FOLLOWED:
+            return None
+        folder = os.path.dirname(os.path.abspath(file))  # noqa: PTH100, PTH120 - called for every import: speed
+        if level:
+            for _ in range(level - 1):
+                folder = os.path.dirname(folder)  # noqa: PTH120
+            roots: tuple[str, ...] = (folder,)
+        else:
+            roots = self._places(folder)
+        parts = module.split(".") if module else []
+        for root in roots:
+            base = os.path.join(root, *parts)  # noqa: PTH118
+            for path in (f"{base}.py", os.path.join(base, "__init__.py")):  # noqa: PTH118
+                if self._exists(path):
+                    return path
+        return None
+
+    def _places(self, folder: str) -> tuple[str, ...]:
+        """Where absolute imports of a file begin: beside it, above its package, and in a `src` folder there."""
+        known = self._roots.get(folder)
+        if known is None:
+            above = folder
+            while self._exists(os.path.join(above, "__init__.py")):  # noqa: PTH118
+                parent = os.path.dirname(above)  # noqa: PTH120
+                if parent == above:
+                    break
+                above = parent
+            parent = os.path.dirname(above)  # noqa: PTH120
+            candidates = [folder, above]
+            if parent != above and any(
+                self._exists(os.path.join(parent, mark))  # noqa: PTH118
+                for mark in ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "README.md")
+            ):
+                candidates += [parent, os.path.join(parent, "src")]  # noqa: PTH118
+            known = tuple(dict.fromkeys(candidates))
+            self._roots[folder] = known
+        return known
+
+    def _exists(self, path: str) -> bool:
+        known = self._is_file.get(path)
+        if known is None:
+            known = os.path.isfile(path)  # noqa: PTH113
+            self._is_file[path] = known
+        return known
+
+    def parse(self, path: str) -> tuple[ast.Module, str] | None:
+        """Tree and text of a project file; None when it cannot be read, parsed, or is too large to follow."""
+        if path in self._trees:
+            self._trees.move_to_end(path)
+            return self._trees[path]
+        parsed = None
+        try:
+            if os.path.getsize(path) <= _MOST_BYTES:  # noqa: PTH202
+                with open(path, "rb") as stream:  # noqa: PTH123
+                    raw = stream.read()
+                encoding, _ = tokenize.detect_encoding(io.BytesIO(raw).readline)
+                text = raw.decode(encoding)
+                parsed = (ast.parse(text), text)
+        except (OSError, SyntaxError, ValueError, LookupError, RecursionError, MemoryError):
+            parsed = None
+        self._trees[path] = parsed
+        if len(self._trees) > _MOST_KEPT:
+            self._trees.popitem(last=False)
+        return parsed

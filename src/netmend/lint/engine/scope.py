@@ -1,0 +1,78 @@
+"""Variables by name, and the file that code belongs to."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Callable
+
+from netmend.lint.engine.values import Name, Unknown, Value
+
+_BUILTINS = frozenset(dir(builtins))
+
+
+class ModuleFile:
+    """One source file: its text, tree and the scope of its top level."""
+
+    __slots__ = ("ids", "lines", "parents", "path", "scope", "stars", "text", "tree")
+
+    def __init__(self, path: str, text: str, tree: ast.Module) -> None:
+        self.path = path
+        self.text = text
+        self.tree = tree
+        self.scope = Scope(None, self)
+        self.stars: list[str] = []  # modules of which everything was imported
+        self.lines: list[str] | None = None
+        self.parents: dict[int, ast.AST] | None = None
+        self.ids: set[int] | None = None
+
+    def holds(self, node: ast.AST) -> bool:
+        if self.ids is None:
+            self.ids = {id(inner) for inner in ast.walk(self.tree)}
+        return id(node) in self.ids
+
+    def parent(self, node: ast.AST) -> ast.AST | None:
+        if self.parents is None:
+            self.parents = {
+                id(child): above for above in ast.walk(self.tree) for child in ast.iter_child_nodes(above)
+            }
+        return self.parents.get(id(node))
+
+
+class Scope:
+    """Variables of a function or a file; looked up outwards. A value may be a thunk that is called on first use."""
+
+    __slots__ = ("module", "names", "outer", "shared")
+
+    def __init__(self, outer: Scope | None, module: ModuleFile) -> None:
+        self.outer = outer
+        self.module = module
+        self.names: dict[str, Value | Callable[[], Value]] = {}
+        self.shared: dict[str, Scope] = {}  # `global` and `nonlocal` names, with the scope they live in
+
+    def get(self, name: str) -> Value | None:
+        scope: Scope | None = self.shared.get(name, self)
+        while scope is not None:
+            found = scope.names.get(name)
+            if found is not None:
+                if not isinstance(found, Value):
+                    scope.names[name] = Unknown()  # a name that needs itself
+                    found = found()
+                    scope.names[name] = found
+                return found
+            scope = scope.outer
+        return None
+
+    def set(self, name: str, value: Value | Callable[[], Value]) -> None:
+        self.shared.get(name, self).names[name] = value
+
+    def lookup(self, name: str, node: ast.AST) -> Value:
+        found = self.get(name)
+        if found is not None:
+            return found
+        if name in _BUILTINS:
+            return Name(name, node)
+        stars = self.module.stars
+        if len(stars) == 1:
+            return Name(f"{stars[0]}.{name}", node)
+        return Unknown(node)

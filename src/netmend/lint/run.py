@@ -1,0 +1,72 @@
+"""Check one source text: parse, evaluate, ask the rules. Reads no files but those of the project that it imports."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from netmend.lint.engine.program import Program
+from netmend.lint.engine.project import Project
+from netmend.lint.rule import RULES, StaticRule
+from netmend.vocabulary.finding import Finding
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a file showed."""
+
+    findings: tuple[Finding, ...] = ()
+    problem: str = ""  # why it could not be checked: "line 3: invalid syntax"
+    reads: tuple[str, ...] = ()  # other files of the project that the findings depend on
+    failures: tuple[str, ...] = ()  # rules of ours that failed on it; the others went on
+
+
+def check_text(
+    text: str, file: str = "<stdin>", rules: Sequence[StaticRule] = (), project: Project | None = None
+) -> Checked:
+    """All findings of the rules (default: every rule that is not advisory) in one source text, in order of lines."""
+    wanted = [rule for rule in (rules or default_rules()) if triggered(rule, text)]
+    try:
+        tree = ast.parse(text)
+    except SyntaxError as problem:
+        return Checked(problem=f"line {problem.lineno or 1}: {problem.msg}")
+    except (ValueError, RecursionError, MemoryError) as problem:
+        return Checked(problem=f"{problem or type(problem).__name__}")
+    if not wanted:
+        return Checked()
+    program = Program(text, file, tree, project or Project())
+    findings: list[Finding] = []
+    failures = []
+    for rule in wanted:
+        try:
+            findings.extend(rule.check(program))
+        except Exception as problem:  # noqa: BLE001 - one broken rule must not cost the others
+            failures.append(f"{rule.code} ({type(problem).__name__}: {problem})")
+    return Checked(tuple(_in_order(findings)), "", program.reads, tuple(failures))
+
+
+def triggered(rule: StaticRule, text: str) -> bool:
+    return _pattern(rule.triggers).search(text) is not None
+
+
+@cache
+def default_rules() -> tuple[StaticRule, ...]:
+    return tuple(rule for rule in RULES.all() if not rule.advisory)
+
+
+@cache
+def _pattern(triggers: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(re.escape(trigger) for trigger in triggers))
+
+
+def _in_order(findings: Iterable[Finding]) -> list[Finding]:
+    unique = {
+        (finding.file, finding.line, finding.column, finding.code): finding
+        for finding in reversed(list(findings))
+    }
+    return sorted(
+        unique.values(), key=lambda finding: (finding.file, finding.line, finding.column, finding.code)
+    )

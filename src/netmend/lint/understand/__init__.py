@@ -1,0 +1,1 @@
+"""What values and events mean for training: operations, losses, optimisers, loaders, loops, modes."""

@@ -1,0 +1,197 @@
+"""Training loops: where gradients are computed, cleared, clipped and applied."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from netmend.lint.engine.history import CALL, STORE, Event, Guard, Loop, Part
+from netmend.lint.engine.program import Program
+from netmend.lint.engine.values import (
+    Attribute,
+    Call,
+    Const,
+    Function,
+    Instance,
+    Name,
+    Param,
+    Unknown,
+    Value,
+    resolved,
+)
+from netmend.lint.understand.roles import MODEL, OPTIMISER, OTHER, SCALER, SCHEDULER, role
+
+TRIGGERS = (".backward(",)
+_CLIPS = (
+    "torch.nn.utils.clip_grad_norm_",
+    "torch.nn.utils.clip_grad_value_",
+    "torch.nn.utils.clip_grad_norm",
+    "torch.nn.utils.clip_grad.clip_grad_norm_",
+    "torch.nn.utils.clip_grad.clip_grad_value_",
+)
+_OFF = ("torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad")
+
+
+@dataclass(frozen=True)
+class Round:
+    """What one pass through the innermost loop around a `backward` does. Events are in order."""
+
+    loop: Loop
+    backward: tuple[Event, ...]
+    step: tuple[Event, ...]  # of optimisers (also through a scaler)
+    zero: tuple[Event, ...]  # gradients cleared, in whatever way
+    clip: tuple[Event, ...]
+    schedule: tuple[Event, ...]
+    opaque: tuple[Event, ...]  # calls that may do any of these unseen
+
+
+def rounds(program: Program) -> Iterator[Round]:
+    """Every innermost loop in which `backward` is called and an optimiser steps (in it, at any depth)."""
+    seen: set[int] = set()
+    for event in backward_calls(program):
+        for loop in event.loops():
+            if id(loop) in seen:
+                break
+            found = look_at(loop)
+            if found.step:
+                seen.add(id(loop))
+                yield found
+                break
+
+
+def look_at(loop: Loop) -> Round:
+    backward, step, zero, clip, schedule, opaque = [], [], [], [], [], []
+    for event in loop.body.events():
+        if is_backward(event):
+            backward.append(event)
+        elif is_step(event):
+            step.append(event)
+        elif is_zero(event):
+            zero.append(event)
+        elif is_clip(event):
+            clip.append(event)
+        elif is_schedule(event):
+            schedule.append(event)
+        elif is_opaque(event):
+            opaque.append(event)
+    return Round(loop, tuple(backward), tuple(step), tuple(zero), tuple(clip), tuple(schedule), tuple(opaque))
+
+
+def backward_calls(program: Program) -> list[Event]:
+    return [event for event in program.methods_of("backward") if is_backward(event)]
+
+
+def is_backward(event: Event) -> bool:
+    call = event.call
+    return call is not None and (
+        (call.method == "backward" and not isinstance(call.receiver, Name))
+        or call.qualified == "torch.autograd.backward"
+    )
+
+
+def is_step(event: Event) -> bool:
+    """`optimizer.step()`, `scaler.step(optimizer)`."""
+    call = event.call
+    if call is None or call.method not in ("step", "optimizer_step"):
+        return False
+    return role(call.receiver) == OPTIMISER or (role(call.receiver) == SCALER and bool(call.args))
+
+
+def stepped(event: Event) -> Value | None:
+    """The optimiser that a step applies."""
+    call = event.call
+    if call is None:
+        return None
+    return call.args[0] if role(call.receiver) == SCALER and call.args else call.receiver
+
+
+def is_zero(event: Event) -> bool:
+    """`zero_grad()` of anything, `p.grad = None`, `p.grad.zero_()`, `grad.data.fill_(0)`."""
+    call = event.call
+    if call is not None:
+        if call.method == "zero_grad":
+            return True
+        return call.method in ("zero_", "fill_", "detach_") and _is_grad(call.receiver)
+    return event.kind == STORE and event.target is not None and event.target.name == "grad"
+
+
+def _is_grad(value: Value | None) -> bool:
+    while isinstance(value, Attribute):
+        if value.name == "grad":
+            return True
+        value = value.base
+    return False
+
+
+def is_clip(event: Event) -> bool:
+    call = event.call
+    return call is not None and (
+        call.qualified in _CLIPS or call.method in ("clip_grad_norm_", "clip_grad_value_")
+    )
+
+
+def is_schedule(event: Event) -> bool:
+    call = event.call
+    return call is not None and call.method == "step" and role(call.receiver) == SCHEDULER
+
+
+def is_opaque(event: Event) -> bool:
+    """A call whose inside is not seen and which could train: it was given an optimiser or a model, or is one's own method."""
+    call = event.call
+    if call is None or call.result is not None:
+        return False
+    callee = resolved(call.function)
+    if isinstance(callee, Name):
+        name = callee.qualified
+        if name.startswith(("torch.", "numpy.", "keras.", "tensorflow.")) or "." not in name:
+            return False
+        return any(role(value) in (OPTIMISER, MODEL) for value in _given(call))
+    if isinstance(callee, Function):
+        return True
+    if isinstance(callee, Param | Unknown):
+        return any(role(value) in (OPTIMISER, MODEL) for value in _given(call))
+    if isinstance(callee, Attribute):
+        base = resolved(callee.base)
+        if callee.name in ("backward", "step", "zero_grad"):
+            return role(base) == OTHER
+        if isinstance(base, Instance):
+            return role(base) == OTHER
+        return any(role(value) == OPTIMISER for value in _given(call))
+    return False
+
+
+def _given(call: Call) -> Iterator[Value]:
+    yield from call.args
+    yield from call.keywords.values()
+
+
+def grad_is_off(event: Event | Part) -> bool:
+    """Does it happen under `no_grad` or `inference_mode`?"""
+    for part in event.around():
+        if isinstance(part, Guard):
+            for manager in part.managers:
+                name = manager.qualified if isinstance(manager, Call) else ""
+                if name in _OFF:
+                    return True
+                if name == "torch.set_grad_enabled" and isinstance(manager, Call) and manager.args:
+                    return isinstance(manager.args[0], Const) and manager.args[0].value is False
+                if name == "torch.enable_grad":
+                    return False
+    return False
+
+
+__all__ = [
+    "CALL",
+    "Round",
+    "backward_calls",
+    "grad_is_off",
+    "is_backward",
+    "is_clip",
+    "is_opaque",
+    "is_schedule",
+    "is_step",
+    "is_zero",
+    "look_at",
+    "rounds",
+    "stepped",
+]
