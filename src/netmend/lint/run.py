@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -11,6 +10,7 @@ from functools import cache
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.project import Project
 from netmend.lint.rule import RULES, StaticRule
+from netmend.lint.triggers import concerned, places, triggered
 from netmend.vocabulary.finding import Finding
 
 
@@ -28,7 +28,7 @@ def check_text(
     text: str, file: str = "<stdin>", rules: Sequence[StaticRule] = (), project: Project | None = None
 ) -> Checked:
     """All findings of the rules (default: every rule that is not advisory) in one source text, in order of lines."""
-    wanted = [rule for rule in (rules or default_rules()) if triggered(rule, text)]
+    wanted = concerned(rules or default_rules(), text)
     try:
         tree = ast.parse(text)
     except SyntaxError as problem:
@@ -37,7 +37,7 @@ def check_text(
         return Checked(problem=f"{problem or type(problem).__name__}")
     if not wanted:
         return Checked()
-    program = Program(text, file, tree, project or Project())
+    program = Program(text, file, tree, project or Project(), places(wanted, text))
     findings: list[Finding] = []
     failures = []
     for rule in wanted:
@@ -48,18 +48,9 @@ def check_text(
     return Checked(tuple(_in_order(findings)), "", program.reads, tuple(failures))
 
 
-def triggered(rule: StaticRule, text: str) -> bool:
-    return _pattern(rule.triggers).search(text) is not None
-
-
 @cache
 def default_rules() -> tuple[StaticRule, ...]:
     return tuple(rule for rule in RULES.all() if not rule.advisory)
-
-
-@cache
-def _pattern(triggers: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile("|".join(re.escape(trigger) for trigger in triggers))
 
 
 def _in_order(findings: Iterable[Finding]) -> list[Finding]:
@@ -70,3 +61,6 @@ def _in_order(findings: Iterable[Finding]) -> list[Finding]:
     return sorted(
         unique.values(), key=lambda finding: (finding.file, finding.line, finding.column, finding.code)
     )
+
+
+__all__ = ["Checked", "Project", "check_text", "default_rules", "triggered"]

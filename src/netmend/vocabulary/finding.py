@@ -35,6 +35,7 @@ class Related:
     file: str
     line: int
     column: int = 0
+    cell: int | None = None
 
 
 @dataclass(frozen=True)

@@ -184,7 +184,7 @@ def follow(machine: Machine, function: Function, call: Call | None) -> Value | N
         or any(
             frame.function is not None and frame.function.definition is definition for frame in machine.frames
         )
-        or is_generator(definition)
+        or (function.module.may_yield and is_generator(definition))
     ):
         return None
     machine.visits[id(definition)] = machine.visits.get(id(definition), 0) + 1

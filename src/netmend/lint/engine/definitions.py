@@ -33,7 +33,7 @@ def import_module(machine: Machine, node: ast.Import, scope: Scope) -> None:
             )
 
 
-def import_from(machine: Machine, node: ast.ImportFrom, scope: Scope) -> None:
+def import_from(machine: Machine, node: ast.ImportFrom, scope: Scope, only: str = "") -> None:
     from netmend.lint.engine.expressions import canonical
 
     module = node.module or ""
@@ -46,6 +46,8 @@ def import_from(machine: Machine, node: ast.ImportFrom, scope: Scope) -> None:
                 _all_names(machine, path, scope)
             continue
         name = alias.asname or alias.name
+        if only and name != only:
+            continue
         if path is not None:
             scope.set(name, _member(machine, path, module, alias.name, node, scope.module.path))
         elif node.level:
@@ -98,8 +100,8 @@ def _member(
 def _all_names(machine: Machine, path: str, scope: Scope) -> None:
     module = load(machine, path)
     if module is not None:
-        for name in module.scope.names:
-            if not name.startswith("_"):
+        for name in (*machine.project.index(path, module.tree), *module.scope.names):
+            if not name.startswith("_") and name != "*":
                 scope.set(name, _later(module, name))
 
 
@@ -119,36 +121,33 @@ def load(machine: Machine, path: str) -> ModuleFile | None:
         return None
     module = ModuleFile(path, parsed[1], parsed[0])
     machine.modules[path] = module
-    machine.silent += 1
-    try:
-        _define(machine, module.tree.body, module.scope)
-    finally:
-        machine.silent -= 1
+    index = machine.project.index(path, module.tree)
+    module.scope.later = lambda name: _define(machine, index, name, module.scope)
+    for node in index.get("*", ()):
+        if isinstance(node, ast.ImportFrom):
+            import_from(machine, node, module.scope)
     return module
 
 
-def _define(machine: Machine, body: list[ast.stmt], scope: Scope) -> None:
-    """Top-level names of an imported file; assignments are evaluated when they are asked for."""
+def _define(machine: Machine, index: dict[str, list[ast.stmt]], name: str, scope: Scope) -> bool:
+    """A top-level name of an imported file, defined when it is asked for; its value is evaluated on first use."""
     from netmend.lint.engine.expressions import evaluate
 
-    for node in body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            define_function(machine, node, scope)
-        elif isinstance(node, ast.ClassDef):
-            scope.set(node.name, _class_later(machine, node, scope))
-        elif isinstance(node, ast.Import):
-            import_module(machine, node, scope)
-        elif isinstance(node, ast.ImportFrom):
-            import_from(machine, node, scope)
-        elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            for target in targets:
-                if isinstance(target, ast.Name):
-                    scope.set(target.id, _value_later(machine, node.value, scope, evaluate))
-        elif isinstance(node, ast.If):
-            _define(machine, [*node.orelse, *node.body], scope)
-        elif isinstance(node, ast.Try):
-            _define(machine, [*node.body, *node.orelse], scope)
+    nodes = index.get(name)
+    if not nodes or name in scope.names:
+        return False
+    node = nodes[-1]
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        define_function(machine, node, scope)
+    elif isinstance(node, ast.ClassDef):
+        scope.set(node.name, _class_later(machine, node, scope))
+    elif isinstance(node, ast.Import):
+        import_module(machine, node, scope)
+    elif isinstance(node, ast.ImportFrom):
+        import_from(machine, node, scope, only=name)
+    elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+        scope.set(name, _value_later(machine, node.value, scope, evaluate))
+    return name in scope.names
 
 
 def _value_later(

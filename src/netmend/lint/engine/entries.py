@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from netmend.lint.engine.calls import follow, is_generator, run_body
@@ -15,6 +15,8 @@ from netmend.lint.engine.machine import MOST_ASIDES, Machine, OutOfEffort
 from netmend.lint.engine.scope import Scope
 from netmend.lint.engine.statements import execute
 from netmend.lint.engine.values import Attribute, Call, Class, Function, Instance, Name, Param, Value
+
+FunctionDefinition = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True)
@@ -30,27 +32,25 @@ class Entry:
     result: Value | None = None  # what the function returns
 
 
-def evaluate_entries(machine: Machine, interest: re.Pattern[str] | None) -> Iterator[Entry]:
+def evaluate_entries(machine: Machine, interest: Sequence[int] | None) -> Iterator[Entry]:
     module = machine.main
     block = machine.begin()
     yield Entry("<file>", "file", block, _attempt(lambda: execute(machine, module.tree.body, module.scope)))
     machine.visits.clear()
     machine.most_visits = MOST_ASIDES
     functions, classes = _definitions(module.tree)
-    text = _Text(module.text)
-    wanted = [node for node in functions if interest is None or text.has(interest, node)]
-    later = [node for node in wanted if text.is_called(node)]
-    for node in [*(node for node in wanted if node not in later), *later]:
-        if id(node) not in machine.reached:
+    text = _Text(module.text, interest)
+    wanted = text.with_callers(functions)
+    later = {id(node) for node in wanted if text.is_called(node)}
+    for node in sorted(wanted, key=lambda node: id(node) in later):
+        if id(node) not in machine.reached and not (module.may_yield and is_generator(node)):
             yield _function(machine, Function(node, module.scope, module), None, "function")
     for definition in classes:
-        if interest is None or text.has(interest, definition):
-            yield from _class(machine, definition, text, interest)
+        if text.has(definition):
+            yield from _class(machine, definition, text)
 
 
-def _class(
-    machine: Machine, definition: ast.ClassDef, text: _Text, interest: re.Pattern[str] | None
-) -> Iterator[Entry]:
+def _class(machine: Machine, definition: ast.ClassDef, text: _Text) -> Iterator[Entry]:
     cls = make_class(machine, definition, machine.main.scope)
     made = machine.made.get(id(definition), [])
     if made:
@@ -67,8 +67,7 @@ def _class(
     methods = [
         method
         for method in cls.methods.values()
-        if id(method.definition) not in machine.reached
-        and (interest is None or text.has(interest, method.definition))
+        if id(method.definition) not in machine.reached and text.has(method.definition)
     ]
     later = [method for method in methods if text.is_called(method.definition)]
     for method in [*(method for method in methods if method not in later), *later]:
@@ -150,8 +149,7 @@ def _definitions(
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            if not is_generator(node):
-                functions.append(node)
+            functions.append(node)
         elif isinstance(node, ast.ClassDef):
             classes.append(node)
         elif isinstance(node, ast.If | ast.Try):
@@ -160,10 +158,11 @@ def _definitions(
 
 
 class _Text:
-    """The file's text, asked piece by piece without copying."""
+    """The file's text, asked piece by piece without copying, and the places in it that rules are interested in."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, interest: Sequence[int] | None) -> None:
         self._text = text
+        self._interest = interest
         self._starts = [0]
         position = text.find("\n")
         while position >= 0:
@@ -171,10 +170,31 @@ class _Text:
             position = text.find("\n", position + 1)
         self._starts.append(len(text))
 
-    def has(self, pattern: re.Pattern[str], node: ast.AST) -> bool:
+    def has(self, node: ast.AST, places: Sequence[int] | None = None) -> bool:
+        """Does one of the places (default: of interest) lie inside a definition?"""
+        places = self._interest if places is None else places
+        if places is None:
+            return True
         first, last = node.lineno - 1, node.end_lineno or node.lineno  # type: ignore[attr-defined]
+        start = self._starts[min(first, len(self._starts) - 1)]
         end = self._starts[last] if last < len(self._starts) else len(self._text)
-        return pattern.search(self._text, self._starts[min(first, len(self._starts) - 1)], end) is not None
+        position = bisect_left(places, start)
+        return position < len(places) and places[position] < end
+
+    def with_callers(self, functions: Sequence[FunctionDefinition]) -> list[FunctionDefinition]:
+        """Functions of interest, and those that mention one of them: they may call it with known arguments."""
+        if self._interest is None:
+            return list(functions)
+        wanted = [node for node in functions if self.has(node)]
+        calls = sorted(place for node in wanted for place in self._mentions(node.name))
+        return [node for node in functions if node in wanted or self.has(node, calls)]
+
+    def _mentions(self, name: str) -> Iterator[int]:
+        position = self._text.find(f"{name}(")
+        while position >= 0:
+            if self._text[max(position - 4, 0) : position] != "def ":
+                yield position
+            position = self._text.find(f"{name}(", position + 1)
 
     def is_called(self, node: ast.AST) -> bool:
         """Does the file mention `name(` anywhere but in its definition?"""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from netmend.lint.engine.arithmetic import computed
@@ -116,6 +117,7 @@ def _above(machine: Machine, base: Call, name: str, node: ast.AST) -> Value:
     return Attribute(base, name, node)
 
 
+@lru_cache(maxsize=20_000)
 def canonical(qualified: str) -> str:
     """One name for what can be reached by several."""
     for prefix, short in _PREFIXES:

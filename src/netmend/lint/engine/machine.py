@@ -13,7 +13,7 @@ from netmend.lint.engine.values import Class, Function, Instance, Value, either
 MOST_EFFORT = 60_000  # expressions and statements per entry: a training script needs a few thousand
 MOST_DEPTH = 12  # calls inside calls
 MOST_VISITS = 6  # times one function is followed from the file's top level, where the arguments are real
-MOST_ASIDES = 2  # times one function is followed, in all, from functions that nobody in the file calls
+MOST_ASIDES = 1  # times one function is followed, in all, from functions that nobody in the file calls
 
 
 class OutOfEffort(Exception):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -37,12 +36,12 @@ class Program:
         file: str,
         tree: ast.Module,
         project: Project | None = None,
-        interest: re.Pattern[str] | None = None,
+        interest: Sequence[int] | None = None,
     ) -> None:
         self.text = text
         self.file = file
         self.tree = tree
-        self.interest = interest  # functions without any such text are not entered on their own
+        self.interest = interest  # places in the text; functions without any are not entered on their own
         self.module = ModuleFile(file, text, tree)
         self.machine = Machine(project or Project(), self.module)
 

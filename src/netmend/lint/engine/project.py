@@ -53,12 +53,28 @@ class Project:
         self._trees: OrderedDict[str, tuple[ast.Module, str] | None] = OrderedDict()
         self._roots: dict[str, tuple[str, ...]] = {}
         self._is_file: dict[str, bool] = {}
+        self._found: dict[tuple[str, int, str], str | None] = {}
+        self._indices: dict[str, tuple[ast.Module, dict[str, list[ast.stmt]]]] = {}
+
+    def index(self, path: str, tree: ast.Module) -> dict[str, list[ast.stmt]]:
+        """The statements of a file's top level that define each name; "*" holds star imports."""
+        known = self._indices.get(path)
+        if known is None or known[0] is not tree:
+            known = (tree, _index(tree.body, {}))
+            self._indices[path] = known
+        return known[1]
 
     def find(self, module: str, level: int, file: str) -> str | None:
         """The project file behind `import module` (level 0) or `from ..module import` (level 2) in a file."""
         if not level and module.split(".", 1)[0] in _NEVER_FOLLOWED:
             return None
         folder = os.path.dirname(os.path.abspath(file))  # noqa: PTH100, PTH120 - called for every import: speed
+        key = (module, level, folder)
+        if key not in self._found:
+            self._found[key] = self._find(module, level, folder)
+        return self._found[key]
+
+    def _find(self, module: str, level: int, folder: str) -> str | None:
         if level:
             for _ in range(level - 1):
                 folder = os.path.dirname(folder)  # noqa: PTH120
@@ -120,3 +136,25 @@ class Project:
         if len(self._trees) > _MOST_KEPT:
             self._trees.popitem(last=False)
         return parsed
+
+
+def _index(body: list[ast.stmt], found: dict[str, list[ast.stmt]]) -> dict[str, list[ast.stmt]]:
+    for node in body:
+        names: list[str] = []
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names = [node.name]
+        elif isinstance(node, ast.Import):
+            names = [alias.asname or alias.name.partition(".")[0] for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [alias.asname or alias.name for alias in node.names]
+        elif isinstance(node, ast.Assign):
+            names = [target.id for target in node.targets if isinstance(target, ast.Name)]
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
+            names = [node.target.id]
+        elif isinstance(node, ast.If):
+            _index([*node.orelse, *node.body], found)
+        elif isinstance(node, ast.Try):
+            _index([*node.body, *node.orelse], found)
+        for name in names:
+            found.setdefault(name, []).append(node)
+    return found

@@ -14,7 +14,7 @@ _BUILTINS = frozenset(dir(builtins))
 class ModuleFile:
     """One source file: its text, tree and the scope of its top level."""
 
-    __slots__ = ("ids", "lines", "parents", "path", "scope", "stars", "text", "tree")
+    __slots__ = ("ids", "lines", "may_yield", "parents", "path", "scope", "stars", "text", "tree")
 
     def __init__(self, path: str, text: str, tree: ast.Module) -> None:
         self.path = path
@@ -25,6 +25,7 @@ class ModuleFile:
         self.lines: list[str] | None = None
         self.parents: dict[int, ast.AST] | None = None
         self.ids: set[int] | None = None
+        self.may_yield = "yield" in text
 
     def holds(self, node: ast.AST) -> bool:
         if self.ids is None:
@@ -42,18 +43,23 @@ class ModuleFile:
 class Scope:
     """Variables of a function or a file; looked up outwards. A value may be a thunk that is called on first use."""
 
-    __slots__ = ("module", "names", "outer", "shared")
+    __slots__ = ("later", "module", "names", "outer", "shared")
 
     def __init__(self, outer: Scope | None, module: ModuleFile) -> None:
         self.outer = outer
         self.module = module
         self.names: dict[str, Value | Callable[[], Value]] = {}
         self.shared: dict[str, Scope] = {}  # `global` and `nonlocal` names, with the scope they live in
+        self.later: Callable[[str], bool] | None = (
+            None  # defines a name of an imported file when it is asked for
+        )
 
     def get(self, name: str) -> Value | None:
         scope: Scope | None = self.shared.get(name, self)
         while scope is not None:
             found = scope.names.get(name)
+            if found is None and scope.later is not None and scope.later(name):
+                found = scope.names.get(name)
             if found is not None:
                 if not isinstance(found, Value):
                     scope.names[name] = Unknown()  # a name that needs itself

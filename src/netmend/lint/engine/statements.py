@@ -374,17 +374,36 @@ def _bind_target(target: ast.AST, value: Value, scope: Scope) -> None:
 
 
 def _assigned(body: Sequence[ast.stmt]) -> set[str]:
-    """Names that statements assign, functions and classes inside left out."""
+    """Variables that statements assign, functions and classes inside left out."""
     found: set[str] = set()
     waiting: list[ast.AST] = list(body)
     while waiting:
         node = waiting.pop()
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found.add(node.id)
-        elif isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Lambda | ast.AsyncFunctionDef):
-            continue
-        else:
-            waiting.extend(ast.iter_child_nodes(node))
+        kind = type(node)
+        if kind is ast.Name:
+            found.add(node.id)  # type: ignore[attr-defined]
+        elif kind is ast.Assign:
+            waiting.extend(node.targets)  # type: ignore[attr-defined]
+        elif kind is ast.AugAssign or kind is ast.AnnAssign:
+            waiting.append(node.target)  # type: ignore[attr-defined]
+        elif kind is ast.Tuple or kind is ast.List:
+            waiting.extend(node.elts)  # type: ignore[attr-defined]
+        elif kind is ast.Starred:
+            waiting.append(node.value)  # type: ignore[attr-defined]
+        elif isinstance(node, ast.For | ast.AsyncFor):
+            waiting.extend([node.target, *node.body, *node.orelse])
+        elif isinstance(node, ast.While | ast.If):
+            waiting.extend([*node.body, *node.orelse])
+        elif isinstance(node, ast.With | ast.AsyncWith):
+            waiting.extend(node.body)
+            waiting.extend(item.optional_vars for item in node.items if item.optional_vars is not None)
+        elif isinstance(node, ast.Try):
+            waiting.extend([*node.body, *node.orelse, *node.finalbody])
+            for handler in node.handlers:
+                waiting.extend(handler.body)
+        elif isinstance(node, ast.Match):
+            for case in node.cases:
+                waiting.extend(case.body)
     return found
 
 
