@@ -1,4 +1,4 @@
-"""Writes docs/catalogue.md from the units themselves; with --check, fails when the page differs."""
+"""Writes docs/catalogue.md and docs/rules.md from the units themselves; with --check, fails when a page differs."""
 
 from __future__ import annotations
 
@@ -7,17 +7,58 @@ import sys
 from pathlib import Path
 
 from netmend.diagnose.detector import DETECTORS
+from netmend.lint.rule import FAMILIES, RULES, Snippet
 from netmend.localise.cause import CAUSES
 from netmend.unit import page
 from netmend.vocabulary import LEAVES
 
-PAGE = Path(__file__).parents[1] / "docs" / "catalogue.md"
+DOCS = Path(__file__).parents[1] / "docs"
+PAGE = DOCS / "catalogue.md"
 HEAD = """# What netmend knows
 
 Written by `python scripts/document_units.py` from the units themselves; `netmend explain CODE` prints the same. *Causes* are what a diagnosis names,
 *symptoms* are what it reasons from.
 
 """
+
+
+RULES_HEAD = """# What `netmend check` looks for
+
+Written by `python scripts/document_units.py` from the rules themselves; `netmend explain S201` prints the same. Each example is also a test of its rule: it
+speaks on the first and is silent on the second. *Advisory* rules are off until they are selected (`--extend-select S202`). A rule speaks on a proven path
+or not at all, so silence proves nothing.
+
+"""
+
+
+def rules() -> str:
+    units = RULES.classes()
+    parts = [RULES_HEAD, "| code | what is seen | cause | |", "|---|---|---|---|"]
+    for code, rule in units.items():
+        marks = ", ".join(
+            mark
+            for mark, holds in (
+                ("advisory", rule.advisory),
+                ("fix", any(example.fixed is not None for example in rule.BAD)),
+            )
+            if holds
+        )
+        parts.append(f"| [{code}](#{code.lower()}) | {page(rule)[0]} | {rule.cause} | {marks} |")
+    for prefix, family in FAMILIES.items():
+        parts.append(f"\n## {family[0].upper()}{family[1:]}\n")
+        for code, rule in units.items():
+            if code.startswith(prefix):
+                first, rest = page(rule)
+                parts.append(f"### {code}\n\n**{first}**{' *(advisory)*' if rule.advisory else ''}\n")
+                parts.extend(f"{' '.join(paragraph.split())}\n" for paragraph in rest.split("\n\n"))
+                parts.append(_example("Not so", rule.BAD[0]))
+                parts.append(_example("But so", rule.GOOD[0]))
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _example(label: str, example: Snippet) -> str:
+    line = f", line {example.line}" if example.line else ""
+    return f"{label} ({example.title}{line}):\n\n```python\n{example.source.strip()}\n```\n"
 
 
 def catalogue() -> str:
@@ -48,12 +89,11 @@ def _text(unit: type) -> str:
 
 
 def main() -> None:
-    text = catalogue()
-    if "--check" in sys.argv:
-        if not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
-            sys.exit("docs/catalogue.md is out of date; run: python scripts/document_units.py")
-        return
-    PAGE.write_text(text, encoding="utf-8")
+    for path, text in ((PAGE, catalogue()), (DOCS / "rules.md", rules())):
+        if "--check" not in sys.argv:
+            path.write_text(text, encoding="utf-8")
+        elif not path.exists() or path.read_text(encoding="utf-8") != text:
+            sys.exit(f"docs/{path.name} is out of date; run: python scripts/document_units.py")
 
 
 if __name__ == "__main__":

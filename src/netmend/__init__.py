@@ -7,18 +7,22 @@ from typing import TYPE_CHECKING, Any
 from netmend.version import VERSION as __version__
 
 if TYPE_CHECKING:
-    from netmend.api import Report, Watch, diagnose, load, watch
+    from netmend.api import Report, Watch, check, diagnose, load, watch
     from netmend.errors import NetmendError
-    from netmend.vocabulary import Diagnosis, Fault, Trace
+    from netmend.lint.outcome import Outcome
+    from netmend.vocabulary import Diagnosis, Fault, Finding, Trace
 
 __all__ = [
     "Diagnosis",
     "Fault",
+    "Finding",
     "NetmendError",
+    "Outcome",
     "Report",
     "Trace",
     "Watch",
     "__version__",
+    "check",
     "diagnose",
     "load",
     "watch",
@@ -27,7 +31,10 @@ __all__ = [
 _PLACES = {
     "Diagnosis": "netmend.vocabulary",
     "Fault": "netmend.vocabulary",
+    "Finding": "netmend.vocabulary.finding",
+    "Outcome": "netmend.lint.outcome",
     "Report": "netmend.api",
+    "check": "netmend.api",
     "diagnose": "netmend.api",
     "NetmendError": "netmend.errors",
     "Trace": "netmend.vocabulary",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,9 @@ from netmend.errors import UsageError
 from netmend.observe.options import Options, parse_share
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from netmend.lint.outcome import Outcome
     from netmend.observe.session import Watching
     from netmend.vocabulary import Diagnosis, Fault, Trace
 
@@ -168,6 +171,28 @@ class Report:
 
     def _repr_html_(self) -> str:
         return self.html()
+
+
+def check(
+    *paths: Path | str,
+    select: str | Sequence[str] = (),
+    ignore: str | Sequence[str] = (),
+    extend_select: str | Sequence[str] = (),
+    jobs: int = 1,
+    cache: bool = False,
+) -> Outcome:
+    """Training mistakes in source files, folders and notebooks (default: the working directory), executing nothing.
+
+    Iterates over its findings. `[tool.netmend.check]` counts as on the command line, where `select` replaces it and
+    the other choices add to it.
+    """
+    from netmend.config import read_check_settings
+    from netmend.lint.session import CheckOptions, check_paths
+
+    given = tuple(str(path) for path in paths) or (".",)
+    settings = read_check_settings(Path(given[0]))
+    options = CheckOptions.of(settings, select, ignore, extend_select)
+    return check_paths(given, replace(options, jobs=jobs, cache=cache))
 
 
 def diagnose(run: str | Path | Trace = "last", *, directory: Path | str | None = None) -> Report:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import Any
+from typing import Any, NoReturn
 
 _OPTIONS_WITH_VALUE = ("--overhead", "--every", "--directory", "--html", "--json", "--stop-on")
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Entry point. A program under observation runs after the command line has been read, outside of its parser."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given[:1] == ["check"]:
+        _check(given[1:])
+
     from typer import Abort, BadParameter, Exit
 
     from netmend.cli.app import app
@@ -18,7 +23,6 @@ def main(arguments: list[str] | None = None) -> None:
     # Typer brings its own copy of click in newer versions: its exceptions are reached through what typer offers.
     usage_error, click_error = BadParameter.__mro__[1:3]
     hook = sys.excepthook
-    given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         outcome: Any = app(args=separate_module(given), prog_name="netmend", standalone_mode=False)
     except Exit as leaving:
@@ -41,6 +45,27 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(outcome)
 
 
+def _check(arguments: list[str]) -> NoReturn:
+    """Not by way of typer, which takes longer to load than most checks take."""
+    from netmend.cli.check_path import leave_out_working_directory
+
+    leave_out_working_directory()
+    from netmend.cli.check import check_arguments
+    from netmend.errors import NetmendError
+
+    try:
+        code = check_arguments(arguments)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:  # the reader of our output has gone (`netmend check | head`)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
+        sys.exit(1)
+    except NetmendError as problem:
+        _fail(str(problem))
+    sys.exit(code)
+
+
 def separate_module(arguments: list[str]) -> list[str]:
     """`run -m package --lr 1`: what follows the module is the program's, so a `--` is put before it."""
     if not arguments or arguments[0] != "run":
@@ -60,6 +85,6 @@ def _words(problem: Any, usage: bool) -> str:
     return f"{message} Try: netmend{command} --help" if usage else message
 
 
-def _fail(message: str) -> None:
+def _fail(message: str) -> NoReturn:
     sys.stderr.write(f"netmend: {message}\n")
     sys.exit(2)

@@ -36,6 +36,21 @@ def root(
 
 
 @app.command(
+    add_help_option=False,
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    options_metavar="[OPTIONS] [PATH]…",
+)
+def check(context: typer.Context) -> int:
+    """Find training mistakes in source, executing nothing."""
+    from netmend.cli.check_path import leave_out_working_directory
+
+    leave_out_working_directory()
+    from netmend.cli.check import check_arguments
+
+    return check_arguments(context.args)
+
+
+@app.command(
     context_settings={
         "allow_extra_args": True,
         "ignore_unknown_options": False,
@@ -129,10 +144,11 @@ def diagnose(
 @app.command()
 def explain(
     code: Annotated[
-        str | None, typer.Argument(help="A code such as HYP-LR-HIGH or D104, or a published one such as HLR.")
+        str | None,
+        typer.Argument(help="A code such as HYP-LR-HIGH, D104 or S201, or a published one such as HLR."),
     ] = None,
 ) -> None:
-    """Print the page of a cause or a symptom; without a code, list them all."""
+    """Print the page of a cause, a symptom or a rule; without a code, list them all."""
     from netmend.cli.explain import explain_code
 
     explain_code(code)

@@ -1,9 +1,10 @@
-"""`netmend explain`: the page of a cause or a symptom, from the unit itself."""
+"""`netmend explain`: the page of a cause, a symptom or a rule, from the unit itself."""
 
 from __future__ import annotations
 
 import dataclasses
 import difflib
+import re
 import sys
 from typing import Any
 
@@ -12,11 +13,11 @@ from rich.table import Table
 from rich.text import Text
 
 from netmend import report
-from netmend.diagnose.detector import DETECTORS
 from netmend.errors import UsageError
-from netmend.localise.cause import CAUSES
 from netmend.unit import page
-from netmend.vocabulary import LEAVES
+from netmend.vocabulary.cause import LEAVES
+
+_RULE = re.compile(r"S\d{3}")
 
 
 def explain_code(code: str | None) -> None:
@@ -31,6 +32,15 @@ def explain_code(code: str | None) -> None:
 def explanation(code: str) -> list[str]:
     """The page of a code, as lines with console markup."""
     wanted = code.strip().upper()
+    if _RULE.fullmatch(wanted):  # the units that judge a run, and numpy, need not be loaded
+        from netmend.cli.explain_rule import rule_page
+
+        lines = rule_page(wanted)
+        if lines is not None:
+            return lines
+    from netmend.cli.explain_rule import rule_titles
+    from netmend.diagnose.detector import DETECTORS
+
     if wanted in DETECTORS.classes():
         return _page(wanted, DETECTORS.classes()[wanted], "symptom")
     if wanted in LEAVES:
@@ -38,19 +48,25 @@ def explanation(code: str) -> list[str]:
     named = [leaf.code for leaf in LEAVES.values() if wanted in leaf.aliases]
     if named:
         return [line for name in named for line in (*_leaf(name), "")]
-    known = [*DETECTORS.classes(), *LEAVES, *(alias for leaf in LEAVES.values() for alias in leaf.aliases)]
+    aliases = [alias for leaf in LEAVES.values() for alias in leaf.aliases]
+    known = [*rule_titles(), *DETECTORS.classes(), *LEAVES, *aliases]
     near = difflib.get_close_matches(wanted, known, n=1, cutoff=0.5)
-    hint = f"; did you mean {near[0]}?" if near else ""
+    hint = f"; did you mean {near[0]}?" if near else "."
     raise UsageError(f"there is no code {code!r}{hint} All codes: netmend explain")
 
 
 def _leaf(code: str) -> list[str]:
+    from netmend.cli.explain_rule import rules_for
+    from netmend.localise.cause import CAUSES
+
     leaf = LEAVES[code]
     aliases = f"  (also {', '.join(leaf.aliases)})" if leaf.aliases else ""
     unit = CAUSES.classes().get(code)
+    rules = rules_for(code)
+    seen = ["", f"[bold]Seen in source by[/bold] {', '.join(rules)} (netmend check)"] if rules else []
     if unit is None:
-        return [f"[bold]{code}[/bold]  {escape(leaf.title)}{aliases}"]
-    return _page(code, unit, f"cause: {leaf.title}{aliases}")
+        return [f"[bold]{code}[/bold]  {escape(leaf.title)}{aliases}", *seen]
+    return [*_page(code, unit, f"cause: {leaf.title}{aliases}"), *seen]
 
 
 def _page(code: str, unit: type[Any], kind: str) -> list[str]:
@@ -76,6 +92,9 @@ def _flow(text: str) -> str:
 
 
 def _overview() -> Table:
+    from netmend.cli.explain_rule import rule_titles
+    from netmend.diagnose.detector import DETECTORS
+
     table = Table(box=None, pad_edge=False)
     table.add_column("code", no_wrap=True, style="bold")
     table.add_column("meaning")
@@ -83,4 +102,6 @@ def _overview() -> Table:
         table.add_row(code, escape(leaf.title))
     for code, unit in DETECTORS.classes().items():
         table.add_row(code, escape(page(unit)[0]))
+    for code, title in sorted(rule_titles().items()):
+        table.add_row(code, escape(title))
     return table

@@ -45,7 +45,9 @@ def check_text(
             findings.extend(rule.check(program))
         except Exception as problem:  # noqa: BLE001 - one broken rule must not cost the others
             failures.append(f"{rule.code} ({type(problem).__name__}: {problem})")
-    return Checked(tuple(_in_order(findings)), "", program.reads, tuple(failures))
+    reads = program.reads
+    program.dispose()
+    return Checked(tuple(_in_order(findings)), "", reads, tuple(failures))
 
 
 @cache

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Any
 
 from netmend.diagnose.measures.progress import main_progress
+from netmend.report.machine import artifact, json_text, region, sarif_text, workflow_command
 from netmend.report.wording import metric_name
 from netmend.unit import page
 from netmend.version import VERSION
@@ -58,7 +58,7 @@ def as_data(trace: Trace, diagnosis: Diagnosis) -> dict[str, Any]:
 
 
 def as_json(trace: Trace, diagnosis: Diagnosis) -> str:
-    return json.dumps(as_data(trace, diagnosis), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json_text(as_data(trace, diagnosis))
 
 
 def as_sarif(trace: Trace, diagnosis: Diagnosis) -> str:
@@ -88,32 +88,20 @@ def as_sarif(trace: Trace, diagnosis: Diagnosis) -> str:
                 {"physicalLocation": _physical(trace, site)} for site in fault.related
             ]
         results.append(result)
-    driver = {
-        "name": "netmend",
-        "version": VERSION,
-        "informationUri": "https://pypi.org/project/netmend/",
-        "rules": rules,
-    }
-    report = {
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{"tool": {"driver": driver}, "results": results, "columnKind": "unicodeCodePoints"}],
-    }
-    return json.dumps(report, indent=2, ensure_ascii=False) + "\n"
+    return sarif_text(rules, results)
 
 
 def as_github(trace: Trace, diagnosis: Diagnosis) -> str:
     """Workflow commands that GitHub shows as annotations at the lines."""
     lines = []
     for fault in diagnosis.faults:
-        place = ""
+        properties: dict[str, str | int] = {}
         if fault.site is not None:
-            place = f"file={_property(_relative(trace, fault.site.file))},line={fault.site.line},"
+            properties |= {"file": _relative(trace, fault.site.file), "line": fault.site.line}
+        properties["title"] = f"netmend {fault.cause}: {fault.title}"
         level = "error" if fault.confidence >= 0.8 else "warning"
-        message = f"{fault.summary} {fault.remedy}"
-        title = _property(f"netmend {fault.cause}: {fault.title}")
-        lines.append(f"::{level} {place}title={title}::{_data(message)}")
-    return "".join(f"{line}\n" for line in lines)
+        lines.append(workflow_command(level, f"{fault.summary} {fault.remedy}", properties))
+    return "".join(lines)
 
 
 def render(form: str, trace: Trace, diagnosis: Diagnosis) -> str:
@@ -166,16 +154,10 @@ def _relative(trace: Trace, file: str) -> str:
 
 
 def _physical(trace: Trace, site: Site) -> dict[str, Any]:
-    region: dict[str, Any] = {"startLine": site.line}
-    if site.column is not None:
-        region["startColumn"] = site.column + 1
-    if site.end_line is not None:
-        region["endLine"] = site.end_line
-    if site.end_column is not None:
-        region["endColumn"] = site.end_column + 1
-    relative = _relative(trace, site.file)
-    uri = Path(relative).as_uri() if Path(relative).is_absolute() else relative.replace("\\", "/")
-    return {"artifactLocation": {"uri": uri}, "region": region}
+    return {
+        "artifactLocation": artifact(_relative(trace, site.file)),
+        "region": region(site.line, site.column, site.end_line, site.end_column),
+    }
 
 
 def _metric(trace: Trace) -> dict[str, Any] | None:
@@ -202,11 +184,3 @@ def _explanation(code: str) -> str:
 
     unit = CAUSES.classes().get(code)
     return "" if unit is None else " ".join(" ".join(page(unit)).split())
-
-
-def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -189,7 +189,7 @@ def follow(machine: Machine, function: Function, call: Call | None) -> Value | N
         return None
     machine.visits[id(definition)] = machine.visits.get(id(definition), 0) + 1
     machine.reached.add(id(definition))
-    scope = Scope(function.scope, function.module)
+    scope = machine.new_scope(function.scope, function.module)
     bind(machine, function, call, scope)
     body = Body(definition, machine.block, machine.next_order(), function, call)
     machine.enter(body)

@@ -191,7 +191,7 @@ def make_class(machine: Machine, node: ast.ClassDef, scope: Scope) -> Class:
     machine.silent += 1
     try:
         bases = tuple(evaluate(machine, base, scope) for base in node.bases)
-        inner = Scope(scope, scope.module)
+        inner = machine.new_scope(scope, scope.module)
         attributes: dict[str, Value] = {}
         methods: dict[str, Function] = {}
         cls = Class(node, scope.module, bases, methods, attributes)

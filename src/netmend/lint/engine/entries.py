@@ -46,7 +46,7 @@ def evaluate_entries(machine: Machine, interest: Sequence[int] | None) -> Iterat
         if id(node) not in machine.reached and not (module.may_yield and is_generator(node)):
             yield _function(machine, Function(node, module.scope, module), None, "function")
     for definition in classes:
-        if text.has(definition):
+        if text.has(definition) or _is_dataset(definition):
             yield from _class(machine, definition, text)
 
 
@@ -64,10 +64,15 @@ def _class(machine: Machine, definition: ast.ClassDef, text: _Text) -> Iterator[
                 constructor.definition, constructor.scope, constructor.module, instance, constructor.within
             )
             yield _function(machine, bound, instance, "method")
+    # What `__init__` makes of interest is used in the other methods, which need not name it again.
+    own = cls.methods.get("__init__")
+    whole = own is not None and text.has(own.definition)
     methods = [
         method
         for method in cls.methods.values()
-        if id(method.definition) not in machine.reached and text.has(method.definition)
+        if id(method.definition) not in machine.reached
+        and (whole or method.name == "__getitem__" or text.has(method.definition))
+        and not (method.module.may_yield and is_generator(method.definition))
     ]
     later = [method for method in methods if text.is_called(method.definition)]
     for method in [*(method for method in methods if method not in later), *later]:
@@ -76,12 +81,20 @@ def _class(machine: Machine, definition: ast.ClassDef, text: _Text) -> Iterator[
             yield _function(machine, bound, instance, "method")
 
 
+def _is_dataset(definition: ast.ClassDef) -> bool:
+    """What a data set gives is what training gets."""
+    return any(
+        (getattr(base, "id", "") or getattr(base, "attr", "")).endswith("Dataset")
+        for base in definition.bases
+    )
+
+
 def _function(machine: Machine, function: Function, owner: Instance | None, kind: str) -> Entry:
     """Evaluate a function with parameters that nobody gave."""
     definition = function.definition
     block = machine.begin()
     machine.reached.add(id(definition))
-    scope = Scope(function.scope, function.module)
+    scope = machine.new_scope(function.scope, function.module)
     _parameters(machine, function, scope)
     body = Body(definition, block, machine.next_order(), function, None)
     block.items.append(body)

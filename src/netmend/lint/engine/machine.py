@@ -50,6 +50,8 @@ class Machine:
         self.silent = 0  # > 0 while definitions of other files are looked up: nothing happens then
         self.writes: list[tuple[Instance, str, Value | None]] = []
         self.classes: dict[int, Class] = {}
+        self.scopes: list[Scope] = []
+        self.parts: list[Part] = []
 
     def begin(self) -> Block:
         """A new entry: an empty history and full effort."""
@@ -71,8 +73,35 @@ class Machine:
             self.block.items.append(Event(kind, value, node, self.block, self.order, target))
 
     def enter(self, part: Part) -> None:
+        self.parts.append(part)
         if not self.silent:
             self.block.items.append(part)
+
+    def new_scope(self, outer: Scope, module: ModuleFile) -> Scope:
+        scope = Scope(outer, module)
+        self.scopes.append(scope)
+        return scope
+
+    def dispose(self) -> None:
+        """Take everything apart, so that it is freed at once: thousands of files are checked with the collector off."""
+        for scope in self.scopes:
+            scope.names = {}
+            scope.later = None
+        for part in self.parts:
+            part.blocks.clear()
+        for cls in self.classes.values():
+            cls.methods.clear()
+            cls.attributes.clear()
+        for made in self.made.values():
+            for instance in made:
+                instance.attributes.clear()
+        for module in self.modules.values():
+            module.scope.names = {}
+            module.scope.later = None
+            module.scope.module = None  # type: ignore[assignment]
+        self.block.items.clear()
+        self.made.clear()
+        self.modules.clear()
 
     def next_order(self) -> int:
         self.order += 1

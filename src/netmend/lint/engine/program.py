@@ -108,7 +108,13 @@ class Program:
 
     @property
     def reads(self) -> tuple[str, ...]:
-        return tuple(path for path in self.machine.modules if path != self.file)
+        """Other files that what was found depends on; also those that would be read if they existed."""
+        followed = [path for path in self.machine.modules if path != self.file]
+        return (*followed, *sorted(self.machine.project.missed.get(self.file, ())))
+
+    def dispose(self) -> None:
+        """Nothing may be asked afterwards."""
+        self.machine.dispose()
 
     def module_of(self, node: ast.AST) -> ModuleFile:
         for module in self.machine.modules.values():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import io
 import os
+import sys
 import tokenize
 from collections import OrderedDict
 
@@ -53,6 +54,9 @@ class Project:
         self._trees: OrderedDict[str, tuple[ast.Module, str] | None] = OrderedDict()
         self._roots: dict[str, tuple[str, ...]] = {}
         self._is_file: dict[str, bool] = {}
+        self.missed: dict[
+            str, set[str]
+        ] = {}  # by importing file: where a project file was looked for in vain
         self._found: dict[tuple[str, int, str], str | None] = {}
         self._indices: dict[str, tuple[ast.Module, dict[str, list[ast.stmt]]]] = {}
 
@@ -72,7 +76,10 @@ class Project:
         key = (module, level, folder)
         if key not in self._found:
             self._found[key] = self._find(module, level, folder)
-        return self._found[key]
+        found = self._found[key]
+        if found is None and (level or module.partition(".")[0] not in sys.stdlib_module_names):
+            self.missed.setdefault(file, set()).add(os.path.join(folder, *module.split(".")) + ".py")  # noqa: PTH118
+        return found
 
     def _find(self, module: str, level: int, folder: str) -> str | None:
         if level:

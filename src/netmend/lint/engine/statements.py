@@ -331,7 +331,7 @@ def comprehension_items(
     machine: Machine, node: Any, scope: Scope
 ) -> tuple[list[Value], list[Value | None] | None]:
     """Evaluate a comprehension once, as a loop with a scope of its own."""
-    inner = Scope(scope, scope.module)
+    inner = machine.new_scope(scope, scope.module)
     first = node.generators[0]
     iterable = evaluate(machine, first.iter, scope)
     loop = Loop(node, machine.block, machine.next_order(), iterable, None)

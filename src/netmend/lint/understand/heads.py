@@ -13,6 +13,7 @@ from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Call, Collection, Const, Either, Item, Value, options, resolved
 from netmend.lint.understand.losses import LossUse, loss_kind, loss_use
 from netmend.lint.understand.operations import LAYOUT, LINEAR_MAPS, Op, operation
+from netmend.vocabulary.finding import Related
 
 _USES: WeakKeyDictionary[Program, tuple[LossUse, ...]] = WeakKeyDictionary()
 # Keeps the values in place: with these between a layer and the loss its last axis is still the last.
@@ -95,12 +96,15 @@ def ends_in(
 
 
 def heads(
-    program: Program, kinds: tuple[str, ...], names: frozenset[str] | tuple[str, ...]
+    program: Program,
+    kinds: tuple[str, ...],
+    names: frozenset[str] | tuple[str, ...],
+    through: frozenset[str] = LAYOUT,
 ) -> Iterator[tuple[LossUse, Op]]:
     """Losses of these kinds whose prediction ends in one of these operations on every path, with each such operation."""
     for use in loss_uses(program):
         if use.kind in kinds:
-            for op in ends_in(use.prediction, names):
+            for op in ends_in(use.prediction, names, through):
                 yield use, op
 
 
@@ -112,7 +116,9 @@ def width(op: Op | None) -> int | None:
     if op.layer.qualified.startswith("torch.nn.Lazy"):
         position = 0
     given = op.layer.argument(name, position)
-    is_number = isinstance(given, Const) and isinstance(given.value, int) and not isinstance(given.value, bool)
+    is_number = (
+        isinstance(given, Const) and isinstance(given.value, int) and not isinstance(given.value, bool)
+    )
     return given.value if is_number and isinstance(given, Const) else None
 
 
@@ -138,3 +144,9 @@ def _without_layer(program: Program, node: ast.Call) -> Edits:
     if isinstance(above, ast.List) and len(above.elts) > 1:
         return delete_list_element(program, above, node)
     return ()
+
+
+def where(program: Program, message: str, node: ast.AST) -> tuple[Related, ...]:
+    """Another place to point at, for `related`."""
+    place = program.place(node)
+    return (Related(message, place.file, place.line, place.column),)

@@ -1,0 +1,123 @@
+"""The options of `netmend check`. Read with argparse: typer takes longer to load than most checks take."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from netmend.cli.check import Request
+from netmend.errors import UsageError
+
+ABOUT = "Find training mistakes in source. Nothing of the source is imported or executed."
+AFTER = """\
+CODES name rules by code (S201), beginning of a code (S2), family (loop), cause (LYR-SOFTMAX-EXTRA) or ALL, with
+commas between; `netmend explain` lists them. The most specific choice wins. On a line of source,
+`# netmend: ignore[S201]` silences a rule. Settings stand in [tool.netmend.check] of pyproject.toml.
+
+Exit code 0: nothing found. 1: findings, or a file that could not be checked. 2: wrong use, or no file could be checked.
+"""
+
+
+def read_request(arguments: Sequence[str]) -> Request:
+    """What was asked for; UsageError for what is not understood. `--help` prints and leaves."""
+    given = _parser().parse_intermixed_args(list(arguments))
+    return Request(
+        paths=tuple(given.paths) or (".",),
+        select=tuple(given.select),
+        ignore=tuple(given.ignore),
+        extend_select=tuple(given.extend_select),
+        fix=given.fix,
+        diff=given.diff,
+        unsafe_fixes=given.unsafe_fixes,
+        show_fixes=given.show_fixes,
+        form=given.form,
+        output=given.output,
+        baseline=given.baseline,
+        write_baseline=given.write_baseline,
+        statistics=given.statistics,
+        watch=given.watch,
+        cache=not given.no_cache,
+        cache_folder=given.cache_dir,
+        jobs=given.jobs,
+        quiet=given.quiet,
+        stdin_name=given.stdin_filename,
+        exit_zero=given.exit_zero,
+        force_exclude=given.force_exclude,
+    )
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{_in_our_words(message, self)} Try: netmend check --help")
+
+
+def _in_our_words(message: str, parser: argparse.ArgumentParser) -> str:
+    start = "unrecognized arguments: "
+    if not message.startswith(start):
+        return f"{message}."
+    from netmend.lint.select import did_you_mean
+
+    wrong = message.removeprefix(start).split()[0].split("=")[0]
+    known = [name for action in parser._actions for name in action.option_strings]
+    return f"there is no option {wrong}{did_you_mean(wrong, known)}"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="netmend check",
+        usage="netmend check [OPTIONS] [PATH]…",
+        description=ABOUT,
+        epilog=AFTER,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add(
+        "paths",
+        nargs="*",
+        metavar="PATH",
+        help="files, folders, notebooks, or - for standard input (default: .)",
+    )
+    rules = parser.add_argument_group("which rules")
+    rules.add_argument("--select", action="append", default=[], metavar="CODES", help="only these")
+    rules.add_argument("--ignore", action="append", default=[], metavar="CODES", help="all but these")
+    rules.add_argument("--extend-select", action="append", default=[], metavar="CODES", help="these too")
+    _add_mending(parser.add_argument_group("mending"))
+    _add_telling(parser.add_argument_group("telling"))
+    _add_looking(parser.add_argument_group("looking"))
+    return parser
+
+
+def _add_mending(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add("--fix", action="store_true", help="mend what can be mended safely")
+    add(
+        "--diff",
+        action="store_true",
+        help="show what --fix would change; write nothing; 1 if something would",
+    )
+    add("--unsafe-fixes", action="store_true", help="make the fixes too that a person should look at")
+    add("--show-fixes", action="store_true", help="list what --fix has mended")
+
+
+def _add_telling(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add("--format", dest="form", default="text", help="text, json, sarif, github or gitlab")
+    add("-o", "--output", type=Path, metavar="FILE", help="write to a file instead of the terminal")
+    add("--statistics", action="store_true", help="count the findings of each rule instead of listing them")
+    add("-q", "--quiet", action="store_true", help="only the findings, no summary")
+    add("--exit-zero", action="store_true", help="end with 0 although something is found")
+    add("--baseline", type=Path, metavar="FILE", help="leave out the findings that this file knows")
+    add("--write-baseline", action="store_true", help="make all that is found now known: write the baseline")
+
+
+def _add_looking(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add("--watch", action="store_true", help="check again whenever a file changes")
+    add("--stdin-filename", default="", metavar="NAME", help="the name that standard input goes by")
+    add("--force-exclude", action="store_true", help="leave excluded files out even when given by name")
+    add("--no-cache", action="store_true", help="look into every file again")
+    add("--cache-dir", type=Path, metavar="DIR", help="where results are kept (default: .netmend/cache)")
+    add("-j", "--jobs", type=int, metavar="N", help="processes (default: one per processor)")

@@ -1,0 +1,67 @@
+"""Calls as written: their argument nodes, what the names in them tell, and edits of them."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from netmend.lint.edit_items import item_of
+from netmend.lint.edit_source import Edits
+from netmend.lint.edits import replace
+from netmend.lint.engine.program import Program
+from netmend.lint.positions import lines_of
+
+_EVALUATION = re.compile(
+    r"(^|_|[a-z])(?<![a-z]{3})(test|val|valid|validation|holdout)(_?(set|data|loader|dl|ds|x|y|idx|ids?|index|indices|acc|accuracy|loss)?s?)?(_|\d|$)",
+    re.IGNORECASE,
+)
+_TRAINING = re.compile(r"(^|_|[a-z])(?<![a-z]{3})(train|training)(_|\d|$|set|data|loader|dl|ds)", re.IGNORECASE)
+
+
+def is_for_evaluation(name: str) -> bool:
+    """Does a variable's name say validation or test data, and not training?"""
+    return bool(_EVALUATION.search(name)) and not is_for_training(name)
+
+
+def is_for_training(name: str) -> bool:
+    return bool(_TRAINING.search(name))
+
+
+def written_name(node: ast.AST | None) -> str:
+    """The last name of what is written: `x_test` for `self.x_test`, `data["x_test"]` and `x_test`."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        return str(node.slice.value)
+    return ""
+
+
+def argument_node(call: ast.Call | None, name: str, position: int | None = None) -> ast.expr | None:
+    """The expression given for an argument; None when it is not given or hidden in a star."""
+    if call is None:
+        return None
+    for keyword in call.keywords:
+        if keyword.arg == name:
+            return keyword.value
+    if position is not None and position < len(call.args):
+        given = call.args[: position + 1]
+        return None if any(isinstance(part, ast.Starred) for part in given) else given[-1]
+    return None
+
+
+def with_argument(program: Program, call: ast.Call, name: str, text: str) -> Edits:
+    """Give a keyword argument: changed where it stands, else put behind the last one."""
+    known = argument_node(call, name)
+    if known is not None:
+        return replace(program, known, text)
+    given: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
+    if not given or any(keyword.arg is None for keyword in call.keywords):
+        return ()
+    last = max(given, key=lambda part: (part.end_lineno or 0, part.end_col_offset or 0))
+    found = item_of(program, call, last)
+    if found is None:
+        return ()
+    end = found[1].end
+    return (lines_of(program.text).edit(end, end, f", {name}={text}"),)

@@ -1,0 +1,191 @@
+"""What kind of loop a loop is, and which paths through its body lead where."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+from weakref import WeakKeyDictionary
+
+from netmend.lint.engine.history import EXIT, RETURN, YIELD, Block, Body, Branch, Event, Loop, Part
+from netmend.lint.engine.program import Program
+from netmend.lint.engine.values import Call, Element, Instance, Operation, Value, resolved
+from netmend.lint.understand.operations import walk
+from netmend.lint.understand.roles import LOADER, MODEL, OPTIMISER, role
+from netmend.lint.understand.training import Round, is_opaque, rounds
+
+_EPOCH = re.compile(r"^_*(n_?|num_?|number_of_?|max_?|total_?|the_?)?(epochs?|ep|eps)_*\d*$", re.IGNORECASE)
+_LOADER = re.compile(r"loader|(^|_)(dl|batches)$", re.IGNORECASE)
+_SEVERAL = re.compile(r"fold|seed|trial|repeat|member|ensemble|candidate|config|run|task|client", re.IGNORECASE)
+_THROUGH = ("enumerate", "tqdm", "trange", "iter", "track", "islice", "progress_bar", "zip", "cycle", "list")
+
+Result = TypeVar("Result")
+_KNOWN: WeakKeyDictionary[Program, dict[str, object]] = WeakKeyDictionary()
+
+
+def once(program: Program, name: str, work: Callable[[], Result]) -> Result:
+    """The answer to a question about a program that several rules ask; worked out the first time."""
+    answers = _KNOWN.setdefault(program, {})
+    if name not in answers:
+        answers[name] = work()
+    return answers[name]  # type: ignore[return-value]
+
+
+def turns(program: Program) -> tuple[Round, ...]:
+    """The training loops that were seen in full: evaluated to the end, nothing in them unseen."""
+    return once(program, "turns", lambda: tuple(turn for turn in rounds(program) if is_seen(program, turn)))
+
+
+def is_seen(program: Program, turn: Round) -> bool:
+    return not turn.opaque and is_seen_loop(program, turn.loop)
+
+
+def is_seen_loop(program: Program, loop: Loop) -> bool:
+    """Was a loop evaluated in full, with no call in it that may train unseen?"""
+    if not program.entry_of(loop).complete:
+        return False
+    return not any(event.kind == YIELD or is_opaque(event) or _hands_over(event) for event in loop.events())
+
+
+def _hands_over(event: Event) -> bool:
+    """A call that was not followed and is given an object of the project: `callback.on_step(self)`."""
+    call = event.call
+    if call is None or call.result is not None or call.qualified.startswith(("torch.", "numpy.")):
+        return False
+    if call.qualified in ("print", "len", "isinstance", "hasattr", "getattr", "str", "repr", "id", "super"):
+        return False
+    given = (*call.args, *call.keywords.values())
+    return any(isinstance(resolved(value), Instance) and role(value) not in (MODEL, OPTIMISER) for value in given)
+
+
+def call_events(program: Program) -> dict[int, Event]:
+    """The event of each call's value, by `id`."""
+    return once(program, "call events", lambda: {id(event.value): event for event in program.calls})
+
+
+def names_in(node: ast.AST | None) -> Iterator[str]:
+    for part in ast.walk(node) if node is not None else ():
+        if isinstance(part, ast.Name):
+            yield part.id
+        elif isinstance(part, ast.Attribute):
+            yield part.attr
+
+
+def is_over_loader(loop: Loop) -> bool:
+    """Does a `for` loop run over the batches of a loader?"""
+    node = loop.node
+    if not isinstance(node, ast.For | ast.AsyncFor) or loop.iterable is None:
+        return False
+    return _is_loader(loop.iterable) or (
+        not isinstance(node.iter, ast.Call) and any(_LOADER.search(name) for name in names_in(node.iter))
+    )
+
+
+def _is_loader(value: Value) -> bool:
+    value = resolved(value)
+    if isinstance(value, Call):
+        name = value.qualified.rpartition(".")[2]
+        if name in _THROUGH and value.args:
+            return _is_loader(value.args[0])
+        return role(value) == LOADER
+    return role(value) == LOADER
+
+
+def is_over_epochs(loop: Loop) -> bool:
+    """Is it named as the loop over epochs: `for epoch in …`, `range(args.epochs)`?"""
+    node = loop.node
+    if not isinstance(node, ast.For | ast.AsyncFor) or is_over_several(loop) or is_over_loader(loop):
+        return False
+    return any(_EPOCH.match(name) for name in (*names_in(node.target), *names_in(node.iter)))
+
+
+def is_over_several(loop: Loop) -> bool:
+    """Is each round a training of its own: folds, seeds, members of an ensemble?"""
+    node = loop.node
+    named = (*names_in(node.target), *names_in(node.iter)) if isinstance(node, ast.For | ast.AsyncFor) else ()
+    return any(_SEVERAL.search(name) for name in named)
+
+
+def bound_of(loop: Loop) -> Value | None:
+    """`n` of `for … in range(n)` or `range(1, n + 1)`, through progress bars."""
+    value = resolved(loop.iterable) if loop.iterable is not None else None
+    while isinstance(value, Call) and value.qualified.rpartition(".")[2] in _THROUGH and value.args:
+        if value.qualified.rpartition(".")[2] == "trange":
+            return value.args[0]
+        value = resolved(value.args[0])
+    if isinstance(value, Call) and value.qualified == "range" and value.args:
+        return value.args[0] if len(value.args) == 1 else value.args[1]
+    return None
+
+
+def on_every_path(block: Block, wanted: set[int]) -> bool:
+    """Does each way through a block meet one of the wanted events (by `id`), or leave?"""
+    for item in block.items:
+        if isinstance(item, Event):
+            if id(item) in wanted or item.kind in (EXIT, RETURN):
+                return True
+        elif isinstance(item, Branch):
+            blocks = item.blocks[:1] if item.kind == "try" else item.blocks
+            if item.kind in ("if", "try") and blocks and all(on_every_path(each, wanted) for each in blocks):
+                return True
+        elif any(_meets(each, wanted, isinstance(item, Body)) for each in item.blocks):
+            return True
+    return False
+
+
+def _meets(block: Block, wanted: set[int], is_body: bool) -> bool:
+    """Like `on_every_path`; leaving a followed function is not leaving the loop around its call."""
+    if not is_body:
+        return on_every_path(block, wanted)
+    return any(id(event) in wanted for event in block.events()) and on_every_path(block, wanted)
+
+
+def exclusive(one: Event, other: Event) -> bool:
+    """Do two events stand on different paths of one branch, so that never both happen in a round?"""
+    arms = {id(part): id(block) for part, block in _arms(one)}
+    return any(arms.get(id(part), id(block)) != id(block) for part, block in _arms(other))
+
+
+def _arms(event: Event) -> Iterator[tuple[Part, Block]]:
+    block: Block | None = event.block
+    while block is not None and block.parent is not None:
+        if isinstance(block.parent, Branch) and block.parent.kind != "try":
+            yield block.parent, block
+        block = block.parent.block
+
+
+def changes_in(value: Value | None, loop: Loop) -> bool:
+    """Does a value depend on the round: on what the loop runs over, or on what it assigns?"""
+    target = getattr(loop.node, "target", loop.node)
+    return any(part.node is loop.node or (isinstance(part, Element) and part.node is target) for part in walk(value))
+
+
+def every_nth(test: Value | None, *, alone: bool = False) -> Value | None:
+    """`k` of `if (i + 1) % k == 0:`; with `alone` only where no `or` adds other rounds."""
+    if not isinstance(test, Operation):
+        return None
+    if test.operator == "not" or (test.operator == "==" and isinstance(test.operands[0], Operation)):
+        inner = test.operands[0]
+        return inner.operands[1] if isinstance(inner, Operation) and inner.operator == "%" else None
+    if test.operator == "or" and not alone:
+        return next((found for found in map(every_nth, test.operands) if found is not None), None)
+    return None
+
+
+__all__ = [
+    "bound_of",
+    "call_events",
+    "changes_in",
+    "every_nth",
+    "exclusive",
+    "is_over_epochs",
+    "is_over_loader",
+    "is_over_several",
+    "is_seen",
+    "is_seen_loop",
+    "names_in",
+    "on_every_path",
+    "once",
+    "turns",
+]

@@ -1,0 +1,55 @@
+"""Where a value is used: calls that are given it, and arithmetic that happens anywhere."""
+
+from __future__ import annotations
+
+from netmend.lint.engine.history import Event
+from netmend.lint.engine.program import Program
+from netmend.lint.engine.values import Collection, Element, Operation, Value, resolved
+from netmend.lint.understand.memory import once_per_program
+from netmend.lint.understand.operations import parts_of
+
+
+@once_per_program
+def _given(program: Program) -> dict[int, list[Event]]:
+    found: dict[int, list[Event]] = {}
+    for event in program.calls:
+        call = event.call
+        if call is None:
+            continue
+        for argument in (*call.args, *call.keywords.values()):
+            for value in _inside(argument):
+                found.setdefault(id(value), []).append(event)
+    return found
+
+
+def _inside(argument: Value) -> list[Value]:
+    """An argument and, for a written list or a star, what it holds."""
+    value = resolved(argument)
+    if isinstance(value, Element):
+        return [value, *_inside(value.iterable)]
+    if isinstance(value, Collection) and len(value.items) <= 20:
+        return [value, *(resolved(item) for item in value.items)]
+    return [value]
+
+
+def calls_given(program: Program, value: Value) -> list[Event]:
+    """Calls that a value is handed to as an argument, in order."""
+    return _given(program).get(id(resolved(value)), [])
+
+
+@once_per_program
+def arithmetic(program: Program) -> tuple[tuple[Operation, Event], ...]:
+    """Every operation that takes part in an event, each once, with the first event that uses it."""
+    found: list[tuple[Operation, Event]] = []
+    seen: set[int] = set()
+    for event in program.events:
+        waiting = [event.value]
+        while waiting:
+            value = waiting.pop()
+            if id(value) in seen:
+                continue
+            seen.add(id(value))
+            if isinstance(value, Operation):
+                found.append((value, event))
+            waiting.extend(parts_of(value))
+    return tuple(found)
