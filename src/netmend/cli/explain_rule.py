@@ -39,7 +39,7 @@ def rule_page(code: str) -> list[str] | None:
         "",
         f"[bold]{escape(first)}[/bold]",
         "",
-        *(escape(line) for line in rest.splitlines()),
+        escape("\n\n".join(" ".join(part.split()) for part in rest.split("\n\n"))),
         "",
         f"[bold]Says[/bold]     {escape(rule.message)}",
         f"[bold]Cause[/bold]    {rule.cause}" + (f"  {escape(leaf.title)}" if leaf is not None else ""),

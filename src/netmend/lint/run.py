@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -29,15 +28,16 @@ def check_text(
 ) -> Checked:
     """All findings of the rules (default: every rule that is not advisory) in one source text, in order of lines."""
     wanted = concerned(rules or default_rules(), text)
+    project = project or Project()
     try:
-        tree = ast.parse(text)
+        tree = project.tree(file, text)
     except SyntaxError as problem:
         return Checked(problem=f"line {problem.lineno or 1}: {problem.msg}")
     except (ValueError, RecursionError, MemoryError) as problem:
         return Checked(problem=f"{problem or type(problem).__name__}")
     if not wanted:
         return Checked()
-    program = Program(text, file, tree, project or Project(), places(wanted, text))
+    program = Program(text, file, tree, project, places(wanted, text))
     findings: list[Finding] = []
     failures = []
     for rule in wanted:

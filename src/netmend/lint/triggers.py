@@ -8,6 +8,19 @@ from functools import cache
 
 from netmend.lint.rule import StaticRule
 
+# A program that trains names one of these; a text without any concerns no rule.
+_FRAMEWORKS = (
+    "torch",
+    "keras",
+    "tensorflow",
+    "sklearn",
+    "numpy",
+    "lightning",
+    "accelerate",
+    "DataLoader",
+    "optimizer",
+    "nn.",
+)
 _WORD = re.compile(r"[^\W\d]\w*")
 
 
@@ -18,6 +31,8 @@ def triggered(rule: StaticRule, text: str) -> bool:
 
 def concerned(rules: Iterable[StaticRule], text: str) -> list[StaticRule]:
     """The rules that the text can concern. One pass collects its words, so that most triggers cost one look-up."""
+    if not any(framework in text for framework in _FRAMEWORKS):
+        return []
     words = set(_WORD.findall(text))
     present: dict[str, bool] = {}
 

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from netmend.report.content import Grid, Remark
+from netmend.report.signs import spelled
 from netmend.report.textplot import sparkline
 
 LOG_WIDTH = 100  # columns where there is no terminal: log viewers rarely show more
@@ -20,25 +21,6 @@ LOG_WIDTH = 100  # columns where there is no terminal: log viewers rarely show m
 STYLES = {"plain": "", "good": "bold green", "bad": "bold red", "warn": "yellow", "muted": "dim"}
 LABEL_STYLE = "bold"
 PLACE_STYLE = "cyan"
-
-# For streams that cannot hold the signs our texts use.
-_IN_ASCII = str.maketrans(
-    {
-        "→": "->",
-        "←": "<-",
-        "…": "...",
-        "–": "-",
-        "×": "x",
-        "·": "|",
-        "²": "2",
-        "’": "'",
-        "Δ": "d",
-        "‖": "|",
-        "│": "|",
-        "─": "-",
-        "▸": ">",
-    }
-)
 
 
 class _NarrowStream:
@@ -49,8 +31,7 @@ class _NarrowStream:
         self.encoding = encoding
 
     def write(self, text: str) -> int:
-        spelled = text.translate(_IN_ASCII)
-        self._stream.write(spelled.encode(self.encoding, "replace").decode(self.encoding))
+        self._stream.write(spelled(text, self.encoding))
         return len(text)
 
     def flush(self) -> None:

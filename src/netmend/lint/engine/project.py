@@ -44,7 +44,7 @@ _NEVER_FOLLOWED = frozenset(
 _MOST_BYTES = (
     400_000  # a larger file is generated code or a library's centre: following it costs more than it tells
 )
-_MOST_KEPT = 256  # parsed files kept at once
+_MOST_KEPT = 128  # parsed files kept at once
 
 
 class Project:
@@ -124,6 +124,22 @@ class Project:
             self._is_file[path] = known
         return known
 
+    def tree(self, path: str, text: str) -> ast.Module:
+        """The tree of a file that is checked; parsed once when other files import it too. May raise what ast.parse raises."""
+        known = self._trees.get(path)
+        if known is not None and known[1] == text:
+            return known[0]
+        tree = ast.parse(text)
+        if len(text) <= _MOST_BYTES:
+            self._keep(path, (tree, text))
+        return tree
+
+    def _keep(self, path: str, parsed: tuple[ast.Module, str] | None) -> None:
+        self._trees[path] = parsed
+        if len(self._trees) > _MOST_KEPT:
+            gone, _ = self._trees.popitem(last=False)
+            self._indices.pop(gone, None)
+
     def parse(self, path: str) -> tuple[ast.Module, str] | None:
         """Tree and text of a project file; None when it cannot be read, parsed, or is too large to follow."""
         if path in self._trees:
@@ -139,9 +155,7 @@ class Project:
                 parsed = (ast.parse(text), text)
         except (OSError, SyntaxError, ValueError, LookupError, RecursionError, MemoryError):
             parsed = None
-        self._trees[path] = parsed
-        if len(self._trees) > _MOST_KEPT:
-            self._trees.popitem(last=False)
+        self._keep(path, parsed)
         return parsed
 
 

@@ -11,20 +11,34 @@ from netmend.lint.edits import replace
 from netmend.lint.engine.program import Program
 from netmend.lint.positions import lines_of
 
-_EVALUATION = re.compile(
-    r"(^|_|[a-z])(?<![a-z]{3})(test|val|valid|validation|holdout)(_?(set|data|loader|dl|ds|x|y|idx|ids?|index|indices|acc|accuracy|loss)?s?)?(_|\d|$)",
-    re.IGNORECASE,
+_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_ENDINGS = ("", "set", "data", "loader", "dl", "ds", "x", "y", "iter")
+_EVALUATION = frozenset(
+    [f"{word}{ending}" for word in ("test", "valid", "validation", "holdout") for ending in _ENDINGS]
+    + [f"val{ending}" for ending in _ENDINGS if ending]
+    + ["xtest", "ytest", "xval", "yval", "xvalid", "yvalid"]
 )
-_TRAINING = re.compile(r"(^|_|[a-z])(?<![a-z]{3})(train|training)(_|\d|$|set|data|loader|dl|ds)", re.IGNORECASE)
+_TRAINING = frozenset(
+    [f"{word}{ending}" for word in ("train", "training", "trn") for ending in _ENDINGS] + ["xtrain", "ytrain"]
+)
 
 
 def is_for_evaluation(name: str) -> bool:
-    """Does a variable's name say validation or test data, and not training?"""
-    return bool(_EVALUATION.search(name)) and not is_for_training(name)
+    """Does a variable's name say validation or test data, and not training? A lone `val` is mostly a value."""
+    words = _words(name)
+    return not is_for_training(name) and any(
+        word in _EVALUATION
+        or (word == "val" and len(words) > 1 and words[0] in ("val", "x", "y", "data", "dataset", "loader"))
+        for word in words
+    )
 
 
 def is_for_training(name: str) -> bool:
-    return bool(_TRAINING.search(name))
+    return any(word in _TRAINING for word in _words(name))
+
+
+def _words(name: str) -> list[str]:
+    return [word.lower() for word in _WORDS.findall(name)]
 
 
 def written_name(node: ast.AST | None) -> str:

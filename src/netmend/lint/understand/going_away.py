@@ -31,18 +31,21 @@ class Use:
 
     @property
     def is_removed(self) -> bool:
-        entry = self.entry
-        is_back = isinstance(entry, Symbol) and reached(entry.package, entry.back)
-        return reached(entry.package, entry.removed) and not is_back
+        return reached(self.entry.package, self.entry.removed) and not self._is_back
 
     @property
     def is_deprecated(self) -> bool:
-        return not self.is_removed and reached(self.entry.package, self.entry.deprecated)
+        deprecated = reached(self.entry.package, self.entry.deprecated)
+        return deprecated and not self.is_removed and not self._is_back
+
+    @property
+    def _is_back(self) -> bool:
+        return isinstance(self.entry, Symbol) and reached(self.entry.package, self.entry.back)
 
 
 def uses(program: Program) -> Iterator[Use]:
     """Every use of a listed name, argument or method that no test of the version stands around."""
-    old_keras = "tf_keras" in program.text  # the package that keeps Keras 2 alive
+    old_keras = "tf_keras" in program.text or "keras.src" in program.text  # Keras 2 as a package; the inside of Keras
     imported = list(_imports(program))
     told = {use.name for use in imported}
     for use in (*imported, *_names(program), *_arguments(program), *_methods(program)):

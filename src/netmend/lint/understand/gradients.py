@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from netmend.lint.engine.history import AUGMENT, STORE, Event
+from netmend.lint.engine.history import AUGMENT, STORE, Event, Loop
+from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Attribute, Call, Const, Instance, Item, Value, resolved
 from netmend.lint.understand.roles import MODEL, OPTIMISER, SCALER, optimised, role, same
-from netmend.lint.understand.training import stepped
+from netmend.lint.understand.training import Round, is_zero, stepped
 
-_READS = frozenset(("clone", "detach", "norm", "abs", "sum", "mean", "max", "min", "item", "numpy", "cpu", "view", "flatten"))
+_READS = frozenset(
+    ("clone", "detach", "norm", "abs", "sum", "mean", "max", "min", "item", "numpy", "cpu", "view", "flatten")
+)
 
 
 def clears(zero: Event, optimiser: Value | None) -> bool:
@@ -30,7 +33,11 @@ def is_written(event: Event) -> bool:
     call = event.call
     if call is None:
         return False
-    if call.qualified in ("torch.autograd.grad", "torch.autograd.backward", "setattr") or call.qualified.startswith("torch.func."):
+    if call.qualified in (
+        "torch.autograd.grad",
+        "torch.autograd.backward",
+        "setattr",
+    ) or call.qualified.startswith("torch.func."):
         return True
     return bool(call.method) and call.method not in _READS and _holds_gradient(call.receiver)
 
@@ -76,9 +83,24 @@ def loss_of(backward: Event) -> Value | None:
     call = backward.call
     if call is None:
         return None
-    if role(call.receiver) in (OPTIMISER, MODEL) or isinstance(resolved(call.receiver or Const(None)), Instance):
+    if role(call.receiver) in (OPTIMISER, MODEL) or isinstance(
+        resolved(call.receiver or Const(None)), Instance
+    ):
         return call.args[0] if call.args else None  # accelerator.backward(loss)
     loss = resolved(call.receiver) if call.receiver is not None else None
     if isinstance(loss, Call) and loss.method == "scale" and loss.args:
         return resolved(loss.args[0])
     return loss
+
+
+def cleared_outside(program: Program, turn: Round) -> Event | None:
+    """A `zero_grad()` for this loop that stands outside of it: in a loop around, or before it."""
+    optimiser = one_optimiser(turn.step)
+    around = {id(part) for part in turn.loop.around() if isinstance(part, Loop)}
+    for event in program.entry_of(turn.loop).block.events():
+        if not is_zero(event) or not clears(event, optimiser) or turn.loop in event.loops():
+            continue
+        loops = {id(loop) for loop in event.loops()}
+        if loops <= around and (loops or event.order < turn.loop.order):
+            return event
+    return None

@@ -4,48 +4,41 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
-from typing import TypeVar
-from weakref import WeakKeyDictionary
+from collections.abc import Iterator
 
-from netmend.lint.engine.history import EXIT, RETURN, YIELD, Block, Body, Branch, Event, Loop, Part
+from netmend.lint.engine.history import EXIT, RETURN, YIELD, Block, Body, Branch, Event, Loop, Part, always
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Call, Element, Instance, Operation, Value, resolved
 from netmend.lint.understand.operations import walk
+from netmend.lint.understand.remember import once
 from netmend.lint.understand.roles import LOADER, MODEL, OPTIMISER, role
-from netmend.lint.understand.training import Round, is_opaque, rounds
+from netmend.lint.understand.training import Round, look_at, rounds
 
 _EPOCH = re.compile(r"^_*(n_?|num_?|number_of_?|max_?|total_?|the_?)?(epochs?|ep|eps)_*\d*$", re.IGNORECASE)
 _LOADER = re.compile(r"loader|(^|_)(dl|batches)$", re.IGNORECASE)
-_SEVERAL = re.compile(r"fold|seed|trial|repeat|member|ensemble|candidate|config|run|task|client", re.IGNORECASE)
+_SEVERAL = re.compile(
+    r"fold|seed|trial|repeat|member|ensemble|candidate|config|run|task|client", re.IGNORECASE
+)
 _THROUGH = ("enumerate", "tqdm", "trange", "iter", "track", "islice", "progress_bar", "zip", "cycle", "list")
 
-Result = TypeVar("Result")
-_KNOWN: WeakKeyDictionary[Program, dict[str, object]] = WeakKeyDictionary()
 
-
-def once(program: Program, name: str, work: Callable[[], Result]) -> Result:
-    """The answer to a question about a program that several rules ask; worked out the first time."""
-    answers = _KNOWN.setdefault(program, {})
-    if name not in answers:
-        answers[name] = work()
-    return answers[name]  # type: ignore[return-value]
-
-
+@once
 def turns(program: Program) -> tuple[Round, ...]:
     """The training loops that were seen in full: evaluated to the end, nothing in them unseen."""
-    return once(program, "turns", lambda: tuple(turn for turn in rounds(program) if is_seen(program, turn)))
+    return tuple(turn for turn in rounds(program) if is_seen(program, turn))
 
 
 def is_seen(program: Program, turn: Round) -> bool:
-    return not turn.opaque and is_seen_loop(program, turn.loop)
+    return is_seen_loop(program, turn.loop)
 
 
 def is_seen_loop(program: Program, loop: Loop) -> bool:
     """Was a loop evaluated in full, with no call in it that may train unseen?"""
     if not program.entry_of(loop).complete:
         return False
-    return not any(event.kind == YIELD or is_opaque(event) or _hands_over(event) for event in loop.events())
+    return not look_at(loop).opaque and not any(
+        event.kind == YIELD or _hands_over(event) for event in loop.events()
+    )
 
 
 def _hands_over(event: Event) -> bool:
@@ -56,12 +49,15 @@ def _hands_over(event: Event) -> bool:
     if call.qualified in ("print", "len", "isinstance", "hasattr", "getattr", "str", "repr", "id", "super"):
         return False
     given = (*call.args, *call.keywords.values())
-    return any(isinstance(resolved(value), Instance) and role(value) not in (MODEL, OPTIMISER) for value in given)
+    return any(
+        isinstance(resolved(value), Instance) and role(value) not in (MODEL, OPTIMISER) for value in given
+    )
 
 
+@once
 def call_events(program: Program) -> dict[int, Event]:
     """The event of each call's value, by `id`."""
-    return once(program, "call events", lambda: {id(event.value): event for event in program.calls})
+    return {id(event.value): event for event in program.calls}
 
 
 def names_in(node: ast.AST | None) -> Iterator[str]:
@@ -155,10 +151,43 @@ def _arms(event: Event) -> Iterator[tuple[Part, Block]]:
         block = block.parent.block
 
 
+def leaves(event: Event, loop: Loop) -> bool:
+    """Does an event end a loop: `break`, or `return` out of the function that the loop stands in?"""
+    if event.kind == EXIT:
+        return isinstance(event.node, ast.Break) and event.loops()[:1] == (loop,)
+    if event.kind != RETURN:
+        return False
+    for part in event.around():
+        if part is loop:
+            return True
+        if isinstance(part, Body):
+            return False
+    return False
+
+
+def runs_once(loop: Loop) -> bool:
+    """Is the first round always the last?"""
+    return any(leaves(event, loop) and always(event, loop) for event in loop.body.events())
+
+
+def made_in(program: Program, value: Value | None, loop: Loop) -> bool:
+    """Was an object made inside a loop, anew in each round?"""
+    node = resolved(value).node if value is not None else None
+    is_written_in = node is not None and any(node is part for part in ast.walk(loop.node))
+    return is_written_in or _followed_in(program, value, loop)
+
+
+def _followed_in(program: Program, value: Value | None, loop: Loop) -> bool:
+    event = call_events(program).get(id(resolved(value))) if value is not None else None
+    return event is not None and loop in event.loops()
+
+
 def changes_in(value: Value | None, loop: Loop) -> bool:
     """Does a value depend on the round: on what the loop runs over, or on what it assigns?"""
     target = getattr(loop.node, "target", loop.node)
-    return any(part.node is loop.node or (isinstance(part, Element) and part.node is target) for part in walk(value))
+    return any(
+        part.node is loop.node or (isinstance(part, Element) and part.node is target) for part in walk(value)
+    )
 
 
 def every_nth(test: Value | None, *, alone: bool = False) -> Value | None:
@@ -184,8 +213,10 @@ __all__ = [
     "is_over_several",
     "is_seen",
     "is_seen_loop",
+    "leaves",
+    "made_in",
     "names_in",
     "on_every_path",
-    "once",
+    "runs_once",
     "turns",
 ]

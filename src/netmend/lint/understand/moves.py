@@ -33,7 +33,9 @@ def is_beside(program: Program, one: ast.AST, other: ast.AST) -> bool:
     if above is None or above is not program.parent(other):
         return False
     return any(
-        isinstance(value, list) and any(part is one for part in value) and any(part is other for part in value)
+        isinstance(value, list)
+        and any(part is one for part in value)
+        and any(part is other for part in value)
         for _, value in ast.iter_fields(above)
     )
 
@@ -52,10 +54,22 @@ def moved_after(program: Program, statement: ast.stmt, place: ast.stmt) -> Edits
 def optimiser_text(program: Program, step: Event) -> str:
     """How the program writes the optimiser of a step: `self.opt`; "" where it is more than a name."""
     node = step.node
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not program.module.holds(node):
+    if (
+        not isinstance(node, ast.Call)
+        or not isinstance(node.func, ast.Attribute)
+        or not program.module.holds(node)
+    ):
         return ""
     written: ast.AST = node.args[0] if node.args else node.func.value
     part = written
     while isinstance(part, ast.Attribute):
         part = part.value
     return program.source(written) if isinstance(part, ast.Name) else ""
+
+
+def function_of(program: Program, node: ast.AST) -> ast.AST | None:
+    """The function that a node is written in; None at the top level."""
+    return next(
+        (above for above in program.above(node) if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef)),
+        None,
+    )

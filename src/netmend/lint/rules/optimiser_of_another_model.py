@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from netmend.lint.engine.program import Program
+from netmend.lint.engine.values import Attribute, Call, Instance, Name, Value, resolved
+from netmend.lint.rule import Snippet, StaticRule, register
+from netmend.lint.understand.models import bare, is_module, new_parameters, parts
+from netmend.lint.understand.operations import parts_of
+from netmend.lint.understand.optimisers import made_optimisers
+from netmend.lint.understand.training import Round, grad_is_off, rounds, stepped
+from netmend.lint.understand.uses import calls_given
+from netmend.vocabulary.finding import Finding
+
+HEAD = """\
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 2)
+
+    def forward(self, x):
+        return self.fc(x)
+
+"""
+LOOP = "for x, y in data:\n    optimizer.zero_grad()\n    nn.functional.cross_entropy({0}(x), y).backward()\n    optimizer.step()\n"
+
+
+@register
+class OptimiserOfAnotherModel(StaticRule):
+    """The loss is computed with a model whose parameters are in no optimiser of the program.
+
+    Gradients reach the model, but the optimiser that steps holds other parameters, so this model stays at its random start; what
+    learns is another one or only a part.
+
+    Give the optimiser the parameters of every model that shall learn; freeze the others or compute them under `no_grad`.
+    """
+
+    code = "S403"
+    cause = "OPT-PARAMS"
+    message = (
+        "The loss is computed with this model, but its parameters are in no optimiser; it will not learn."
+    )
+    triggers = ("optim",)
+
+    GOOD = (
+        Snippet("its own optimiser", HEAD + "net = Net()\noptimizer = torch.optim.SGD(net.parameters(), lr=0.1)\n" + LOOP.format("net")),
+        Snippet("adversaries with two optimisers", HEAD + "G, D = Net(), Net()\nopt_g = torch.optim.Adam(G.parameters())\n"
+                "opt_d = torch.optim.Adam(D.parameters())\nfor x in data:\n    opt_d.zero_grad()\n    D(G(x).detach()).mean().backward()\n"
+                "    opt_d.step()\n    opt_g.zero_grad()\n    D(G(x)).mean().backward()\n    opt_g.step()\n"),
+        Snippet("a frozen teacher", HEAD + "teacher, net = Net(), Net()\nteacher.requires_grad_(False)\n"
+                "optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\nfor x in data:\n    optimizer.zero_grad()\n"
+                "    nn.functional.mse_loss(net(x), teacher(x)).backward()\n    optimizer.step()\n"),
+        Snippet("features without gradient", HEAD + "body, head = Net(), nn.Linear(2, 2)\noptimizer = torch.optim.SGD(head.parameters(), lr=0.1)\n"
+                "for x in data:\n    with torch.no_grad():\n        z = body(x)\n    optimizer.zero_grad()\n    head(z).sum().backward()\n"
+                "    optimizer.step()\n"),
+        Snippet("weights are loaded", HEAD + 'body, head = Net(), nn.Linear(2, 2)\nbody.load_state_dict(torch.load("body.pt"))\n'
+                "optimizer = torch.optim.SGD(head.parameters(), lr=0.1)\nfor x in data:\n    optimizer.zero_grad()\n"
+                "    head(body(x)).sum().backward()\n    optimizer.step()\n"),
+        Snippet("inside a wrapper", HEAD + "class Both(nn.Module):\n    def __init__(self, net):\n        super().__init__()\n        self.net = net\n\n"
+                "    def forward(self, x):\n        return self.net(x)\n\nnet = Net()\nboth = Both(net)\n"
+                "optimizer = torch.optim.SGD(both.parameters(), lr=0.1)\n" + LOOP.format("net")),
+        Snippet("the input is what is trained", HEAD + "net = Net()\nimage = torch.rand(1, 4, requires_grad=True)\n"
+                "optimizer = torch.optim.Adam([image], lr=0.1)\nfor x in data:\n    optimizer.zero_grad()\n    net(image).sum().backward()\n"
+                "    optimizer.step()\n"),
+    )  # fmt: skip
+    BAD = (
+        Snippet("the old model's optimiser", HEAD + "old = Net()\noptimizer = torch.optim.SGD(old.parameters(), lr=0.1)\nnet = Net()\n"
+                + LOOP.format("net"), line=17),
+        Snippet("encoder forgotten", HEAD + "encoder, decoder = Net(), nn.Linear(2, 2)\noptimizer = torch.optim.Adam(decoder.parameters())\n"
+                "for x, y in data:\n    code = encoder(x)\n    loss = nn.functional.cross_entropy(decoder(code), y)\n"
+                "    optimizer.zero_grad()\n    loss.backward()\n    optimizer.step()\n", line=15),
+    )  # fmt: skip
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for turn in rounds(program):
+            if (
+                turn.opaque
+                or not program.entry_of(turn.loop).complete
+                or program.entry_of(turn.loop).kind != "file"
+            ):
+                continue
+            held = _held(program, turn)
+            if held is None:
+                continue
+            for model, call in _used(turn):
+                inner = {id(part) for part in parts(model)}
+                if inner & held or not _is_fresh(program, model):
+                    continue
+                if any(id(model) in {id(part) for part in parts(owner)} for owner in _owners(program)):
+                    continue
+                event = next((event for event in turn.loop.body.events() if event.value is call), None)
+                if event is not None and not grad_is_off(event):
+                    yield self.finding(program, event.node)
+                    break
+
+
+def _owners(program: Program) -> list[Value]:
+    return [model for made in made_optimisers(program) for model in made.models]
+
+
+def _held(program: Program, turn: Round) -> set[int] | None:
+    """Everything inside the models of all optimisers; None when what one of them holds cannot be told."""
+    for event in turn.step:
+        optimiser = stepped(event)
+        if optimiser is None or not isinstance(resolved(optimiser), Call):
+            return None
+    held: set[int] = set()
+    for made in made_optimisers(program):
+        if not made.models or not all(is_module(model) for model in made.models):
+            return None
+        for model in made.models:
+            if isinstance(model, Attribute):
+                held.add(id(bare(model.base)))
+            held.update(id(part) for part in parts(model))
+    return held
+
+
+def _used(turn: Round) -> Iterator[tuple[Instance, Call]]:
+    """Project models that the losses of the round are computed with, and the calls of them."""
+    waiting: list[Value] = [
+        event.call.receiver
+        for event in turn.backward
+        if event.call is not None and event.call.receiver is not None
+    ]
+    seen: set[int] = set()
+    while waiting and len(seen) < 3000:
+        value = waiting.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if isinstance(value, Call):
+            if value.method in ("detach", "item", "numpy", "tolist") or value.qualified.startswith(
+                "torch.no_grad"
+            ):
+                continue
+            callee = bare(value.function)
+            if (
+                isinstance(callee, Instance)
+                and is_module(callee)
+                and any(True for _ in new_parameters(callee))
+            ):
+                yield callee, value
+        elif isinstance(value, Attribute) and value.name == "data":
+            continue
+        waiting.extend(parts_of(value))
+
+
+def _is_fresh(program: Program, model: Instance) -> bool:
+    """Made in this program from layers alone: nothing loaded, frozen or handed to code that is not seen."""
+    inner = {id(part) for part in parts(model)}
+    for event in program.calls:
+        call = event.call
+        if call is None:
+            continue
+        if call.method in (
+            "load_state_dict",
+            "requires_grad_",
+            "copy_",
+            "parameters",
+            "named_parameters",
+            "eval",
+            "apply",
+        ):
+            owner = bare(call.receiver)
+            if owner is not None and (
+                id(owner) in inner or (isinstance(owner, Attribute) and id(bare(owner.base)) in inner)
+            ):
+                return False
+    for event in calls_given(program, model):
+        call = event.call
+        if call is not None and call.result is None and not isinstance(call.function, Name):
+            return False
+        if (
+            call is not None
+            and isinstance(call.function, Name)
+            and not call.function.qualified.startswith(("torch.", "print"))
+        ):
+            return False
+    return True

@@ -1,0 +1,26 @@
+"""What several rules ask about one program is worked out once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+from netmend.lint.engine.program import Program
+
+Found = TypeVar("Found")
+_KNOWN: WeakKeyDictionary[Program, dict[object, Any]] = WeakKeyDictionary()
+
+
+def once(work: Callable[[Program], Found]) -> Callable[[Program], Found]:
+    """A question about a program whose answer is kept as long as the program is."""
+
+    def answer(program: Program) -> Found:
+        known = _KNOWN.setdefault(program, {})
+        if work not in known:
+            known[work] = work(program)
+        found: Found = known[work]
+        return found
+
+    answer.__doc__ = work.__doc__
+    return answer
