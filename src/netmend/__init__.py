@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from netmend.version import VERSION as __version__
 
+# Not from typing: `python -m netmend check` runs this while the user's folder comes first among the places of modules,
+# and a file called typing.py there must not be executed. Type checkers know the name.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from netmend.api import Report, Watch, check, diagnose, load, watch
     from netmend.errors import NetmendError
     from netmend.lint.outcome import Outcome

@@ -30,12 +30,24 @@ def test_python_files_and_notebooks_below_a_folder_in_order(tmp_path: Path) -> N
 def test_what_is_not_the_users_is_skipped(tmp_path: Path) -> None:
     skipped = (".git", ".venv", "venv", "site-packages", "node_modules", ".netmend", "__pycache__", "build")
     make(tmp_path, "own.py", *(f"{name}/x.py" for name in skipped))
-    make(tmp_path, "environment/pyvenv.cfg", "environment/lib/y.py", "cached/CACHEDIR.TAG", "cached/z.py", ".#own.py")
+    make(
+        tmp_path,
+        "environment/pyvenv.cfg",
+        "environment/lib/y.py",
+        "cached/CACHEDIR.TAG",
+        "cached/z.py",
+        ".#own.py",
+    )
     assert found(tmp_path) == ["own.py"]
 
 
 def test_a_folder_inside_site_packages_can_be_given(tmp_path: Path) -> None:
-    make(tmp_path, "lib/site-packages/package/module.py", "lib/site-packages/package/build/made.py", "lib/pyvenv.cfg")
+    make(
+        tmp_path,
+        "lib/site-packages/package/module.py",
+        "lib/site-packages/package/build/made.py",
+        "lib/pyvenv.cfg",
+    )
     assert found(tmp_path, "lib/site-packages/package") == ["lib/site-packages/package/module.py"]
     assert found(tmp_path, "lib/site-packages") == ["lib/site-packages/package/module.py"]
     assert found(tmp_path, "lib") == []
@@ -88,7 +100,9 @@ def test_a_folder_named_like_a_file_is_looked_into(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["missing.py", "missing/folder"])
 def test_a_path_that_is_not_there_is_named(tmp_path: Path, name: str) -> None:
-    with pytest.raises(UsageError, match=f"{name} does not exist; give files, folders, or - for standard input"):
+    with pytest.raises(
+        UsageError, match=f"{name} does not exist; give files, folders, or - for standard input"
+    ):
         discover([str(tmp_path / name)])
 
 

@@ -16,7 +16,14 @@ from netmend.vocabulary.finding import Edit, Finding, Fix, Related
 
 
 def code(source: str | list[str], **more: Any) -> dict[str, Any]:
-    return {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": source, **more}
+    return {
+        "cell_type": "code",
+        "execution_count": None,
+        "metadata": {},
+        "outputs": [],
+        "source": source,
+        **more,
+    }
 
 
 def text(source: str) -> dict[str, Any]:
@@ -39,7 +46,15 @@ def line_with(notebook: Notebook, words: str) -> int:
 
 
 def test_lines_are_found_again_in_their_cells() -> None:
-    notebook = read(raw(text("# Title"), code(["import torch\n", "a = 1"]), text("more"), code("b = 2\n\nc = 3\n"), code("")))
+    notebook = read(
+        raw(
+            text("# Title"),
+            code(["import torch\n", "a = 1"]),
+            text("more"),
+            code("b = 2\n\nc = 3\n"),
+            code(""),
+        )
+    )
     assert notebook.cells == (2, 4, 5)
     assert notebook.place(line_with(notebook, "import torch")) == (2, 1)
     assert notebook.place(line_with(notebook, "a = 1")) == (2, 2)
@@ -108,7 +123,13 @@ def test_cell_magics(source: str, python_left: bool) -> None:
     assert unmask(masked, tuple(kept)) == source
 
 
-@given(st.lists(st.sampled_from(["%x", "!ls \\", "x = 1", "    y", "'''", '"', "(", ")", "a?", "%%bash", "", "# c", "\\"])))
+@given(
+    st.lists(
+        st.sampled_from(
+            ["%x", "!ls \\", "x = 1", "    y", "'''", '"', "(", ")", "a?", "%%bash", "", "# c", "\\"]
+        )
+    )
+)
 def test_masking_can_be_undone(lines: list[str]) -> None:
     source = "\n".join(lines)
     kept: list[str] = []
@@ -157,8 +178,14 @@ def test_odd_cells_are_passed_over(cell: Any) -> None:
 @pytest.mark.parametrize("indent", [1, 2, "\t", None])
 @pytest.mark.parametrize("ending", ["\n", "", "\r\n"])
 def test_only_the_mended_cell_changes(indent: int | str | None, ending: str) -> None:
-    picture = {"data": {"image/png": "iVBORw0KGgo=\n", "n": 1e-05}, "metadata": {}, "output_type": "display_data"}
-    source = raw(text("Übung"), code(["x = 1\n", "%magic"], outputs=[picture]), code("y = 'é'"), indent=indent)
+    picture = {
+        "data": {"image/png": "iVBORw0KGgo=\n", "n": 1e-05},
+        "metadata": {},
+        "output_type": "display_data",
+    }
+    source = raw(
+        text("Übung"), code(["x = 1\n", "%magic"], outputs=[picture]), code("y = 'é'"), indent=indent
+    )
     source = source.rstrip("\n").replace("\n", "\r\n" if ending == "\r\n" else "\n") + ending
     notebook = read(source)
     assert notebook.with_text(notebook.text) == source
@@ -183,7 +210,9 @@ def test_findings_and_their_fixes_move_into_cells() -> None:
     notebook = read(raw(text("t"), code("a = 1\nb = 2"), code("c = 3")))
     b, c = line_with(notebook, "b = 2"), line_with(notebook, "c = 3")
     fix = Fix("Change", (Edit(b, 4, b, 5, "3"),))
-    found = Finding("S1", "", "m", "n.ipynb", b, 0, b, 5, fix, (Related("here", "n.ipynb", c), Related("r", "o.py", 9)))
+    found = Finding(
+        "S1", "", "m", "n.ipynb", b, 0, b, 5, fix, (Related("here", "n.ipynb", c), Related("r", "o.py", 9))
+    )
     placed = notebook.placed(found, "n.ipynb")
     assert (placed.cell, placed.line, placed.end_line, placed.column) == (2, 2, 2, 0)
     assert placed.fix is not None and placed.fix.edits == (Edit(2, 4, 2, 5, "3"),)

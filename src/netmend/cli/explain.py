@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import re
 import sys
 from typing import Any
@@ -14,6 +13,7 @@ from rich.text import Text
 
 from netmend import report
 from netmend.errors import UsageError
+from netmend.lint.select import did_you_mean
 from netmend.unit import page
 from netmend.vocabulary.cause import LEAVES
 
@@ -50,9 +50,7 @@ def explanation(code: str) -> list[str]:
         return [line for name in named for line in (*_leaf(name), "")]
     aliases = [alias for leaf in LEAVES.values() for alias in leaf.aliases]
     known = [*rule_titles(), *DETECTORS.classes(), *LEAVES, *aliases]
-    near = difflib.get_close_matches(wanted, known, n=1, cutoff=0.5)
-    hint = f"; did you mean {near[0]}?" if near else "."
-    raise UsageError(f"there is no code {code!r}{hint} All codes: netmend explain")
+    raise UsageError(f"there is no code {code!r}{did_you_mean(wanted, known)} All codes: netmend explain")
 
 
 def _leaf(code: str) -> list[str]:

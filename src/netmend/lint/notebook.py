@@ -192,12 +192,13 @@ def _set_source(cell: dict[str, Any], source: str) -> None:
 def _dump(data: dict[str, Any], raw: str) -> str:
     """JSON in the manner of the file it replaces: indent, escapes, and what follows the last brace."""
     indented = re.match(r"\s*\{\r?\n([ \t]+)", raw)
+    spaced = '": ' in raw[:1000]
     tail = raw[len(raw.rstrip()) :]
     text = json.dumps(
         data,
         indent=indented[1] if indented else None,
         ensure_ascii=raw.isascii(),
-        separators=(",", ": ") if indented or '": ' in raw[:1000] else (",", ":"),
+        separators=("," if indented or not spaced else ", ", ": " if spaced else ":"),
     )
     text = re.sub(f'"{_NUMBER}([^"]*)"', r"\1", text)
     return text.replace("\n", "\r\n") + tail if "\r\n" in raw[:1000] else text + tail

@@ -48,6 +48,9 @@ class StaticRule:
     message: ClassVar[str]
     advisory: ClassVar[bool] = False
     triggers: ClassVar[tuple[str, ...]]
+    pattern: ClassVar[str] = (
+        ""  # a regular expression that must match too; then its matches are the places of interest
+    )
     GOOD: ClassVar[tuple[Snippet, ...]]
     BAD: ClassVar[tuple[Snippet, ...]]
 

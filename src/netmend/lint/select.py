@@ -7,9 +7,9 @@ rules that are on by themselves.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from netmend.errors import UsageError
@@ -18,6 +18,7 @@ from netmend.lint.discover import Exclusion
 EVERYTHING = "ALL"
 # Findings about suppression comments: not rules, but chosen and left out like rules. See lint/suppress.py.
 UNUSED, UNKNOWN = "S001", "S002"
+_LEAST_LIKENESS = 0.5  # of a name to what was written, for it to be what was meant
 _EXACT = 100  # more specific than any beginning of a code
 
 
@@ -122,7 +123,7 @@ def matching(known: Known, choice: str) -> dict[str, int]:
         for code, cause in known.causes.items()
         if start and (code.startswith(start) or (cause and cause == wanted))
     }
-    if not found:
+    if not found and start not in known.families:
         raise UsageError(unknown_choice(known, choice))
     return found
 
@@ -132,10 +133,20 @@ def unknown_choice(known: Known, choice: str) -> str:
 
 
 def did_you_mean(wrong: str, names: Iterable[str]) -> str:
-    """ "; did you mean S201?" or "." to end a sentence with."""
-    by_upper = {name.upper(): name for name in names}
-    near = difflib.get_close_matches(wrong.strip().upper(), by_upper, n=1, cutoff=0.5)
-    return f"; did you mean {by_upper[near[0]]}?" if near else "."
+    """ "; did you mean S201?" or "." to end a sentence with. Of names equally alike, one that begins alike."""
+    import difflib
+
+    meant = wrong.strip().upper()
+    matcher = difflib.SequenceMatcher(None, b=meant)
+
+    def likeness(name: str) -> tuple[float, int]:
+        matcher.set_seq1(name.upper())
+        same = takewhile(lambda pair: pair[0] == pair[1], zip(name.upper(), meant, strict=False))
+        return matcher.ratio(), len(list(same))
+
+    nearest = max(sorted(names), key=likeness, default="")
+    alike = likeness(nearest)[0] >= _LEAST_LIKENESS
+    return f"; did you mean {nearest}?" if alike else "."
 
 
 def split_choices(values: str | Iterable[str]) -> tuple[str, ...]:

@@ -42,19 +42,26 @@ def concerned(rules: Iterable[StaticRule], text: str) -> list[StaticRule]:
             known = present[trigger] = _whole_words(trigger) <= words and trigger in text
         return known
 
-    return [rule for rule in rules if any(holds(trigger) for trigger in rule.triggers)]
+    return [rule for rule in rules if any(map(holds, rule.triggers))]
 
 
 def places(rules: Sequence[StaticRule], text: str) -> list[int]:
-    """Where in the text a trigger of the rules stands, in order."""
+    """Where in the text functions are worth entering: at the rules' patterns or, without one, at their triggers."""
     found: list[int] = []
-    for trigger in {trigger for rule in rules for trigger in rule.triggers}:
+    for trigger in {trigger for rule in rules if not rule.pattern for trigger in rule.triggers}:
         position = text.find(trigger)
         while position >= 0:
             found.append(position)
             position = text.find(trigger, position + 1)
+    for pattern in {rule.pattern for rule in rules if rule.pattern}:
+        found.extend(match.start() for match in _compiled(pattern).finditer(text))
     found.sort()
     return found
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.MULTILINE)
 
 
 @cache

@@ -78,7 +78,9 @@ def call_value(
         special = called_builtin(machine, callee.qualified, call, scope)
         if special is not None:
             return special
-        if callee.qualified in _GIVE_BACK_FIRST and args:
+        if callee.qualified in _GROWING:
+            call.depth, call.added = machine.depth, []
+        elif callee.qualified in _GIVE_BACK_FIRST and args:
             call.result = resolved(args[0])
     elif isinstance(callee, Function):
         call.result = follow(machine, callee, call)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from netmend.lint.engine.machine import Machine
 from netmend.lint.engine.values import Call, Collection, Const, Value, resolved
 
-_ADDED: dict[int, tuple[Value, list[Value], bool]] = {}
-
 
 def grown(machine: Machine, base: Collection | Call, method: str, call: Call) -> Value | None:
     """`base.append(item)` and its kin: the items are remembered; inside a deeper loop or branch their number is not."""
@@ -45,19 +43,10 @@ def grown(machine: Machine, base: Collection | Call, method: str, call: Call) ->
 
 
 def _grown_layers(machine: Machine, base: Call, method: str, call: Call) -> None:
-    known = _layers_added(base)
-    open_now = machine.depth > 0 or method in ("insert", "extend")
-    known[1].append(call.args[-1])
-    _ADDED[id(base)] = (base, known[1], known[2] or open_now)
-
-
-def _layers_added(base: Call) -> tuple[Value, list[Value], bool]:
-    known = _ADDED.get(id(base))
-    if known is None or known[0] is not base:
-        if len(_ADDED) > 2000:
-            _ADDED.clear()
-        known = (base, [], False)
-    return known
+    if machine.depth > base.depth or method in ("insert", "extend"):
+        base.added = None
+    elif base.added is not None:
+        base.added.append(call.args[-1])
 
 
 def container_layers(machine: Machine | None, container: Call) -> list[Value] | None:
@@ -86,7 +75,4 @@ def container_layers(machine: Machine | None, container: Call) -> list[Value] | 
             layers.extend(inner.items)
         else:
             layers.append(value)
-    added = _layers_added(container)
-    if added[2]:
-        return None
-    return layers + added[1]
+    return None if container.added is None else layers + container.added

@@ -29,6 +29,7 @@ from netmend.lint.engine.values import (
     Unknown,
     Value,
     either,
+    resolved,
 )
 
 _OPERATORS: dict[type, str] = {
@@ -151,7 +152,7 @@ def _call(machine: Machine, node: ast.Call, scope: Scope) -> Value:
     is_open = False
     for argument in node.args:
         if isinstance(argument, ast.Starred):
-            spread = evaluate(machine, argument.value, scope)
+            spread = resolved(evaluate(machine, argument.value, scope))
             if isinstance(spread, Collection) and not spread.open and spread.kind != "dict":
                 args.extend(spread.items)
             else:
@@ -230,7 +231,7 @@ def _sequence(kind: str) -> Callable[[Machine, Any, Scope], Value]:
         is_open = False
         for element in node.elts:
             if isinstance(element, ast.Starred):
-                spread = evaluate(machine, element.value, scope)
+                spread = resolved(evaluate(machine, element.value, scope))
                 if isinstance(spread, Collection) and not spread.open and spread.kind != "dict":
                     items.extend(spread.items)
                 else:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from netmend.lint.engine.entries import Entry, evaluate_entries
 from netmend.lint.engine.history import CALL, Event, Loop, Part
@@ -44,6 +45,7 @@ class Program:
         self.interest = interest  # places in the text; functions without any are not entered on their own
         self.module = ModuleFile(file, text, tree)
         self.machine = Machine(project or Project(), self.module)
+        self.answers: dict[object, Any] = {}  # to questions that several rules ask (understand/remember.py)
 
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
@@ -114,7 +116,9 @@ class Program:
 
     def dispose(self) -> None:
         """Nothing may be asked afterwards."""
+        self.answers.clear()
         self.machine.dispose()
+        self.__dict__.clear()
 
     def module_of(self, node: ast.AST) -> ModuleFile:
         for module in self.machine.modules.values():
@@ -127,11 +131,7 @@ class Program:
 
     def above(self, node: ast.AST) -> Iterator[ast.AST]:
         """The nodes around a node, innermost first."""
-        module = self.module_of(node)
-        above = module.parent(node)
-        while above is not None:
-            yield above
-            above = module.parent(above)
+        return reversed(self.module_of(node).chain(node) or [])
 
     def statement(self, node: ast.AST) -> ast.stmt:
         """The innermost statement that a node stands in."""

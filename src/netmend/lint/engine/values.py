@@ -183,7 +183,7 @@ class Instance(Value):
 class Call(Value):
     """The result of a call. `result` is set when the callee was followed: what it returns."""
 
-    __slots__ = ("args", "function", "keywords", "open", "result")
+    __slots__ = ("added", "args", "depth", "function", "keywords", "open", "result")
     node: ast.Call | None
 
     def __init__(
@@ -201,6 +201,10 @@ class Call(Value):
         self.keywords = keywords or {}
         self.open = open  # *args or **kwargs were given: there may be more arguments
         self.result: Value | None = None
+        self.depth = 0  # of loops and branches where a container was made
+        self.added: list[Value] | None = (
+            None  # layers that were added to a container afterwards; None: cannot be told
+        )
 
     @property
     def qualified(self) -> str:

@@ -66,7 +66,7 @@ SYMBOLS: tuple[Symbol, ...] = (
 )  # fmt: skip
 
 ARGUMENTS: tuple[Argument, ...] = (
-    Argument("torch.optim.lr_scheduler.", "verbose", "2.2", "2.7", "print scheduler.get_last_lr()", _NOTES),
+    Argument("torch.optim.lr_scheduler.", "verbose", "2.2", "2.7", "scheduler.get_last_lr() to print the rate", _NOTES),
     Argument("torch.autograd.Variable", "volatile", "0.4", "0.4", "with torch.no_grad(): (volatile has no effect)", _NOTES),
     Argument("torch.nn.", "size_average", "0.4", "", 'reduction="mean" or "sum"', _DOCS, ending=("Loss", "_loss", "entropy")),
     Argument("torch.nn.", "reduce", "0.4", "", 'reduction="none"', _DOCS, ending=("Loss", "_loss", "entropy")),

@@ -30,7 +30,7 @@ class DeprecatedInterface(StaticRule):
     """
 
     code = "S702"
-    cause = "API-USAGE"
+    cause = "API-DEPRECATED"
     message = "This interface is deprecated in the installed version."
     advisory = True
     triggers = (

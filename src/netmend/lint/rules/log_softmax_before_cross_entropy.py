@@ -30,7 +30,7 @@ class LogSoftmaxBeforeCrossEntropy(StaticRule):
     cause = "LYR-SOFTMAX-EXTRA"
     message = "log_softmax feeds the cross-entropy, which applies it again; leave it away or use nll_loss."
     advisory = True
-    triggers = ("log_softmax", "LogSoftmax")
+    triggers = ("CrossEntropyLoss", "cross_entropy")
 
     GOOD = (
         Snippet("with the likelihood", HEAD + "loss = F.nll_loss(F.log_softmax(net(x), dim=1), y)\n"),

@@ -6,7 +6,7 @@ from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Attribute, Call, Instance, Name, Value, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.models import bare, is_module, new_parameters, parts
-from netmend.lint.understand.operations import parts_of
+from netmend.lint.understand.operations import parts_of, walk
 from netmend.lint.understand.optimisers import made_optimisers
 from netmend.lint.understand.training import Round, grad_is_off, rounds, stepped
 from netmend.lint.understand.uses import calls_given
@@ -28,6 +28,9 @@ class Net(nn.Module):
 LOOP = "for x, y in data:\n    optimizer.zero_grad()\n    nn.functional.cross_entropy({0}(x), y).backward()\n    optimizer.step()\n"
 
 
+_PARTLY = "The optimiser holds only a part of this model; the rest stays at its random start. Give it all parameters, or freeze the rest."
+
+
 @register
 class OptimiserOfAnotherModel(StaticRule):
     """The loss is computed with a model whose parameters are in no optimiser of the program.
@@ -43,7 +46,7 @@ class OptimiserOfAnotherModel(StaticRule):
     message = (
         "The loss is computed with this model, but its parameters are in no optimiser; it will not learn."
     )
-    triggers = ("optim",)
+    triggers = ("optim.", "optim import", "optimizer")
 
     GOOD = (
         Snippet("its own optimiser", HEAD + "net = Net()\noptimizer = torch.optim.SGD(net.parameters(), lr=0.1)\n" + LOOP.format("net")),
@@ -72,6 +75,9 @@ class OptimiserOfAnotherModel(StaticRule):
         Snippet("encoder forgotten", HEAD + "encoder, decoder = Net(), nn.Linear(2, 2)\noptimizer = torch.optim.Adam(decoder.parameters())\n"
                 "for x, y in data:\n    code = encoder(x)\n    loss = nn.functional.cross_entropy(decoder(code), y)\n"
                 "    optimizer.zero_grad()\n    loss.backward()\n    optimizer.step()\n", line=15),
+        Snippet("only the head", HEAD + "class Deep(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.body = Net()\n"
+                "        self.head = nn.Linear(2, 2)\n\n    def forward(self, x):\n        return self.head(self.body(x))\n\nnet = Deep()\n"
+                "optimizer = torch.optim.SGD(net.head.parameters(), lr=0.1)\n" + LOOP.format("net"), line=25),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
@@ -86,19 +92,14 @@ class OptimiserOfAnotherModel(StaticRule):
             if held is None:
                 continue
             for model, call in _used(turn):
-                inner = {id(part) for part in parts(model)}
-                if inner & held or not _is_fresh(program, model):
-                    continue
-                if any(id(model) in {id(part) for part in parts(owner)} for owner in _owners(program)):
+                layers = list(new_parameters(model))
+                missed = [layer for layer in layers if id(layer) not in held]
+                if not missed or id(model) in held or not _is_fresh(program, model):
                     continue
                 event = next((event for event in turn.loop.body.events() if event.value is call), None)
                 if event is not None and not grad_is_off(event):
-                    yield self.finding(program, event.node)
+                    yield self.finding(program, event.node, None if len(missed) == len(layers) else _PARTLY)
                     break
-
-
-def _owners(program: Program) -> list[Value]:
-    return [model for made in made_optimisers(program) for model in made.models]
 
 
 def _held(program: Program, turn: Round) -> set[int] | None:
@@ -151,9 +152,12 @@ def _used(turn: Round) -> Iterator[tuple[Instance, Call]]:
 def _is_fresh(program: Program, model: Instance) -> bool:
     """Made in this program from layers alone: nothing loaded, frozen or handed to code that is not seen."""
     inner = {id(part) for part in parts(model)}
+    optimised = {
+        id(value) for made in made_optimisers(program) for value in walk(made.call.argument("params", 0))
+    }
     for event in program.calls:
         call = event.call
-        if call is None:
+        if call is None or id(call) in optimised:
             continue
         if call.method in (
             "load_state_dict",
@@ -161,7 +165,6 @@ def _is_fresh(program: Program, model: Instance) -> bool:
             "copy_",
             "parameters",
             "named_parameters",
-            "eval",
             "apply",
         ):
             owner = bare(call.receiver)

@@ -19,7 +19,7 @@ class RemovedInterface(StaticRule):
     """
 
     code = "S701"
-    cause = "API-USAGE"
+    cause = "API-DEPRECATED"
     message = "This interface is gone in the installed version."
     triggers = (
         "lstsq", "torch.eig", "matrix_rank", "symeig", "torch.solve", "torch.gels", "torch.gesv", "torch.potrf", "btrifact",
@@ -42,7 +42,7 @@ class RemovedInterface(StaticRule):
         Snippet("an import", "from torch import matrix_rank\n", line=1),
         Snippet("a method of a tensor", "import torch\n\nvalues, vectors = torch.randn(3, 3).symeig(eigenvectors=True)\n", line=3),
         Snippet("an argument without effect", "from torch.autograd import Variable\n\nx = Variable(data, volatile=True)\n", line=3),
-        Snippet("a type of numpy", "import numpy as np\n\nlabels = np.zeros(10, dtype=np.float)\n", line=3),
+        Snippet("a type of numpy", "import numpy as np\nimport torch\n\nlabels = torch.from_numpy(np.zeros(10, dtype=np.float))\n", line=4),
         Snippet("lr of a Keras optimizer", "from tensorflow.keras.optimizers import Adam\n\noptimizer = Adam(lr=1e-3)\n", line=3),
         Snippet("a method of a Keras model", "import keras\n\nmodel = keras.Sequential([keras.layers.Dense(3)])\nclasses = model.predict_classes(x)\n", line=4),
     )  # fmt: skip

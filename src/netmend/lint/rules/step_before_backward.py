@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from netmend.lint.engine.history import always
 from netmend.lint.engine.program import Program
 from netmend.lint.rule import Snippet, StaticRule, register
-from netmend.lint.understand.gradients import is_written, one_optimiser, steps_plainly
 from netmend.lint.understand.loops import turns
 from netmend.lint.understand.moves import alone, is_beside, moved_after
 from netmend.lint.understand.training import Round, is_backward
+from netmend.lint.understand.training_steps import is_written, one_optimiser, steps_plainly
 from netmend.vocabulary.finding import SAFE, Finding, Fix
 
 HEAD = """\

@@ -6,10 +6,10 @@ from netmend.lint.engine.history import Event, always, before, branches_between
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Const
 from netmend.lint.rule import Snippet, StaticRule, register
-from netmend.lint.understand.gradients import clears, is_written, steps_plainly
 from netmend.lint.understand.loops import every_nth, exclusive, turns
 from netmend.lint.understand.moves import alone, is_beside, moved_after, moved_before
 from netmend.lint.understand.training import Round, stepped
+from netmend.lint.understand.training_steps import clears, is_written, steps_plainly
 from netmend.vocabulary.finding import SAFE, Finding, Fix
 
 HEAD = """\

@@ -6,11 +6,11 @@ from netmend.lint.edits import insert_after, insert_before
 from netmend.lint.engine.history import Event
 from netmend.lint.engine.program import Program
 from netmend.lint.rule import Snippet, StaticRule, register
-from netmend.lint.understand.gradients import cleared_outside, is_written, one_optimiser, steps_plainly
 from netmend.lint.understand.loops import made_in, runs_once, turns
 from netmend.lint.understand.moves import alone, is_beside, optimiser_text, within
 from netmend.lint.understand.roles import optimised
 from netmend.lint.understand.training import Round, stepped
+from netmend.lint.understand.training_steps import cleared_outside, is_written, one_optimiser, steps_plainly
 from netmend.vocabulary.finding import SAFE, Finding, Fix
 
 HEAD = """\

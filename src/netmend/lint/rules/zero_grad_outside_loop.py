@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from netmend.lint.engine.history import Event
 from netmend.lint.engine.program import Program
 from netmend.lint.rule import Snippet, StaticRule, register
-from netmend.lint.understand.gradients import cleared_outside, is_written, one_optimiser, steps_plainly
 from netmend.lint.understand.loops import made_in, runs_once, turns
 from netmend.lint.understand.moves import alone, function_of, moved_before, within
 from netmend.lint.understand.training import Round
+from netmend.lint.understand.training_steps import cleared_outside, is_written, one_optimiser, steps_plainly
 from netmend.vocabulary.finding import SAFE, Finding, Fix
 
 HEAD = """\

@@ -23,6 +23,9 @@ _TRAINING = frozenset(
 )
 
 
+_LABELS = frozenset(("y", "label", "labels", "target", "targets", "ytrain", "ytest", "yval", "lbl"))
+
+
 def is_for_evaluation(name: str) -> bool:
     """Does a variable's name say validation or test data, and not training? A lone `val` is mostly a value."""
     words = _words(name)
@@ -35,6 +38,11 @@ def is_for_evaluation(name: str) -> bool:
 
 def is_for_training(name: str) -> bool:
     return any(word in _TRAINING for word in _words(name))
+
+
+def is_for_labels(name: str) -> bool:
+    """Does a variable's name say labels or targets rather than inputs?"""
+    return any(word in _LABELS for word in _words(name))
 
 
 def _words(name: str) -> list[str]:

@@ -18,10 +18,13 @@ from netmend.lint.engine.values import (
     Function,
     Instance,
     Item,
+    Name,
     Param,
+    Unknown,
     Value,
     resolved,
 )
+from netmend.lint.understand.operations import operation
 
 INDEX = "__index__"  # the parameter that a dataset's __getitem__ is asked with
 _SAMPLES: WeakKeyDictionary[Program, dict[int, tuple[Value, Value | None]]] = WeakKeyDictionary()
@@ -146,7 +149,7 @@ def is_from_loop(value: Value) -> bool:
         if isinstance(value, Either):
             return all(is_from_loop(option) for option in value.options)
         if isinstance(value, Element):
-            return True
+            return is_data(value)
         if isinstance(value, Item | Attribute):
             value = value.base
         elif isinstance(value, Call) and isinstance(value.function, Attribute) and value.method in _MOVES:
@@ -154,6 +157,14 @@ def is_from_loop(value: Value) -> bool:
         else:
             return False
     return False
+
+
+def is_data(element: Element) -> bool:
+    """Does the loop run over a loader or dataset, not over rows of something that was computed?"""
+    source = resolved(element.iterable)
+    return isinstance(source, Param | Unknown | Attribute | Name | Instance) or (
+        isinstance(source, Call) and operation(source) is None
+    )
 
 
 _MOVES = frozenset(

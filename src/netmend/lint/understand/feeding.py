@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass
 
 from netmend.lint.engine.history import Event, Loop
@@ -18,8 +19,8 @@ from netmend.lint.engine.values import (
     constant,
     resolved,
 )
-from netmend.lint.understand.memory import once_per_program
 from netmend.lint.understand.operations import walk
+from netmend.lint.understand.remember import once
 from netmend.lint.understand.roles import LOADER, role
 from netmend.lint.understand.training import Round, grad_is_off, is_backward, is_opaque, rounds
 
@@ -46,7 +47,7 @@ def loader_made(value: Value | None) -> Call | None:
     return value if isinstance(value, Call) and value.qualified == LOADER_NAME else None
 
 
-@once_per_program
+@once
 def trained(program: Program) -> tuple[Fed, ...]:
     """Loaders (made here, or parameters that are called so) that training loops draw their batches from."""
     found: list[Fed] = []
@@ -73,7 +74,7 @@ class Evaluated:
     loader: Value
 
 
-@once_per_program
+@once
 def evaluated(program: Program) -> tuple[Evaluated, ...]:
     """Loops that only evaluate: gradients are off around or inside, nothing trains there."""
     found: list[Evaluated] = []
@@ -177,7 +178,7 @@ def transform_name(value: Value | None) -> str:
 def samples_of(program: Program, dataset: Value | None) -> tuple[Value, ...] | None:
     """The parts of one sample (input, label, …), each as the array or expression it is taken from; None when unknown."""
     if isinstance(dataset, Call) and dataset.qualified == "torch.utils.data.TensorDataset":
-        return None if dataset.open else dataset.args
+        return _spread(dataset)
     if isinstance(dataset, Instance):
         for entry in program.entries:
             function = entry.function
@@ -191,6 +192,44 @@ def samples_of(program: Program, dataset: Value | None) -> tuple[Value, ...] | N
                 result = resolved(entry.result)
                 if isinstance(result, Collection) and result.kind == "tuple" and not result.open:
                     return tuple(result.items)
+    return None
+
+
+def _spread(call: Call) -> tuple[Value, ...] | None:
+    """The arguments of a call, those behind a star too."""
+    given: list[Value] = []
+    for argument in call.args:
+        inner = resolved(argument.iterable) if isinstance(argument, Element) else None
+        if isinstance(inner, Collection) and inner.kind == "tuple" and not inner.open:
+            given.extend(inner.items)
+        elif isinstance(argument, Element) and call.open:
+            return None
+        else:
+            given.append(argument)
+    return tuple(given)
+
+
+def label_of(program: Program, dataset: Value | None) -> Value | None:
+    """What the labels of a dataset are taken from: the last part of its samples."""
+    samples = samples_of(program, dataset)
+    if samples is not None and len(samples) > 1:
+        return samples[-1]
+    getter = dataset.cls.method("__getitem__") if isinstance(dataset, Instance) else None
+    if getter is None or not isinstance(dataset, Instance):
+        return None
+    for part in ast.walk(getter.definition):
+        if isinstance(part, ast.Return) and isinstance(part.value, ast.Tuple):
+            last = part.value.elts[-1]
+            while isinstance(last, ast.Subscript | ast.Call):
+                last = (
+                    last.value
+                    if isinstance(last, ast.Subscript)
+                    else last.args[0]
+                    if last.args
+                    else last.func
+                )
+            if isinstance(last, ast.Attribute):
+                return dataset.attributes.get(last.attr)
     return None
 
 

@@ -13,7 +13,7 @@ from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Call, Collection, Const, Either, Item, Value, options, resolved
 from netmend.lint.understand.losses import LossUse, loss_kind, loss_use
 from netmend.lint.understand.operations import LAYOUT, LINEAR_MAPS, Op, operation
-from netmend.vocabulary.finding import Related
+from netmend.vocabulary.finding import Edit, Related
 
 _USES: WeakKeyDictionary[Program, tuple[LossUse, ...]] = WeakKeyDictionary()
 # Keeps the values in place: with these between a layer and the loss its last axis is still the last.
@@ -134,6 +134,20 @@ def without(program: Program, op: Op) -> Edits:
     if node.args and not isinstance(node.args[0], ast.Starred):
         return unwrap_call(program, node, node.args[0])
     return ()
+
+
+def with_argument(program: Program, node: ast.AST, text: str) -> Edits:
+    """Put an argument at the end of a call."""
+    source = program.source(node)
+    place = program.place(node)
+    if not isinstance(node, ast.Call) or place.file != program.file or not source.endswith(")"):
+        return ()
+    before = source[:-1].rstrip()
+    if before.endswith(",") or (before != source[:-1]):
+        return ()
+    joint = ", " if node.args or node.keywords else ""
+    column = place.end_column - 1
+    return (Edit(place.end_line, column, place.end_line, column, f"{joint}{text}"),)
 
 
 def _without_layer(program: Program, node: ast.Call) -> Edits:

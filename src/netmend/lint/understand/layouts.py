@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from netmend.lint.engine.values import Call, Collection, Const, Operation, Value, constant, resolved
-from netmend.lint.understand.operations import Op
+from netmend.lint.engine.values import Call, Collection, Const, Element, Operation, Value, constant, resolved
+from netmend.lint.understand.operations import Op, operation
 from netmend.lint.understand.sizes import Shape, is_batch_size, product, whole_number
 
 
@@ -170,9 +170,17 @@ def indexed(given: Shape | None, key: Value) -> Shape | None:
             dims.append(given.dims[place] if is_all else None)
         elif isinstance(item, Const) and isinstance(item.value, int) and not isinstance(item.value, bool):
             pass
-        elif isinstance(item, Call) and len(keys) == 1:
-            dims.append(None)  # picked rows
+        elif len(keys) == 1 and _picks_rows(item):
+            dims.append(None)
         else:
             return None
         place += 1
     return Shape((*dims, *given.dims[place:]))
+
+
+def _picks_rows(key: Value) -> bool:
+    """Is the key a tensor of row numbers?"""
+    if isinstance(key, Element):
+        source = operation(resolved(key.iterable))
+        return source is not None and source.name in ("split", "chunk", "tensor_split")
+    return isinstance(key, Call) and key.qualified in ("torch.randperm", "torch.randint", "torch.arange")

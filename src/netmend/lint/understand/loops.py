@@ -11,7 +11,7 @@ from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Call, Element, Instance, Operation, Value, resolved
 from netmend.lint.understand.operations import walk
 from netmend.lint.understand.remember import once
-from netmend.lint.understand.roles import LOADER, MODEL, OPTIMISER, role
+from netmend.lint.understand.roles import LOADER, MODEL, OPTIMISER, SCALER, role
 from netmend.lint.understand.training import Round, look_at, rounds
 
 _EPOCH = re.compile(r"^_*(n_?|num_?|number_of_?|max_?|total_?|the_?)?(epochs?|ep|eps)_*\d*$", re.IGNORECASE)
@@ -36,9 +36,12 @@ def is_seen_loop(program: Program, loop: Loop) -> bool:
     """Was a loop evaluated in full, with no call in it that may train unseen?"""
     if not program.entry_of(loop).complete:
         return False
-    return not look_at(loop).opaque and not any(
-        event.kind == YIELD or _hands_over(event) for event in loop.events()
-    )
+    opaque = [event for event in look_at(loop).opaque if role(_receiver(event)) != SCALER]
+    return not opaque and not any(event.kind == YIELD or _hands_over(event) for event in loop.events())
+
+
+def _receiver(event: Event) -> Value | None:
+    return event.call.receiver if event.call is not None else None
 
 
 def _hands_over(event: Event) -> bool:
@@ -184,9 +187,14 @@ def _followed_in(program: Program, value: Value | None, loop: Loop) -> bool:
 
 def changes_in(value: Value | None, loop: Loop) -> bool:
     """Does a value depend on the round: on what the loop runs over, or on what it assigns?"""
-    target = getattr(loop.node, "target", loop.node)
+    targets = [
+        getattr(loop.node, "target", None),
+        *(part.target for part in getattr(loop.node, "generators", ())),
+    ]
     return any(
-        part.node is loop.node or (isinstance(part, Element) and part.node is target) for part in walk(value)
+        part.node is loop.node
+        or (isinstance(part, Element) and any(part.node is target for target in targets))
+        for part in walk(value)
     )
 
 

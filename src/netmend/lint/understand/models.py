@@ -8,9 +8,13 @@ from netmend.lint.engine.values import (
     Attribute,
     Call,
     Collection,
+    Const,
     Either,
     Instance,
     Item,
+    Name,
+    Operation,
+    Unknown,
     Value,
     resolved,
 )
@@ -70,7 +74,7 @@ def parts(model: Value) -> Iterator[Value]:
     seen: set[int] = set()
     while waiting and len(seen) < _MOST_PARTS:
         value = bare(waiting.pop())
-        if value is None or id(value) in seen:
+        if value is None or id(value) in seen or isinstance(value, Const | Name | Operation | Unknown):
             continue
         seen.add(id(value))
         yield value

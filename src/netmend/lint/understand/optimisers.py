@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from netmend.lint.engine.history import Event
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Attribute, Call, Collection, Value, resolved
-from netmend.lint.understand.memory import once_per_program
 from netmend.lint.understand.models import bare
+from netmend.lint.understand.remember import once
 from netmend.lint.understand.roles import OPTIMISER, SCALER, optimised, role
 from netmend.lint.understand.training import is_step, stepped
 from netmend.lint.understand.uses import calls_given
@@ -63,7 +63,7 @@ class Made:
         return tuple(owner for owner in owners if owner is not None)
 
 
-@once_per_program
+@once
 def made_optimisers(program: Program) -> tuple[Made, ...]:
     found = []
     for event in program.calls:
@@ -73,7 +73,7 @@ def made_optimisers(program: Program) -> tuple[Made, ...]:
     return tuple(found)
 
 
-@once_per_program
+@once
 def steps(program: Program) -> tuple[tuple[Event, Value], ...]:
     """Every step of an optimiser with the optimiser."""
     found = []
@@ -112,9 +112,9 @@ def groups_are_changed(program: Program, optimiser: Call) -> bool:
             call is not None
             and call.method in ("add_param_group", "load_state_dict")
             and call.receiver is not None
+            and resolved(call.receiver) is optimiser
         ):
-            if resolved(call.receiver) is optimiser:
-                return True
+            return True
     return False
 
 

@@ -57,13 +57,17 @@ def paths(program: Program) -> Paths:
         called.add(id(resolved(call.function)))
         if call.qualified == "torch.nn.Sequential":
             made.append(call)
-        elif call.result is None and (op := operation(call)) is not None:
+        elif call.result is None and (op := operation(call)) is not None and _is_torch(op):
             found.append(op)
             events[id(call)] = event
     for container in made:
         if id(container) not in called:
             _unroll(container, Param("input", "", None, container.node), found, 0)
     return Paths(tuple(found), _users(program, found), events)
+
+
+def _is_torch(op: Op) -> bool:
+    return op.layer is None or op.layer.qualified.startswith("torch.")
 
 
 def _unroll(container: Call, value: Value, found: list[Op], depth: int) -> Value:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
+from typing import TypeVar
 
 from netmend.lint.engine.program import Program
 
 Found = TypeVar("Found")
-_KNOWN: WeakKeyDictionary[Program, dict[object, Any]] = WeakKeyDictionary()
 
 
 def once(work: Callable[[Program], Found]) -> Callable[[Program], Found]:
     """A question about a program whose answer is kept as long as the program is."""
 
     def answer(program: Program) -> Found:
-        known = _KNOWN.setdefault(program, {})
+        known = program.answers
         if work not in known:
             known[work] = work(program)
         found: Found = known[work]

@@ -59,7 +59,8 @@ def _of(value: Value | None) -> Shape | None:
 def _listed(values: tuple[Value, ...]) -> Shape | None:
     if not values or any(isinstance(resolved(value), Collection) for value in values):
         return None
-    return Shape(tuple(whole_number(value) for value in values))
+    sizes = tuple(whole_number(value) for value in values)
+    return Shape(sizes) if sizes != (None,) else None  # one value of unknown kind may be a whole shape
 
 
 def sample_of(loader: Value) -> tuple[Value | Shape, ...] | None:

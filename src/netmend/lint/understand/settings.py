@@ -6,7 +6,7 @@ from typing import Any
 
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Attribute, Call, Const, Value, constant, resolved
-from netmend.lint.understand.memory import once_per_program
+from netmend.lint.understand.remember import once
 
 
 def setting(program: Program, value: Value | None) -> Any:
@@ -29,7 +29,7 @@ def number(program: Program, value: Value | None) -> float | None:
     return found if isinstance(found, int | float) and not isinstance(found, bool) else None
 
 
-@once_per_program
+@once
 def _option_defaults(program: Program) -> dict[tuple[int, str], Any]:
     """Defaults of `parser.add_argument("--lr", default=…)`, by parser and name of the option."""
     defaults: dict[tuple[int, str], Any] = {}

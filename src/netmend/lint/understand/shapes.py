@@ -50,6 +50,10 @@ class Shapes:
         self._known: dict[int, tuple[Value, Shape | None]] = {}
         self._depth = 0
 
+    def forget(self, value: Value) -> None:
+        value = resolved(value)
+        self._known[id(value)] = (value, None)
+
     def of(self, value: Value | None) -> Shape | None:
         """The shape of a tensor; None when nothing is known of it."""
         if value is None:
@@ -119,10 +123,10 @@ class Shapes:
             if op.name == "multiheadattention" and value.key.value == 0:
                 return Shape((width(op, "embed_dim", 0),), False)
         inner = operation(resolved(base.base)) if isinstance(base, Item) else None
-        if inner is not None and inner.name == "lstm" and inner.layer is not None and isinstance(base, Item):
-            if constant(base.key) == 1 and constant(value.key) == 0 and "proj_size" not in inner.layer.keywords:
-                return Shape((None, None, width(inner, "hidden_size", 1)))
-            return None
+        if inner is not None and inner.name == "lstm" and isinstance(base, Item) and constant(base.key) == 1:
+            is_plain = inner.layer is not None and "proj_size" not in inner.layer.keywords
+            is_state = constant(value.key) == 0 and is_plain
+            return Shape((None, None, width(inner, "hidden_size", 1))) if is_state else None
         if op is not None and op.name in ("max", "min", "sort", "topk", "median", "split", "chunk", "unbind"):
             if op.name in ("max", "min", "median") and constant(value.key) == 0 and len(op.value.args) >= 1:
                 return reduced(op, self.of(op.input))
@@ -189,8 +193,12 @@ class Shapes:
 
 @once
 def shapes(program: Program) -> Shapes:
-    """The shapes of a program's values."""
-    return Shapes()
+    """The shapes of a program's values; of those that are changed in place nothing is known."""
+    found = Shapes()
+    for event in program.methods_of("unsqueeze_", "squeeze_", "t_", "transpose_", "resize_", "swapaxes_"):
+        if event.call is not None and event.call.receiver is not None:
+            found.forget(event.call.receiver)
+    return found
 
 
 __all__ = ["Shapes", "Unknown", "shapes"]

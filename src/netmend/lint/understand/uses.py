@@ -5,11 +5,11 @@ from __future__ import annotations
 from netmend.lint.engine.history import Event
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Collection, Element, Operation, Value, resolved
-from netmend.lint.understand.memory import once_per_program
 from netmend.lint.understand.operations import parts_of
+from netmend.lint.understand.remember import once
 
 
-@once_per_program
+@once
 def _given(program: Program) -> dict[int, list[Event]]:
     found: dict[int, list[Event]] = {}
     for event in program.calls:
@@ -37,7 +37,7 @@ def calls_given(program: Program, value: Value) -> list[Event]:
     return _given(program).get(id(resolved(value)), [])
 
 
-@once_per_program
+@once
 def arithmetic(program: Program) -> tuple[tuple[Operation, Event], ...]:
     """Every operation that takes part in an event, each once, with the first event that uses it."""
     found: list[tuple[Operation, Event]] = []

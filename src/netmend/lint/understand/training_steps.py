@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from netmend.lint.engine.history import AUGMENT, STORE, Event, Loop
 from netmend.lint.engine.program import Program
-from netmend.lint.engine.values import Attribute, Call, Const, Instance, Item, Value, resolved
+from netmend.lint.engine.values import Attribute, Call, Const, Instance, Item, Name, Value, resolved
 from netmend.lint.understand.roles import MODEL, OPTIMISER, SCALER, optimised, role, same
 from netmend.lint.understand.training import Round, is_zero, stepped
 
@@ -104,3 +104,14 @@ def cleared_outside(program: Program, turn: Round) -> Event | None:
         if loops <= around and (loops or event.order < turn.loop.order):
             return event
     return None
+
+
+def is_clipping(event: Event) -> bool:
+    """A clipping by torch's own functions, to a limit (an infinite one only measures the norm)."""
+    call = event.call
+    if call is None or not call.qualified.startswith("torch.nn.utils.clip_grad"):
+        return False
+    limit = call.argument("max_norm", 1) or call.argument("clip_value", 1)
+    if isinstance(limit, Call) and limit.qualified == "float":
+        return False
+    return not (isinstance(limit, Const) and limit.value == float("inf")) and not isinstance(limit, Name)

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from netmend.lint.engine.program import Program
+from netmend.lint.rule import Snippet, StaticRule, register
+from netmend.lint.understand.settings import number
+from netmend.lint.understand.training import is_clip
+from netmend.vocabulary.finding import Finding
+
+HEAD = "import torch\nfrom torch import nn\n\nnet = nn.Linear(4, 2)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+LOOP = "for x, y in data:\n    opt.zero_grad()\n    net(x).sum().backward()\n    {0}\n    opt.step()\n"
+
+
+@register
+class ClipLimitTiny(StaticRule):
+    """Gradients are clipped to a limit that leaves almost nothing of them.
+
+    `clip_grad_norm_` scales all gradients down together. With a limit of 1e-4 or less plain SGD hardly moves any more; a limit of
+    zero stops training and a negative one turns the direction around.
+
+    Usual limits lie between 0.1 and 10. Leave the call out if no clipping is wanted.
+    """
+
+    code = "S412"
+    cause = "OPT-CLIP"
+    message = "This limit leaves almost nothing of the gradients."
+    triggers = ("clip_grad_",)
+
+    limit = 1e-4  # a thousandth of the smallest limit in published recipes
+
+    GOOD = (
+        Snippet("a usual limit", HEAD + LOOP.format("nn.utils.clip_grad_norm_(net.parameters(), 1.0)")),
+        Snippet(
+            "only measured",
+            HEAD + LOOP.format('norm = nn.utils.clip_grad_norm_(net.parameters(), float("inf"))'),
+        ),
+        Snippet(
+            "not known", HEAD + LOOP.format("nn.utils.clip_grad_norm_(net.parameters(), max_norm=limit)")
+        ),
+        Snippet("small but above", HEAD + LOOP.format("nn.utils.clip_grad_value_(net.parameters(), 1e-3)")),
+    )
+    BAD = (
+        Snippet("tiny", HEAD + LOOP.format("nn.utils.clip_grad_norm_(net.parameters(), max_norm=1e-5)"), line=9),
+        Snippet("zero from a constant", HEAD + "CLIP = 0\n" + LOOP.format("torch.nn.utils.clip_grad_value_(net.parameters(), CLIP)"), line=10),
+        Snippet("default of a trainer", "import torch\nfrom torch import nn\nclass Trainer:\n    def __init__(self, net, clip=1e-5):\n"
+                "        self.net, self.clip = net, clip\n        self.opt = torch.optim.SGD(net.parameters(), lr=0.1)\n\n    def fit(self, data):\n"
+                "        for x in data:\n            self.opt.zero_grad()\n            self.net(x).sum().backward()\n"
+                "            nn.utils.clip_grad_norm_(self.net.parameters(), self.clip)\n            self.opt.step()\n\n"
+                "Trainer(nn.Linear(4, 2)).fit(data)\n", line=12),
+    )  # fmt: skip
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for event in program.calls:
+            call = event.call
+            if call is None or not is_clip(event) or not call.qualified:
+                continue
+            name = "clip_value" if "clip_grad_value" in call.qualified else "max_norm"
+            limit = number(program, call.argument(name, 1))
+            if limit is not None and limit <= self.limit:
+                yield self.finding(
+                    program,
+                    event.node,
+                    f"Clipping to {limit:g} leaves almost nothing of the gradients; 1.0 is a usual limit.",
+                )

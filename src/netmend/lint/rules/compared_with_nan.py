@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from netmend.lint.engine.names import aliases
+from netmend.lint.engine.program import Program
+from netmend.lint.rule import Snippet, StaticRule, register
+from netmend.vocabulary.finding import Finding
+
+_NAMES = ("numpy.nan", "numpy.NaN", "numpy.NAN", "torch.nan", "math.nan")
+_SIGNS = (ast.Eq, ast.NotEq, ast.Is, ast.IsNot)
+
+
+@register
+class ComparedWithNan(StaticRule):
+    """A value is compared with NaN.
+
+    NaN is equal to nothing, not even to itself: `loss == float("nan")` is always False, `!=` always True, and `is np.nan` holds only
+    for that one object, never for a result. The guard that was meant never acts.
+
+    Use `math.isnan(x)`, `torch.isnan(x).any()` or `not torch.isfinite(loss)`.
+    """
+
+    code = "S713"
+    cause = "API-USAGE"
+    message = "Nothing equals NaN, so this comparison always gives the same; use math.isnan or torch.isnan."
+    triggers = ('float("nan")', "float('nan')", "float('NaN')", 'float("NaN")', "np.nan", "np.NaN", "numpy.nan", "torch.nan", "math.nan")
+
+    GOOD = (
+        Snippet("isnan", "import math\nimport torch\n\nif math.isnan(loss) or torch.isnan(x).any():\n    raise ValueError\nbest = float('nan')\n"),
+        Snippet("compared with itself", "import torch\n\nif loss != loss:\n    raise ValueError\n"),
+        Snippet("used as a value", "import numpy as np\nimport torch\n\nrows = np.where(mask, rows, np.nan)\nif count == 0:\n    mean = float('nan')\n"),
+    )  # fmt: skip
+    BAD = (
+        Snippet("float", "import torch\n\nif loss.item() == float('nan'):\n    raise ValueError\n", line=3),
+        Snippet("torch", "import torch\n\ndef step(loss):\n    assert loss != torch.nan\n", line=4),
+        Snippet("identity", "import numpy as np\nimport torch\n\nif loss.item() is np.nan:\n    stop()\n", line=4),
+    )
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        known = aliases(program.tree)
+        for node in ast.walk(program.tree):
+            if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], _SIGNS):
+                if _is_nan(node.comparators[0], known) or _is_nan(node.left, known):
+                    yield self.finding(program, node)
+
+
+def _is_nan(node: ast.expr, known: dict[str, str]) -> bool:
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "float" and len(node.args) == 1:
+        text = node.args[0]
+        return isinstance(text, ast.Constant) and isinstance(text.value, str) and text.value.lower() == "nan"
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        return f"{known.get(node.value.id, '')}.{node.attr}" in _NAMES
+    return isinstance(node, ast.Name) and known.get(node.id, "") in _NAMES

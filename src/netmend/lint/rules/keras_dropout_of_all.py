@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from netmend.lint.engine.program import Program
+from netmend.lint.engine.values import constant
+from netmend.lint.rule import Snippet, StaticRule, register
+from netmend.vocabulary.finding import Finding
+
+_LAYERS = ("Dropout", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "AlphaDropout", "GaussianDropout")
+
+
+@register
+class KerasDropoutOfAll(StaticRule):
+    """A dropout rate of 1 or more, or below 0.
+
+    The rate is the share of values that is dropped. At 1 nothing is left and no gradient comes back; above, Keras refuses it. Often
+    a percentage was meant: `Dropout(20)`.
+
+    Give a share between 0 and 1, such as `Dropout(0.2)`.
+    """
+
+    code = "S820"
+    cause = "LYR-DROPOUT-RATE"
+    message = "A dropout rate of {} is no share between 0 and 1; write for example Dropout(0.2)."
+    triggers = ("Dropout",)
+
+    GOOD = (
+        Snippet("a share", "import keras\n\nlayer = keras.layers.Dropout(0.2)\n"),
+        Snippet("none", "import keras\n\nlayer = keras.layers.Dropout(0)\n"),
+        Snippet("from outside", "import keras\n\ndef block(rate):\n    return keras.layers.Dropout(rate)\n"),
+        Snippet("not of Keras", "import torch\n\nlayer = torch.nn.Dropout(1)\n"),
+    )
+    BAD = (
+        Snippet("a percentage", "import keras\n\nmodel = keras.Sequential([keras.layers.Dense(8), keras.layers.Dropout(20)])\n", line=3),
+        Snippet("all", "from tensorflow.keras.layers import SpatialDropout2D\n\ndef block(x):\n    return SpatialDropout2D(rate=1.0)(x)\n", line=4),
+    )
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for event in program.calls_of(*(f"keras.layers.{name}" for name in _LAYERS)):
+            rate = constant(event.call.argument("rate", 0)) if event.call is not None else None
+            if type(rate) in (int, float) and not 0 <= rate < 1:
+                yield self.finding(program, event.node, self.message.format(rate))

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from netmend.lint.engine.program import Program
+from netmend.lint.engine.values import Collection, Param, Unknown, resolved
+from netmend.lint.rule import Snippet, StaticRule, register
+from netmend.lint.understand.roles import same
+from netmend.vocabulary.finding import Finding
+
+HEAD = "import keras\n\nmodel = keras.Sequential([keras.layers.Dense(1)])\nmodel.compile('adam', 'mse')\n"
+
+
+@register
+class KerasValidationIsTraining(StaticRule):
+    """`fit` is given its own training data as validation data.
+
+    Validation then shows how well the data is remembered, not how well the model will do; overfitting cannot be seen, and early
+    stopping and checkpoints choose by the wrong number.
+
+    Keep data aside: `validation_split=0.1`, or a part of its own.
+    """
+
+    code = "S810"
+    cause = "VAL-SPLIT"
+    message = "The validation data is the training data; keep a part aside, for example with validation_split=0.1."
+    triggers = ("validation_data",)
+
+    GOOD = (
+        Snippet("a part of its own", HEAD + "model.fit(x, y, validation_data=(x_val, y_val))\n"),
+        Snippet("split off", HEAD + "model.fit(x, y, validation_split=0.1)  # no validation_data\n"),
+        Snippet("another cut", HEAD + "model.fit(x[:800], y[:800], validation_data=(x[800:], y[800:]))\n"),
+        Snippet("another generator", HEAD + "model.fit(train, validation_data=val)\n"),
+    )
+    BAD = (
+        Snippet("arrays", HEAD + "x, y = load()\nmodel.fit(x, y, epochs=5, validation_data=(x, y))\n", line=6),
+        Snippet("a data set", "import tensorflow as tf\n\ndef run(model: tf.keras.Model, train_ds):\n    model.fit(train_ds, validation_data=train_ds, epochs=3)\n", line=4),
+    )
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for event in program.methods_of("fit"):
+            call = event.call
+            if call is None or "validation_data" not in call.keywords:
+                continue
+            given = call.argument("x", 0)
+            held = resolved(call.keywords["validation_data"])
+            other = held.items[0] if isinstance(held, Collection) and held.kind == "tuple" and held.items else held
+            if given is None or isinstance(resolved(given), Unknown):
+                continue
+            if same(given, other) and (not isinstance(resolved(given), Param) or resolved(given) is resolved(other)):
+                yield self.finding(program, event.node)

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from netmend.lint.engine.program import Program
+from netmend.lint.engine.values import Call, Const, Operation, Value, constant, resolved
+from netmend.lint.rule import Snippet, StaticRule, register
+from netmend.lint.understand.gradient_flow import lost
+from netmend.lint.understand.operations import LAYOUT, Op, operation, origins, walk
+from netmend.lint.understand.training import backward_calls
+from netmend.vocabulary.finding import Finding
+
+HEAD = """\
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+net = nn.Linear(4, 3)
+"""
+_INSTEAD = {"softmax": "log_softmax", "sigmoid": "logsigmoid or BCEWithLogits"}
+
+
+@register
+class LogOfSoftmax(StaticRule):
+    """The loss takes the logarithm of a softmax or sigmoid that was computed before.
+
+    For scores that are clearly apart softmax and sigmoid round to exactly 0 (or 1): the logarithm is minus infinity, the loss infinite, the
+    next gradient NaN. `1 - sigmoid` is 0 from a score of 17 on.
+
+    Use the joint functions, which stay exact: log_softmax, `F.logsigmoid`, cross-entropy or `BCEWithLogitsLoss` on raw scores.
+    """
+
+    code = "S225"
+    cause = "LOS-CALC"
+    message = "The logarithm of {0} becomes -inf where it rounds to 0; use {1} on the raw scores."
+    triggers = (".backward(",)
+
+    GOOD = (
+        Snippet("jointly", HEAD + "loss = F.nll_loss(F.log_softmax(net(x), 1), y)\nloss.backward()\n"),
+        Snippet("kept away from zero", HEAD + "p = net(x).softmax(1)\nloss = -(y * torch.log(p + 1e-8)).sum()\nloss.backward()\n"),
+        Snippet("clamped", HEAD + "p = net(x).sigmoid().clamp(1e-6, 1 - 1e-6)\nloss = -torch.log(p).mean()\nloss.backward()\n"),
+        Snippet("only shown", HEAD + "p = net(x).softmax(1)\nprint(-(p * p.log()).sum(1))\n"),
+    )  # fmt: skip
+    BAD = (
+        Snippet("softmax", HEAD + "p = torch.softmax(net(x), dim=1)\nloss = -(y * torch.log(p)).sum(1).mean()\nloss.backward()\n", line=7),
+        Snippet("sigmoid and its complement", HEAD + "def bce(p, y):\n    return -(y * p.log() + (1 - y) * (1 - p).log()).mean()\n\n"
+                "for x, y in loader:\n    loss = bce(torch.sigmoid(net(x)).squeeze(1), y)\n    loss.backward()\n", line=7),
+        Snippet("before the likelihood", HEAD + "for x, y in loader:\n    loss = F.nll_loss(torch.log(F.softmax(net(x), dim=1)), y)\n    loss.backward()\n", line=7),
+    )  # fmt: skip
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        seen: set[int] = set()
+        lines: set[tuple[str, int]] = set()
+        for event in backward_calls(program):
+            for loss in lost(event)[:1]:
+                for part in walk(loss):
+                    op = operation(part) if isinstance(part, Call) and id(part) not in seen else None
+                    seen.add(id(part))
+                    if op is None or op.name != "log" or not op.inputs or op.layer is not None:
+                        continue
+                    inner = _probabilities(op.inputs[0])
+                    place = program.place(op.node)
+                    if inner is not None and (place.file, place.line) not in lines:
+                        lines.add((place.file, place.line))
+                        yield self.finding(
+                            program, op.node, self.message.format(inner.name, _INSTEAD[inner.name])
+                        )
+
+
+def _probabilities(value: Value) -> Op | None:
+    """The softmax or sigmoid that a value, or one minus it, is on every path."""
+    value = resolved(value)
+    if isinstance(value, Operation) and value.operator == "-" and len(value.operands) == 2:
+        first = resolved(value.operands[0])
+        if not isinstance(first, Const) or constant(first) != 1:
+            return None
+        value = resolved(value.operands[1])
+    ops = [operation(origin) for origin in origins(value, LAYOUT)]
+    if ops and all(op is not None and op.name in _INSTEAD for op in ops):
+        return ops[0]
+    return None

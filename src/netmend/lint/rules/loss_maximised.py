@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from netmend.lint.engine.history import Event, Loop
+from netmend.lint.engine.program import Program
+from netmend.lint.engine.values import Call, Const, Operation, Value, constant, resolved
+from netmend.lint.rule import Snippet, StaticRule, register
+from netmend.lint.understand.batches import is_from_loop
+from netmend.lint.understand.gradient_flow import is_computed, layers_of, lost, reach
+from netmend.lint.understand.heads import loss_uses
+from netmend.lint.understand.operations import Op, operation, walk
+from netmend.lint.understand.roles import optimised
+from netmend.lint.understand.signed_terms import signed_terms
+from netmend.lint.understand.training import backward_calls, is_backward, is_step, stepped
+from netmend.vocabulary.finding import Finding
+
+HEAD = """\
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+net = nn.Linear(4, 3)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+"""
+LOOP = "for x, y in loader:\n    optimizer.zero_grad()\n    loss = {}\n    loss.backward()\n    optimizer.step()\n"
+_MEANT = re.compile(
+    "adv|attack|unlearn|forget|ascent|revers|fgsm|pgd|maxim|confus|domain|discrim|critic|fool", re.IGNORECASE
+)
+
+
+@register
+class LossMaximised(StaticRule):
+    """The optimiser is given a loss with the wrong sign, and makes the model worse with every step.
+
+    Seen are: minus an ordinary loss of the model's own prediction against the labels; a log-likelihood without its minus; a hinge
+    `max(0, 1 + y * score)`; a Gaussian likelihood whose two terms have opposite signs. The loss falls without end while the error grows.
+
+    Optimisers minimise: give them the loss, or minus the log-likelihood.
+    """
+
+    code = "S217"
+    cause = "LOS-CALC"
+    message = "This loss is minimised with the wrong sign: {}."
+    triggers = (".backward(",)
+
+    GOOD = (
+        Snippet("plain", HEAD + LOOP.format("F.cross_entropy(net(x), y)")),
+        Snippet("likelihood with its minus", HEAD + LOOP.format("-torch.distributions.Categorical(logits=net(x)).log_prob(y).mean()")),
+        Snippet("attack on the input", HEAD + "x.requires_grad_()\nloss = -F.cross_entropy(net(x), y)\nloss.backward()\nx = x - 0.01 * x.grad.sign()\n"),
+        Snippet("one of two terms", HEAD + LOOP.format("F.cross_entropy(net(x), y) - 0.1 * F.cross_entropy(net(z), y)")),
+        Snippet("unlearning", HEAD + "def unlearn(forget_loader):\n    for x, y in forget_loader:\n        loss = -F.cross_entropy(net(x), y)\n        loss.backward()\n        optimizer.step()\n\nunlearn(loader)\n"),
+        Snippet("policy gradient", HEAD + "for state, reward in loader:\n    dist = torch.distributions.Categorical(logits=net(state))\n    action = dist.sample()\n"
+                "    loss = -(dist.log_prob(action) * reward).mean()\n    loss.backward()\n    optimizer.step()\n"),
+        Snippet("entropy of the policy", HEAD + "for state in loader:\n    dist = torch.distributions.Normal(net(state), 1.0)\n    loss = dist.log_prob(dist.rsample()).mean()\n"
+                "    loss.backward()\n    optimizer.step()\n"),
+        Snippet("hinge", HEAD + LOOP.format("torch.clamp(1 - net(x) * y, min=0).mean()")),
+        Snippet("Gaussian likelihood", HEAD + "for x, y in loader:\n    mu, log_var = net(x).chunk(2, 1)\n    loss = 0.5 * (log_var + (y - mu) ** 2 / log_var.exp()).mean()\n    loss.backward()\n"),
+        Snippet("divergence of a variational encoder", HEAD + "for x, y in loader:\n    mu, log_var = net(x).chunk(2, 1)\n"
+                "    loss = -0.5 * (1 + log_var - mu ** 2 - log_var.exp()).sum()\n    loss.backward()\n"),
+    )  # fmt: skip
+    BAD = (
+        Snippet("minus cross-entropy", HEAD + LOOP.format("-F.cross_entropy(net(x), y)"), line=9),
+        Snippet("negated at backward", HEAD + "criterion = nn.MSELoss()\nfor x, y in loader:\n    loss = criterion(net(x), y)\n    (-loss).backward()\n    optimizer.step()\n", line=10),
+        Snippet("likelihood without minus", HEAD + LOOP.format("torch.distributions.Normal(net(x), 1.0).log_prob(y).mean()"), line=9),
+        Snippet("hinge turned round", HEAD + "def hinge(score, target):\n    return torch.clamp(1 + score * target, min=0).mean()\n\n" + LOOP.format("hinge(net(x), y)"), line=8),
+        Snippet("Gaussian likelihood with one sign wrong", HEAD + "for x, y in loader:\n    mu, log_var = net(x)[:, :1], net(x)[:, 1:2]\n"
+                "    likelihood = log_var - (y - mu) ** 2 / log_var.exp()\n    loss = -likelihood.mean()\n    loss.backward()\n    optimizer.step()\n", line=10),
+    )  # fmt: skip
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        uses = {id(use.call): use for use in loss_uses(program)}
+        for event in backward_calls(program):
+            for loss in lost(event)[:1]:
+                terms = signed_terms(loss)
+                why = _flipped_gaussian(terms or [])
+                if not why and terms is not None and len(terms) == 1:
+                    sign, value = terms[0]
+                    if (
+                        sign < 0
+                        and id(value) in uses
+                        and _is_plain_training(program, event, uses[id(value)].target, value)
+                    ):
+                        why = "minus an ordinary loss makes the model worse; drop the minus"
+                    elif sign > 0 and (_is_likelihood(program, value) or _is_flipped_hinge(value)):
+                        is_hinge = not isinstance(value, Call) or value.method != "log_prob"
+                        why = (
+                            "a hinge is max(0, 1 - y * score)"
+                            if is_hinge
+                            else "a log-likelihood must grow; put a minus before it"
+                        )
+                if why:
+                    yield self.finding(program, resolved(loss).node or event.node, self.message.format(why))
+
+
+def _is_plain_training(program: Program, event: Event, target: Value | None, value: Value) -> bool:
+    """Labels of the loop, one backward in it, and a step of the optimiser that holds the very model."""
+    loops = event.loops()
+    if not loops or target is None or not is_from_loop(target) or _is_meant(program, event, loops[0]):
+        return False
+    inside = list(loops[0].body.events())
+    if sum(is_backward(other) for other in inside) != 1:
+        return False
+    owners = [owner for other in inside if is_step(other) for owner in optimised(stepped(other)) or ()]
+    held = {id(layer) for owner in owners for layer in layers_of(owner)} | {id(owner) for owner in owners}
+    return any(key in held for key in reach(program, value).open)
+
+
+def _is_meant(program: Program, event: Event, loop: Loop) -> bool:
+    """Words for training against a loss on purpose, in the loop or the names of the functions around."""
+    text = program.source(loop.node)
+    names = [getattr(above, "name", "") for above in program.above(event.node)]
+    return any(_MEANT.search(word) for word in (text, *names))
+
+
+def _is_likelihood(program: Program, value: Value) -> bool:
+    if (
+        not isinstance(value, Call)
+        or value.method != "log_prob"
+        or len(value.args) != 1
+        or value.receiver is None
+    ):
+        return False
+    made = resolved(value.receiver)
+    is_distribution = isinstance(made, Call) and made.qualified.startswith("torch.distributions.")
+    return is_distribution and is_computed(value.receiver) and not _has_sample(value.args[0])
+
+
+def _has_sample(value: Value) -> bool:
+    """Drawn or computed by the model itself: an entropy, no likelihood of data."""
+    return is_computed(value) or any(
+        isinstance(part, Call) and part.method in ("sample", "rsample", "act") for part in walk(value)
+    )
+
+
+def _is_flipped_hinge(value: Value) -> bool:
+    """`clamp(1 + score * label, min=0)`, `relu(1 + score * label)`."""
+    op = operation(value)
+    if op is None or not op.inputs or not (op.name == "relu" or _is_from_zero(op)):
+        return False
+    inner = resolved(op.inputs[0])
+    if not isinstance(inner, Operation) or inner.operator != "+" or len(inner.operands) != 2:
+        return False
+    parts = [resolved(part) for part in inner.operands]
+    products = [
+        part
+        for part in parts
+        if isinstance(part, Operation) and part.operator == "*" and len(part.operands) == 2
+    ]
+    if len(products) != 1 or not any(isinstance(part, Const) for part in parts):
+        return False
+    return [is_computed(part) for part in products[0].operands].count(True) == 1 and not any(
+        isinstance(resolved(part), Const) for part in products[0].operands
+    )
+
+
+def _is_from_zero(op: Op) -> bool:
+    return op.name == "clamp" and constant(op.option("min", 0)) == 0 and op.option("max", 1) is None
+
+
+def _flipped_gaussian(terms: list[tuple[int, Value]]) -> str:
+    """log_var and error² / exp(log_var) with opposite signs."""
+    for sign, value in terms:
+        if not isinstance(value, Operation) or value.operator != "/" or len(value.operands) != 2:
+            continue
+        scale = operation(resolved(value.operands[1]))
+        square = resolved(value.operands[0])
+        is_square = isinstance(square, Operation) and square.operator == "**"
+        if scale is None or scale.name != "exp" or not scale.inputs or not is_square:
+            continue
+        log_scale = resolved(scale.inputs[0])
+        if any(other is log_scale and other_sign != sign for other_sign, other in terms):
+            return "log-variance and scaled error must have the same sign in a Gaussian likelihood"
+    return ""

@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from netmend.lint.edits import replace
+from netmend.lint.engine.history import Body, Branch, Event
+from netmend.lint.engine.program import Program
+from netmend.lint.engine.values import constant, resolved
+from netmend.lint.rule import Snippet, StaticRule, register
+from netmend.lint.understand.modules import DROPOUTS, NORMS, RANDOM, forward_around
+from netmend.lint.understand.operations import ACTIVATIONS, Op
+from netmend.lint.understand.paths import Paths, paths
+from netmend.vocabulary.finding import Finding, Fix
+
+NET = """\
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 8)
+        self.bn = nn.BatchNorm1d(8)
+        self.act = nn.ReLU(inplace=True)
+        self.skip = nn.Linear(4, 8)
+        self.out = nn.Linear(8, 1)
+
+    def forward(self, x):
+"""
+_PURE = ACTIVATIONS | DROPOUTS | NORMS | (RANDOM - {"lstm", "gru", "rnn"}) | {
+    "maxpool1d", "maxpool2d", "avgpool2d", "max_pool2d", "avg_pool2d", "flatten", "normalize", "batch_norm", "layer_norm",
+}  # fmt: skip
+
+
+@register
+class OutputThrownAway(StaticRule):
+    """The result of a layer or tensor function in `forward` is never used.
+
+    Layers and functions return a new tensor and leave their input as it was: `self.bn(x)` on a line of its own does nothing, and a
+    branch whose result no later line reads gets no gradient and never learns.
+
+    Assign the result (`x = self.bn(x)`) or use it where it was meant to go.
+    """
+
+    code = "S317"
+    cause = "ARC-NET-WRONG"
+    message = "The result of this call is never used, so it does nothing; assign it or use it."
+    triggers = ("def forward",)
+
+    GOOD = (
+        Snippet("assigned", NET + "        x = self.bn(self.fc(x))\n        return self.out(F.relu(x))\n"),
+        Snippet("changes its input", NET + "        x = self.fc(x)\n        self.act(x)\n        F.relu(x, inplace=True)\n        return self.out(x)\n"),
+        Snippet("kept in a list", NET + "        kept = []\n        kept.append(self.fc(x))\n        return kept\n"),
+        Snippet("only for hooks", "from torch import nn\n\nmodel = nn.Linear(2, 1)\nmodel(x)\n"),
+        Snippet("used on one path", NET + "        h = self.skip(x)\n        y = self.fc(x)\n        if self.training:\n            y = y + h\n        return self.out(y)\n"),
+        Snippet("kept in the object", NET + "        self.last = self.fc(x)\n        return self.out(self.last)\n"),
+        Snippet("deleted again", NET + "        h = self.skip(x)\n        del h\n        return self.out(self.fc(x))\n"),
+    )  # fmt: skip
+    BAD = (
+        Snippet("on a line of its own", NET + "        x = self.fc(x)\n        self.bn(x)\n        return self.out(x)\n", line=16,
+                fixed=NET + "        x = self.fc(x)\n        x = self.bn(x)\n        return self.out(x)\n"),
+        Snippet("function on a line of its own", NET + "        x = self.fc(x)\n        F.relu(x)\n        return self.out(x)\n", line=16,
+                fixed=NET + "        x = self.fc(x)\n        x = F.relu(x)\n        return self.out(x)\n"),
+        Snippet("a branch nobody reads", NET + "        a = self.fc(x)\n        b = self.skip(x)\n        return self.out(a + a)\n", line=16),
+    )  # fmt: skip
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        known = paths(program)
+        told: set[int] = set()
+        for op in known.ops:
+            if op.name not in _PURE or id(op.value) not in known.events or _works_in_place(op):
+                continue
+            event = known.events[id(op.value)]
+            if known.users.get(id(op.value)) or id(op.node) in told or event.call is None or event.call.node is None:
+                continue
+            body = forward_around(event)
+            if body is None or _enclosing(event) is not body or not program.entry_of(event).complete:
+                continue
+            statement = program.parent(op.node)
+            if isinstance(statement, ast.Expr):
+                if _goes_on(known, op, event):
+                    told.add(id(op.node))
+                    yield self.finding(program, op.node, fix=_fix(program, op))
+            elif isinstance(statement, ast.Assign) and op.name in RANDOM and _is_never_read(program, statement, body):
+                told.add(id(op.node))
+                yield self.finding(program, op.node)
+
+
+def _works_in_place(op: Op) -> bool:
+    if op.value.qualified.endswith("_") or op.value.method.endswith("_"):
+        return True
+    for holder in (op.layer, op.value):
+        if holder is not None and (holder.open or constant(holder.keywords.get("inplace"), False) is not False):
+            return True
+    if op.layer is not None:
+        return any(constant(value) is True for value in op.layer.args)
+    return any(constant(value) is True for value in op.value.args[1:])
+
+
+def _enclosing(event: Event) -> Body | None:
+    return next((part for part in event.around() if isinstance(part, Body)), None)
+
+
+def _goes_on(known: Paths, op: Op, event: Event) -> bool:
+    """Is the unchanged input used again later, by something that counts?"""
+    if op.input is None or any(isinstance(part, Branch) and part.kind == "try" for part in event.around()):
+        return False
+    for user in known.users.get(id(resolved(op.input)), []):
+        if isinstance(user, Event):
+            return True
+        later = known.events.get(id(user))
+        if user is not op.value and (later is None or later.order > event.order) and known.users.get(id(user)):
+            return True
+    return False
+
+
+def _is_never_read(program: Program, statement: ast.Assign, body: Body) -> bool:
+    """A local name that is assigned here and read nowhere in the function."""
+    target = statement.targets[0] if len(statement.targets) == 1 else None
+    if not isinstance(target, ast.Name) or target.id.startswith("_"):
+        return False
+    same = [
+        node for node in ast.walk(body.function.definition) if isinstance(node, ast.Name) and node.id == target.id
+    ]
+    return len(same) == 1
+
+
+def _fix(program: Program, op: Op) -> Fix | None:
+    node = op.node
+    if not isinstance(node, ast.Call) or not node.args or not isinstance(node.args[0], ast.Name):
+        return None
+    edits = replace(program, node, f"{node.args[0].id} = {program.source(node)}")
+    return Fix("Assign the result", edits, "unsafe") if edits else None

@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from itertools import combinations, pairwise
+
+from netmend.lint.engine.history import RETURN, Event
+from netmend.lint.engine.program import Program
+from netmend.lint.engine.values import Call, Collection, Const, Item, Value, resolved
+from netmend.lint.rule import Snippet, StaticRule, register
+from netmend.lint.understand.arrays import SPLIT, same_numbers
+from netmend.lint.understand.losses import losses
+from netmend.lint.understand.operations import walk
+from netmend.vocabulary.finding import Finding
+
+HEAD = "import numpy as np\nimport torch\nfrom torch.utils.data import Dataset, TensorDataset\nX, y = np.load('x.npy'), np.load('y.npy')\n"
+PAIR = "data = TensorDataset(torch.tensor(X), torch.tensor(y))\n"
+_IN_PLACE = ("numpy.random.shuffle", "random.shuffle")
+_SEEDS = (
+    "numpy.random.seed",
+    "random.seed",
+    "numpy.random.set_state",
+    "torch.manual_seed",
+    "random.setstate",
+)
+
+
+@register
+class PermutedApart(StaticRule):
+    """Inputs and labels are shuffled by two different permutations.
+
+    Each input then gets the label of another one. The network can only learn the average label; the loss stays at the level of
+    guessing and nothing complains.
+
+    Draw one permutation and use it for both: `order = rng.permutation(len(X)); X, y = X[order], y[order]`.
+    """
+
+    code = "S505"
+    cause = "DAT-LABEL"
+    message = (
+        "Inputs and labels are shuffled separately, which mixes up the labels; use one permutation for both."
+    )
+    triggers = ("shuffle(", "permutation(", "randperm(")
+
+    GOOD = (
+        Snippet("one permutation", HEAD + "order = np.random.permutation(len(X))\nX, y = X[order], y[order]\n" + PAIR),
+        Snippet("the same seed before each", HEAD + "np.random.seed(1)\nnp.random.shuffle(X)\nnp.random.seed(1)\nnp.random.shuffle(y)\n" + PAIR),
+        Snippet("pairs are shuffled", HEAD + "pairs = list(zip(X, y))\nnp.random.shuffle(pairs)\n"),
+        Snippet("two unpaired collections", HEAD + "np.random.shuffle(horses)\nnp.random.shuffle(zebras)\nfor a, b in zip(horses, zebras):\n    step(a, b)\n"),
+        Snippet("two datasets", HEAD + "a = A[np.random.permutation(len(A))]\nb = B[np.random.permutation(len(B))]\n"
+                "first, second = TensorDataset(a), TensorDataset(b)\n"),
+        Snippet("the same generator twice", HEAD + "X = X[np.random.RandomState(0).permutation(len(X))]\n"
+                "y = y[np.random.RandomState(0).permutation(len(y))]\n" + PAIR),
+    )  # fmt: skip
+    BAD = (
+        Snippet("shuffled in place", HEAD + "np.random.shuffle(X)\nnp.random.shuffle(y)\n" + PAIR, line=6),
+        Snippet("two permutations", HEAD + "rng = np.random.default_rng(0)\nX = X[rng.permutation(len(X))]\ny = y[rng.permutation(len(y))]\n" + PAIR, line=7),
+        Snippet("in a dataset", HEAD + "class Data(Dataset):\n    def __init__(self, x, y):\n        self.x = x[torch.randperm(len(x))]\n"
+                "        self.y = y[torch.randperm(len(y))]\n\n    def __getitem__(self, i):\n        return self.x[i], self.y[i]\n", line=8),
+        Snippet("only the inputs", HEAD + "X, y = load()\nnp.random.shuffle(X)\n" + PAIR, line=6),
+    )  # fmt: skip
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        shuffled = list(_shuffled_in_place(program))
+        reported: set[int] = set()
+        for one, other in _pairs(program):
+            problem = _two_permutations(one, other)
+            if problem is None:
+                problem = _two_shuffles(program, one, other, shuffled)
+            if problem is None:
+                problem = _inputs_alone(one, other, shuffled)
+            if problem is not None and problem.node is not None and id(problem.node) not in reported:
+                reported.add(id(problem.node))
+                yield self.finding(program, problem.node)
+
+
+def _pairs(program: Program) -> Iterator[tuple[Value, Value]]:
+    """Inputs and labels that belong together row by row."""
+    for event in program.calls:
+        call = event.call
+        if call is None or call.open:
+            continue
+        if call.qualified in ("torch.utils.data.TensorDataset", SPLIT) or (
+            call.method == "fit" and len(call.args) >= 2
+        ):
+            given = [resolved(value) for value in call.args]
+            if len(given) >= 2:
+                yield given[0], given[1]
+    for use in losses(program):
+        if use.prediction is not None and use.target is not None and use.kind != "kl_div":
+            yield use.prediction, use.target
+    for event in program.events:
+        if event.kind == RETURN and isinstance(event.value, Collection) and event.value.kind == "tuple":
+            items = [resolved(item) for item in event.value.items]
+            for one, other in combinations(items, 2):
+                if isinstance(one, Item) and isinstance(other, Item) and one.key is other.key:
+                    yield one.base, other.base
+
+
+def _permutations(value: Value) -> list[tuple[Value, Call]]:
+    """Arrays that are put into a drawn order on the way to a value, each with the draw."""
+    found: list[tuple[Value, Call]] = []
+    for part in walk(value):
+        if isinstance(part, Item):
+            draw = same_numbers(part.key)
+            if isinstance(draw, Call) and (draw.qualified or draw.method).rpartition(".")[2] in (
+                "permutation",
+                "randperm",
+            ):
+                found.append((part, draw))
+    return found
+
+
+def _two_permutations(one: Value, other: Value) -> Value | None:
+    first, second = _permutations(one), _permutations(other)
+    if len(first) != 1 or len(second) != 1:
+        return None
+    draw, again = first[0][1], second[0][1]
+    if draw is again or _is_seeded_anew(draw) or _is_seeded_anew(again) or _nested(first[0][0], second[0][0]):
+        return None
+    return second[0][0]
+
+
+def _is_seeded_anew(draw: Call) -> bool:
+    """`RandomState(0).permutation(n)` or `randperm(n, generator=…)`: the order may be the same on purpose."""
+    if "generator" in draw.keywords:
+        return True
+    return (
+        draw.receiver is not None
+        and draw.node is not None
+        and isinstance(resolved(draw.receiver), Call)
+        and (resolved(draw.receiver).node is not None and _is_inside(resolved(draw.receiver), draw))
+    )
+
+
+def _is_inside(inner: Value, outer: Call) -> bool:
+    return outer.node is not None and any(part is inner.node for part in ast.walk(outer.node))
+
+
+def _nested(one: Value, other: Value) -> bool:
+    return any(part is one for part in walk(other)) or any(part is other for part in walk(one))
+
+
+def _shuffled_in_place(program: Program) -> Iterator[tuple[Event, Value]]:
+    for event in program.calls:
+        call = event.call
+        if call is None or not call.args:
+            continue
+        if call.qualified in _IN_PLACE or (call.method == "shuffle" and len(call.args) == 1):
+            yield event, resolved(call.args[0])
+
+
+def _two_shuffles(
+    program: Program, one: Value, other: Value, shuffled: list[tuple[Event, Value]]
+) -> Value | None:
+    """The second of two in-place shuffles right after another, of what both sides are computed from."""
+    for (first, left), (second, right) in pairwise(shuffled):
+        if left is right or first.block is not second.block:
+            continue
+        ids = (same_numbers(one), same_numbers(other))
+        if {id(left), id(right)} != {id(value) for value in ids}:
+            continue
+        between = (event for event in first.block.events() if first.order < event.order < second.order)
+        if any(event.call is not None and event.call.qualified in _SEEDS for event in between):
+            continue
+        return Value(second.node)
+    return None
+
+
+def _inputs_alone(inputs: Value, labels: Value, shuffled: list[tuple[Event, Value]]) -> Value | None:
+    """The shuffle of the inputs, where `x, y = load()` came as a pair and the labels kept their order."""
+    held, kept = same_numbers(inputs), same_numbers(labels)
+    if (
+        not isinstance(held, Item)
+        or not isinstance(kept, Item)
+        or resolved(held.base) is not resolved(kept.base)
+    ):
+        return None
+    if held.key is kept.key or any(value is kept for _, value in shuffled):
+        return None
+    if not isinstance(held.key, Const) or not isinstance(kept.key, Const) or held.key.value == kept.key.value:
+        return None
+    return next((Value(event.node) for event, value in shuffled if value is held), None)

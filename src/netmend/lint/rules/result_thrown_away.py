@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from netmend.lint.edits import replace
+from netmend.lint.engine.history import Event
+from netmend.lint.engine.program import Program
+from netmend.lint.engine.values import Value
+from netmend.lint.rule import Snippet, StaticRule, register
+from netmend.lint.understand.tensors import is_tensor, loader_part
+from netmend.vocabulary.finding import Finding, Fix
+
+_METHODS = (
+    "to", "cuda", "float", "long", "half", "double", "int", "bool", "detach", "squeeze", "unsqueeze", "view", "reshape", "permute", "transpose",
+    "flatten", "clamp", "type", "contiguous", "requires_grad_",
+)  # fmt: skip
+HEAD = """\
+import torch
+from torch import nn
+from torch.utils.data import DataLoader
+
+device = "cuda" if torch.cuda.is_available() else "cpu"
+model = nn.Linear(10, 2)
+"""
+
+
+@register
+class ResultThrownAway(StaticRule):
+    """`x.to(device)` stands alone: the tensor stays where it is, the moved copy is thrown away.
+
+    Unlike modules, tensors are not changed by `to`, `cuda`, `float`, `detach`, `squeeze`, `view` and the like; these return a new
+    tensor. The line does nothing, and the next use fails or runs on the wrong device, type or shape.
+
+    Assign the result: `x = x.to(device)`.
+    """
+
+    code = "S706"
+    cause = "GPU-XFER-WRONG"
+    message = "The result is thrown away and the tensor stays as it was; assign it."
+    triggers = tuple(f".{method}(" for method in _METHODS[:-1])
+
+    GOOD = (
+        Snippet("assigned", HEAD + "for x, y in DataLoader(data):\n    x = x.to(device)\n    out = model(x)\n"),
+        Snippet("a module moves itself", HEAD + "model.to(device)\nmodel.float()\n"),
+        Snippet("something of unknown kind", "def place(batch, device):\n    batch.to(device)\n    return batch\n"),
+        Snippet("the device is woken", HEAD + "torch.zeros(1).cuda()\n"),
+        Snippet("a batch that moves itself", HEAD + "for batch in DataLoader(data):\n    batch.to(device)\n    out = model(batch)\n"),
+        Snippet("must not fail", HEAD + "x = torch.randn(3)\ntry:\n    x.cuda()\nexcept RuntimeError:\n    device = 'cpu'\n"),
+        Snippet("in place", HEAD + "x = torch.randn(3)\nx.squeeze_()\nx.requires_grad_()\n"),
+    )  # fmt: skip
+    BAD = (
+        Snippet("a batch", HEAD + "for x, y in DataLoader(data):\n    x.to(device)\n    out = model(x)\n", line=8,
+                fixed=HEAD + "for x, y in DataLoader(data):\n    x = x.to(device)\n    out = model(x)\n"),
+        Snippet("a tensor", HEAD + "noise = torch.randn(3, 10)\nnoise.cuda()\nout = model(noise)\n", line=8),
+        Snippet("in a function", "import torch\n\ndef train(model, loader, device):\n    for images, labels in loader:\n        images = images.to(device)\n"
+                "        labels.to(device)\n        loss = torch.nn.functional.cross_entropy(model(images), labels)\n", line=6),
+        Snippet("a shape", HEAD + "out = torch.sigmoid(model(x))\nout.squeeze()\nprint(out.shape)\n", line=8),
+    )  # fmt: skip
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for event in program.methods_of(*_METHODS[:-1]):
+            node = event.node
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+                continue
+            holder = node.func.value
+            if not isinstance(holder, ast.Name | ast.Attribute) or not isinstance(program.parent(node), ast.Expr):
+                continue
+            if _is_tried(program, node) or not _is_certain(event):
+                continue
+            name = program.source(holder)
+            edits = replace(program, node, f"{name} = {program.source(node)}")
+            text = f"{node.func.attr}() returns a new tensor, which is thrown away; write {name} = {program.source(node)}."
+            if len(text) > 160 or "\n" in text:
+                text = f"{node.func.attr}() returns a new tensor, which is thrown away; assign it to {name}."
+            yield self.finding(program, node, text, fix=Fix("Assign the result", edits) if edits else None)
+
+
+def _is_certain(event: Event) -> bool:
+    call = event.call
+    receiver: Value | None = call.receiver if call is not None else None
+    return is_tensor(receiver) or loader_part(receiver) is not None
+
+
+def _is_tried(program: Program, node: ast.AST) -> bool:
+    for above in program.above(node):
+        if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef):
+            return False
+        if isinstance(above, ast.Try):
+            return True
+        if isinstance(above, ast.With) and any("raises" in program.source(item.context_expr).lower() for item in above.items):
+            return True
+    return False

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from netmend.lint.engine.program import Program
+from netmend.lint.engine.values import constant
+from netmend.lint.rule import Snippet, StaticRule, register
+from netmend.lint.understand.heads import heads
+from netmend.lint.understand.loss_shapes import LossShapes
+from netmend.vocabulary.finding import Finding
+
+HEAD = """\
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+import torch.nn.functional as F
+
+loader = DataLoader(TensorDataset(torch.randn(100, 4), torch.randint(0, 3, (100,))), batch_size=10)
+net = nn.Linear(4, 3)
+"""
+_KINDS = ("nll", "cross_entropy", "kl_div", "mse", "bce", "l1")
+
+
+@register
+class SoftmaxOverBatch(StaticRule):
+    """Softmax or log_softmax runs over axis 0 of a batch: the samples compete, not the classes.
+
+    The probabilities of one class then sum to one over the batch. The result of a sample depends on which others are in its batch; with one
+    sample per batch every class gets probability 1.
+
+    Use `dim=1` (or `dim=-1`), the axis of the classes.
+    """
+
+    code = "S218"
+    cause = "ACT-DIM"
+    message = "{} runs over the batch (dim=0); use dim=1, the axis of the classes."
+    triggers = (
+        "NLLLoss",
+        "nll_loss",
+        "CrossEntropyLoss",
+        "cross_entropy",
+        "KLDivLoss",
+        "kl_div",
+        "MSELoss",
+        "mse_loss",
+    )
+
+    GOOD = (
+        Snippet("over the classes", HEAD + "for x, y in loader:\n    loss = F.nll_loss(F.log_softmax(net(x), dim=1), y)\n"),
+        Snippet("one sample without a batch", HEAD + "x = torch.randn(4)\np = torch.log_softmax(net(x), dim=0)\nloss = F.nll_loss(p, y)\n"),
+        Snippet("shape not known", HEAD + "def step(x, y):\n    return F.nll_loss(F.log_softmax(net(x), dim=0), y)\n"),
+        Snippet("competition between samples, not a prediction", HEAD + "for x, y in loader:\n    weight = F.softmax(net(x)[:, 0], dim=0)\n    loss = (weight * y).sum()\n"),
+    )  # fmt: skip
+    BAD = (
+        Snippet("layer", HEAD + "model = nn.Sequential(net, nn.LogSoftmax(dim=0))\nfor x, y in loader:\n    loss = F.nll_loss(model(x), y)\n", line=8),
+        Snippet("function", HEAD + "x, y = torch.randn(50, 4), torch.randint(0, 3, (50,))\nfor rows in torch.randperm(50).split(10):\n"
+                "    out = F.log_softmax(net(x[rows]), dim=0)\n    F.nll_loss(out, y[rows]).backward()\n", line=10),
+        Snippet("behind a reshape", HEAD + "def train(loader):\n    for x, y in loader:\n        p = net(x.view(-1, 4)).softmax(0)\n        nn.MSELoss()(p, y).backward()\n\ntrain(other)\n", line=10),
+    )  # fmt: skip
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        shapes: LossShapes | None = None
+        for _, op in heads(program, _KINDS, ("softmax", "log_softmax")):
+            if constant(op.option("dim", 0)) != 0:
+                continue
+            shapes = shapes or LossShapes(program)
+            shape = shapes.of(op.input)
+            if shape is not None and len(shape) >= 2:
+                yield self.finding(program, op.node, self.message.format(op.name))

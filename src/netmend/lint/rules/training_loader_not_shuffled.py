@@ -1,0 +1,215 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from netmend.lint.engine.program import Program
+from netmend.lint.engine.values import Call, Const, Instance, Value, constant, resolved
+from netmend.lint.rule import Snippet, StaticRule, register
+from netmend.lint.understand.arguments import with_argument
+from netmend.lint.understand.feeding import (
+    Fed,
+    dataset_of,
+    image_set,
+    label_of,
+    loader_made,
+    samples_of,
+    split_of,
+    trained,
+)
+from netmend.lint.understand.operations import operation, walk
+from netmend.vocabulary.finding import Finding, Fix
+
+HEAD = """\
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset, random_split
+from torchvision import datasets, transforms
+
+net = nn.Linear(784, 10)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+train_set = datasets.MNIST("data", train=True, transform=transforms.ToTensor())
+"""
+LOOP = """\
+for epoch in range(5):
+    for x, y in loader:
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(net(x.flatten(1)), y).backward()
+        optimizer.step()
+"""
+OWN = """\
+class Rows(Dataset):
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+
+    def __len__(self):
+        return len(self.x)
+
+    def __getitem__(self, i):
+        return self.x[i], self.y[i]
+
+"""
+WINDOWS = """\
+class Windows(Dataset):
+    def __init__(self, series):
+        self.series = series
+
+    def __getitem__(self, i):
+        return self.series[i : i + 20], self.series[i + 20]
+
+"""
+
+
+_MIXING = frozenset(
+    ("permutation", "randperm", "shuffle", "train_test_split", "sample", "random_split", "choice", "resample", "make_classification")
+)  # fmt: skip
+_DRAWING = frozenset(
+    ("rand", "randn", "randint", "normal", "uniform", "standard_normal", "random", "integers")
+)
+
+
+@register
+class TrainingLoaderNotShuffled(StaticRule):
+    """The loader that feeds the training loop gives the samples in the same order in every epoch.
+
+    Datasets are often sorted, by class or by time of recording. Batches of one kind pull the weights to and fro, and batch norm
+    sees skewed statistics; the network learns badly or forgets.
+
+    Give the training loader `shuffle=True` (evaluation needs none). Leave it only where order carries meaning.
+    """
+
+    code = "S501"
+    cause = "API-SHUFFLE-POS"
+    message = "This loader feeds the training loop without shuffling; add shuffle=True."
+    triggers = ("DataLoader(",)
+
+    GOOD = (
+        Snippet("shuffled", HEAD + "loader = DataLoader(train_set, batch_size=64, shuffle=True)\n" + LOOP),
+        Snippet("by position", HEAD + "loader = DataLoader(train_set, 64, True)\n" + LOOP),
+        Snippet("a sampler decides", HEAD + "sampler = torch.utils.data.RandomSampler(train_set)\n"
+                "loader = DataLoader(train_set, batch_size=64, sampler=sampler)\n" + LOOP),
+        Snippet("only evaluated", HEAD + "loader = DataLoader(train_set, batch_size=64)\nwith torch.no_grad():\n    for x, y in loader:\n"
+                "        print(net(x.flatten(1)).argmax(1) == y)\n"),
+        Snippet("a stream cannot be shuffled", HEAD + "class Stream(IterableDataset):\n    def __iter__(self):\n        return iter(source)\n\n"
+                "loader = DataLoader(Stream(), batch_size=64)\n" + LOOP),
+        Snippet("split at random before", HEAD + "train_set, val_set = random_split(train_set, [50000, 10000])\n"
+                "loader = DataLoader(train_set, batch_size=64)\n" + LOOP),
+        Snippet("windows of a series", HEAD + WINDOWS + "loader = DataLoader(Windows(series), batch_size=64)\n" + LOOP),
+        Snippet("all at once", HEAD + "loader = DataLoader(train_set, batch_size=len(train_set))\n" + LOOP),
+        Snippet("not known", HEAD + "loader = DataLoader(train_set, batch_size=64, shuffle=mix)\n" + LOOP),
+        Snippet("an attack on the inputs", HEAD + "loader = DataLoader(train_set)\nfor x, y in loader:\n    x.requires_grad = True\n"
+                "    nn.functional.cross_entropy(net(x), y).backward()\n    show(x.grad)\n"),
+    )  # fmt: skip
+    BAD = (
+        Snippet("missing", HEAD + "loader = DataLoader(train_set, batch_size=64)\n" + LOOP, line=9,
+                fixed=HEAD + "loader = DataLoader(train_set, batch_size=64, shuffle=True)\n" + LOOP),
+        Snippet("switched off", HEAD + OWN + "loader = DataLoader(\n    Rows(a, b),\n    batch_size=64,\n    shuffle=False,  # faster\n)\n" + LOOP, line=19,
+                fixed=HEAD + OWN + "loader = DataLoader(\n    Rows(a, b),\n    batch_size=64,\n    shuffle=True,  # faster\n)\n" + LOOP),
+        Snippet("given to a function", HEAD + "def fit(net, loader, optimizer):\n" + "".join("    " + line + "\n" for line in LOOP.splitlines())
+                + "\nfit(net, DataLoader(TensorDataset(a, b), batch_size=32), optimizer)\n", line=16),
+        Snippet("in a trainer", "import torch\nfrom torch.utils.data import DataLoader\nfrom torchvision.datasets import ImageFolder\n"
+                "class Trainer:\n    def __init__(self, net):\n        self.net = net\n        self.opt = torch.optim.Adam(net.parameters())\n"
+                "        self.loader = DataLoader(ImageFolder('train', transform), batch_size=8)\n\n    def fit(self):\n"
+                "        for i, (x, y) in enumerate(self.loader):\n            self.opt.zero_grad()\n            loss = torch.nn.functional.cross_entropy(self.net(x), y)\n"
+                "            loss.backward()\n            self.opt.step()\n\nTrainer(torch.nn.Linear(4, 2)).fit()\n", line=8),
+    )  # fmt: skip
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        seen: set[int] = set()
+        for fed in trained(program):
+            loader = loader_made(fed.loader)
+            if loader is None or loader.node is None or id(loader) in seen:
+                continue
+            seen.add(id(loader))
+            if (
+                _keeps_order(loader)
+                and _order_is_plain(program, dataset_of(loader))
+                and not _is_sequential(fed)
+            ):
+                edits = with_argument(program, loader.node, "shuffle", "True")
+                positional = loader.argument("shuffle", 2) is not None and "shuffle" not in loader.keywords
+                fix = Fix("Shuffle the training data", edits) if edits and not positional else None
+                yield self.finding(program, loader.node, fix=fix)
+
+
+def _keeps_order(loader: Call) -> bool:
+    if loader.open or constant(loader.argument("shuffle", 2), False) is not False:
+        return False
+    if loader.argument("shuffle", 2) is not None and not isinstance(loader.argument("shuffle", 2), Const):
+        return False
+    for name, position in (("sampler", 3), ("batch_sampler", 4)):
+        given = loader.argument(name, position)
+        if given is not None and not (isinstance(given, Const) and given.value is None):
+            return False
+    size = loader.argument("batch_size", 1)
+    size = resolved(size) if size is not None else None
+    return not (isinstance(size, Call) or (isinstance(size, Const) and size.value is None))
+
+
+def _order_is_plain(program: Program, dataset: Value | None) -> bool:
+    """A dataset with an index whose order nobody mixed and whose order carries no meaning, as far as the text tells."""
+    if image_set(dataset):
+        return split_of(dataset) == "train" or image_set(dataset) == "ImageFolder"
+    if isinstance(dataset, Call) and dataset.qualified == "torch.utils.data.TensorDataset":
+        tensors = samples_of(program, dataset) or ()
+        return bool(tensors) and not _is_mixed(tensors, tensors[-1:])
+    if isinstance(dataset, Instance):
+        cls = dataset.cls
+        if (
+            not cls.is_known
+            or not cls.inherits("torch.utils.data.Dataset")
+            or cls.method("__iter__") is not None
+        ):
+            return False
+        getter = cls.method("__getitem__")
+        if (
+            getter is None
+            or _takes_windows(getter.definition)
+            or cls.inherits("torch.utils.data.IterableDataset")
+        ):
+            return False
+        held = tuple(dataset.attributes.values())
+        label = label_of(program, dataset)
+        return not _is_mixed(held, (label,) if label is not None else held)
+    return False
+
+
+def _is_mixed(values: tuple[Value, ...], labels: tuple[Value, ...]) -> bool:
+    """Does a permutation or a random split decide the order, or were the labels drawn at random one by one?"""
+    names = {name for value in values for name in _called(value)}
+    drawn = {name for value in labels for name in _called(value)}
+    return bool(names & _MIXING) or bool(drawn & _DRAWING)
+
+
+def _called(value: Value) -> Iterator[str]:
+    for part in walk(value):
+        if isinstance(part, Call):
+            yield (part.qualified or part.method).rpartition(".")[2]
+
+
+def _takes_windows(getter: ast.AST) -> bool:
+    """Does `__getitem__` cut a slice that moves with the index?"""
+    arguments = getattr(getter, "args", None)
+    if arguments is None or len(arguments.args) < 2:
+        return True
+    index = arguments.args[1].arg
+    for part in ast.walk(getter):
+        if isinstance(part, ast.Slice) and part.lower is not None and part.upper is not None:
+            names = {name.id for name in ast.walk(part) if isinstance(name, ast.Name)}
+            if names and (index in names or len(names) > 1):
+                return True
+    return False
+
+
+def _is_sequential(fed: Fed) -> bool:
+    """Is the model recurrent? Then order may carry state from batch to batch."""
+    call = fed.backward.call
+    for value in walk(call.receiver if call is not None else None):
+        op = operation(value)
+        if (
+            op is not None
+            and op.layer is not None
+            and op.name in ("lstm", "gru", "rnn", "lstmcell", "grucell", "rnncell")
+        ):
+            return True
+    return False

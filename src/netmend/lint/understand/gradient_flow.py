@@ -1,0 +1,345 @@
+"""Where gradients can flow: from a loss back to trainable layers, and what stops them on the way."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
+
+from netmend.lint.engine.history import Body, Event, Guard
+from netmend.lint.engine.program import Program
+from netmend.lint.engine.values import (
+    Attribute,
+    Call,
+    Collection,
+    Const,
+    Either,
+    Element,
+    Instance,
+    Item,
+    Name,
+    Operation,
+    Param,
+    Unknown,
+    Value,
+    resolved,
+)
+from netmend.lint.understand.batches import is_data, is_from_loop
+from netmend.lint.understand.heads import loss_uses
+from netmend.lint.understand.operations import LAYOUT, layer_name, operation, walk
+from netmend.lint.understand.roles import MODEL, role
+from netmend.lint.understand.training import grad_is_off
+
+# Layers with weights; normalisation is left out, it says nothing about the path.
+TRAINABLE = frozenset(
+    (
+        "linear", "bilinear", "conv1d", "conv2d", "conv3d", "convtranspose1d", "convtranspose2d", "convtranspose3d", "lstm", "gru", "rnn",
+        "lstmcell", "grucell", "embedding", "multiheadattention", "transformerencoder", "transformerencoderlayer", "transformer",
+    )
+)  # fmt: skip
+_CUTS = {
+    "detach": ".detach()", "detach_": ".detach_()", "item": ".item()", "numpy": ".numpy()", "tolist": ".tolist()", "argmax": "argmax",
+    "argmin": "argmin", "round": "round", "long": ".long()", "int": ".int()", "bool": ".bool()", "byte": ".byte()", "argsort": "argsort",
+    "tensor": "torch.tensor()", "from_numpy": "torch.from_numpy()", "sign": "sign", "floor": "floor", "ceil": "ceil", "eq": "a comparison",
+    "gt": "a comparison", "lt": "a comparison", "ge": "a comparison", "le": "a comparison", "ne": "a comparison",
+}  # fmt: skip
+_COMPARISONS = frozenset(("==", "!=", "<", ">", "<=", ">=", "compare", "not", "in", "not in", "is", "is not"))
+_NUMBERS = frozenset(("float", "int", "bool", "round", "len", "abs"))
+_NO_DATA = frozenset(("shape", "device", "dtype", "ndim", "is_cuda"))
+_TYPES = ("torch.int", "torch.long", "torch.bool", "torch.uint8")
+_MOST_LOOKED_AT = 4000
+_PATHS: WeakKeyDictionary[Program, Paths] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Something that lets no gradient through."""
+
+    title: str
+    node: ast.AST
+
+
+@dataclass
+class Reach:
+    """What a loss's gradient gets to. `behind`: trainable things that are only seen through a cut, with the cut next to them."""
+
+    open: dict[int, Value] = field(default_factory=dict)
+    behind: dict[int, tuple[Value, Cut]] = field(default_factory=dict)
+    unknown: bool = False
+
+    @property
+    def hidden(self) -> list[tuple[Value, Cut]]:
+        return [found for key, found in self.behind.items() if key not in self.open]
+
+
+def reach(program: Program, value: Value | None) -> Reach:
+    """Look from a loss back along every path."""
+    paths = _PATHS.get(program)
+    if paths is None:
+        paths = _PATHS[program] = Paths(program)
+    return paths.reach(value)
+
+
+class Paths:
+    """How gradients flow in one program."""
+
+    def __init__(self, program: Program) -> None:
+        self._events = {id(event.value): event for event in program.calls}
+        self._losses = {id(use.call): use for use in loss_uses(program)}
+        self._written: dict[int, list[Value]] = {}  # what is put into a tensor in place
+        for event in program.events:
+            self._note(event)
+
+    def _note(self, event: Event) -> None:
+        if event.target is not None and event.target.base is not None and event.target.key is not None:
+            self._written.setdefault(id(resolved(event.target.base)), []).append(event.value)
+        call = event.call
+        if call is not None and call.args and call.receiver is not None and call.method[-1:] == "_":
+            self._written.setdefault(id(resolved(call.receiver)), []).extend(call.args)
+        if call is not None and "out" in call.keywords:
+            self._written.setdefault(id(resolved(call.keywords["out"])), []).extend(call.args)
+
+    def reach(self, value: Value | None) -> Reach:
+        found = Reach()
+        waiting: list[tuple[Value, Cut | None]] = [(value, None)] if value is not None else []
+        seen: set[tuple[int, bool]] = set()
+        while waiting:
+            current, cut = waiting.pop()
+            current = resolved(current)
+            key = (id(current), cut is not None)
+            if key in seen:
+                continue
+            seen.add(key)
+            if len(seen) > _MOST_LOOKED_AT:
+                found.unknown = True
+                break
+            trainable = self._trainable(current)
+            here = self._cut(current)
+            if trainable is not None:
+                stop = (
+                    cut if trainable is current else here or cut
+                )  # a leaf that is made here needs nothing behind it
+                if stop is None:
+                    found.open[id(trainable)] = trainable
+                else:
+                    found.behind.setdefault(id(trainable), (trainable, stop))
+            parts, unknown = self._parts(current)
+            if unknown and here is None and cut is None and trainable is None:
+                found.unknown = True
+            waiting.extend((part, here or cut) for part in (*parts, *self._written.get(id(current), ())))
+        return found
+
+    def _cut(self, value: Value) -> Cut | None:
+        if isinstance(value, Call) and value.node is not None:
+            event = self._events.get(id(value))
+            if event is not None and grad_is_off(event):
+                return Cut("torch.no_grad()", _inside_guard(event))
+        return cut_at(value)
+
+    def _trainable(self, value: Value) -> Value | None:
+        """The layer or model that a call runs, or a parameter."""
+        if isinstance(value, Attribute):
+            base = resolved(value.base)
+            return base if layer_name(base) in TRAINABLE else None
+        if not isinstance(value, Call):
+            return None
+        wanted = value.keywords.get("requires_grad")
+        is_wanted = wanted is not None and not (isinstance(wanted, Const) and not wanted.value)
+        if is_wanted or value.method == "requires_grad_" or value.qualified == "torch.nn.Parameter":
+            return value
+        callee = resolved(value.function)
+        if isinstance(callee, Call):
+            return callee if layer_name(callee) in TRAINABLE else None
+        return callee if not isinstance(callee, Instance) and role(callee) == MODEL else None
+
+    def _parts(self, value: Value) -> tuple[list[Value], bool]:
+        """What a value is computed from as far as gradients go, and whether something in it cannot be seen."""
+        if isinstance(value, Call):
+            use = self._losses.get(id(value))
+            if use is not None and use.prediction is not None:
+                plain = use.target is None or is_given(use.target)
+                return [use.prediction, *([] if plain or use.target is None else [use.target])], value.open
+            return _parts_of_call(value)
+        if isinstance(value, Operation):
+            return ([] if value.operator in ("slice", "format") else list(value.operands)), False
+        if isinstance(value, Either):
+            return list(value.options), False
+        if isinstance(value, Collection):
+            return list(value.items), value.open and not value.repeated
+        if isinstance(value, Attribute):
+            if value.name in _NO_DATA:
+                return [], False
+            return [value.base], isinstance(resolved(value.base), Name | Instance)
+        if isinstance(value, Item):
+            return ([], False) if is_from_loop(value) else ([value.base], False)
+        if isinstance(value, Element):
+            return ([], False) if is_data(value) else ([value.iterable], False)
+        return [], not isinstance(value, Const)
+
+
+def _inside_guard(event: Event) -> ast.AST:
+    """The call that is written inside the `with torch.no_grad()` around an event, however deep the event itself stands."""
+    written = event.node
+    for part in event.around():
+        if isinstance(part, Body) and part.call is not None and part.call.node is not None:
+            written = part.call.node
+        elif isinstance(part, Guard) and isinstance(part.node, ast.With):
+            first, last = part.node.lineno, part.node.end_lineno or part.node.lineno
+            inside = first <= getattr(written, "lineno", 0) <= last
+            return written if inside else part.node.body[0]
+    return written
+
+
+def cut_at(value: Value) -> Cut | None:
+    """What stops the gradient at this very value, if anything."""
+    node = value.node
+    if node is None:
+        return None
+    if isinstance(value, Attribute):
+        return Cut(".data", node) if value.name == "data" and not isinstance(value.base, Name) else None
+    if isinstance(value, Operation):
+        return Cut("a comparison", node) if value.operator in _COMPARISONS else None
+    if not isinstance(value, Call):
+        return None
+    if value.qualified.startswith("numpy."):
+        return Cut("numpy", node)
+    if value.qualified in _NUMBERS:
+        return Cut(f"{value.qualified}()", node)
+    op = operation(value)
+    if op is None or not op.inputs or op.layer is not None:
+        return None
+    if op.name in _CUTS:
+        return Cut(_CUTS[op.name], node)
+    if op.name in ("to", "type") and any(
+        isinstance(arg, Name) and arg.qualified.startswith(_TYPES) for arg in value.args
+    ):
+        return Cut(f".{op.name}() a whole-number type", node)
+    return None
+
+
+def is_given(value: Value) -> bool:
+    """A target that the code at hand is given and does not compute: a parameter, a variable from elsewhere, a part of a batch."""
+    for _ in range(20):
+        value = resolved(value)
+        if isinstance(value, Either):
+            return all(is_given(option) for option in value.options)
+        op = operation(value)
+        if isinstance(value, Item | Attribute):
+            value = value.base
+        elif op is not None and op.inputs and (op.name in LAYOUT or op.name in _CUTS):
+            value = op.inputs[0]
+        else:
+            return isinstance(value, Param | Unknown | Element | Const)
+    return False
+
+
+def _parts_of_call(call: Call) -> tuple[list[Value], bool]:
+    given = [*call.args, *call.keywords.values()]
+    callee = resolved(call.function)
+    if isinstance(callee, Attribute):
+        base = resolved(callee.base)
+        hides = isinstance(base, Instance | Name) or callee.name in _HIDING or bool(layer_name(base))
+        return ([callee.base, *given], call.open) if not hides else (given, True)
+    if isinstance(callee, Name):
+        known = (
+            callee.qualified.startswith(("torch.", "numpy.", "math.")) or callee.qualified in _PLAIN_FUNCTIONS
+        )
+        return given, not known or call.open
+    if isinstance(callee, Call):
+        return given, not callee.qualified.startswith("torch.nn.") or call.open
+    return given, True
+
+
+_HIDING = frozenset(("sample", "parameters", "named_parameters", "get", "pop"))
+_PLAIN_FUNCTIONS = frozenset(
+    ("sum", "float", "int", "len", "abs", "max", "min", "list", "tuple", "round", "zip", "range", "enumerate")
+)
+
+
+def layers_of(value: Value) -> Iterator[Value]:
+    """Every layer that a model holds, through attributes, lists and containers."""
+    waiting = [resolved(value)]
+    seen: set[int] = set()
+    while waiting:
+        current = resolved(waiting.pop())
+        if id(current) in seen:
+            continue
+        seen.add(id(current))
+        if isinstance(current, Instance):
+            waiting.extend(current.attributes.values())
+        elif isinstance(current, Collection | Either):
+            waiting.extend(current.items if isinstance(current, Collection) else current.options)
+        elif isinstance(current, Call) and current.qualified.startswith("torch.nn."):
+            yield current
+            if current.qualified.startswith(
+                ("torch.nn.Sequential", "torch.nn.Module", "torch.nn.DataParallel", "torch.nn.parallel.")
+            ):
+                waiting.extend(current.args)
+
+
+def lost(event: Event) -> list[Value]:
+    """The loss that a backward call starts from: `loss.backward()`, `scaler.scale(loss).backward()`, `accelerator.backward(loss)`."""
+    call = event.call
+    if call is None or call.receiver is None:
+        return [call.args[0]] if call is not None and call.args else []
+    name = getattr(resolved(call.receiver), "name", getattr(resolved(call.receiver), "qualified", ""))
+    if call.args and _WRAPPER.search(name):
+        return [call.args[0]]
+    return [call.receiver]
+
+
+_WRAPPER = re.compile("accelerat|fabric|engine|strategy", re.IGNORECASE)
+_COUNTING = LAYOUT | {"mean", "sum", "count_nonzero"}
+
+
+def compared(value: Value | None) -> ast.AST | None:
+    """The comparison of an accuracy: `(out.argmax(1) == y).float().mean()`, also `1 - accuracy`; None for anything else."""
+    for _ in range(20):
+        value = resolved(value) if value is not None else None
+        op = operation(value)
+        if isinstance(value, Operation):
+            if value.operator in ("==", "!=") and any(
+                cut_at(resolved(part)) is not None for part in value.operands
+            ):
+                return value.node
+            if value.operator not in ("-", "/", "*", "neg"):
+                return None
+            moving = [part for part in value.operands if not isinstance(part, Const)]
+            value = moving[0] if moving else None
+        elif op is not None and op.name in ("eq", "ne") and op.inputs:
+            return op.node
+        elif op is not None and op.inputs and (op.name in _COUNTING or op.name == "requires_grad_"):
+            value = op.inputs[0]
+        else:
+            return None
+    return None
+
+
+_MAKERS = ("torch.tensor", "torch.autograd.Variable", "torch.as_tensor", "torch.Tensor", "torch.FloatTensor")
+
+
+def is_forced(value: Value) -> bool:
+    """A leaf made of a computed loss: `torch.tensor(loss.item(), requires_grad=True)`, `loss.detach().requires_grad_()`."""
+    value = resolved(value)
+    if not isinstance(value, Call):
+        return False
+    wanted = value.keywords.get("requires_grad")
+    if value.qualified in _MAKERS and isinstance(wanted, Const) and wanted.value is True and value.args:
+        return is_computed(value.args[0])
+    return value.method == "requires_grad_" and value.receiver is not None and is_computed(value.receiver)
+
+
+def is_computed(value: Value) -> bool:
+    """Does it come out of a loss or a network, not only out of constants and given data?"""
+    value = resolved(value)
+    if isinstance(value, Either):
+        return all(is_computed(option) for option in value.options)
+    for part in walk(value):
+        op = operation(part)
+        if op is not None and (
+            op.layer is not None or op.name.endswith(("_loss", "cross_entropy", "kl_div"))
+        ):
+            return True
+    return False
