@@ -219,3 +219,19 @@ def test_hostile_sources_end() -> None:
     )
     for source in (deep, wide, "while True:\n    pass\n", "x = x\nx()\n", "class A(A):\n    pass\nA()\n"):
         assert program(source).entries
+
+
+def test_a_model_wrapped_on_one_path_is_still_followed() -> None:
+    source = """
+from torch import nn
+net = nn.Sequential(nn.Linear(4, 3))
+if many:
+    net = nn.DataParallel(net)
+show(net(x))
+"""
+    op = operation(given(source))
+    assert op is not None and op.name == "linear"
+
+
+def test_a_tuple_that_a_function_returns_is_spread() -> None:
+    assert constant(given("def pair():\n    return 1, 2\ndef second(a, b):\n    return b\nshow(second(*pair()))")) == 2

@@ -48,9 +48,9 @@ class StaticRule:
     message: ClassVar[str]
     advisory: ClassVar[bool] = False
     triggers: ClassVar[tuple[str, ...]]
-    pattern: ClassVar[str] = (
-        ""  # a regular expression that must match too; then its matches are the places of interest
-    )
+    needs: ClassVar[str] = ""  # a text that must be there besides a trigger
+    # Regular expressions: where functions that nobody calls are entered, instead of at every trigger.
+    patterns: ClassVar[tuple[str, ...]] = ()
     GOOD: ClassVar[tuple[Snippet, ...]]
     BAD: ClassVar[tuple[Snippet, ...]]
 

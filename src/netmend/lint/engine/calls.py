@@ -7,7 +7,7 @@ import ast
 from netmend.lint.engine.builtin import called_builtin
 from netmend.lint.engine.containers import container_layers, grown
 from netmend.lint.engine.history import CALL, Body, Guard
-from netmend.lint.engine.machine import MOST_DEPTH, Frame, Machine
+from netmend.lint.engine.machine import Frame, Machine
 from netmend.lint.engine.scope import Scope
 from netmend.lint.engine.values import (
     Attribute,
@@ -15,6 +15,7 @@ from netmend.lint.engine.values import (
     Class,
     Collection,
     Const,
+    Either,
     Element,
     Function,
     Instance,
@@ -74,6 +75,8 @@ def call_value(
     call = Call(function, args, keywords, node if isinstance(node, ast.Call) else None, open=is_open)
     machine.event(CALL, call, node)
     callee = resolved(function)
+    if isinstance(callee, Either):
+        callee = _same_inside(callee)
     if isinstance(callee, Name):
         special = called_builtin(machine, callee.qualified, call, scope)
         if special is not None:
@@ -96,6 +99,19 @@ def call_value(
     elif isinstance(callee, Call):
         call.result = _called_object(machine, callee, call)
     return call
+
+
+def _same_inside(value: Either) -> Value:
+    """`model` and, on some path, `DataParallel(model)`: the same model is called either way."""
+    found: Value | None = None
+    for option in value.options:
+        inner = resolved(option)
+        while isinstance(inner, Call) and inner.qualified in _WRAPPERS and inner.args:
+            inner = resolved(inner.args[0])
+        if found is not None and inner is not found:
+            return value
+        found = inner
+    return found or value
 
 
 def _method(machine: Machine, method: Attribute, call: Call) -> Value | None:
@@ -180,9 +196,10 @@ def follow(machine: Machine, function: Function, call: Call | None) -> Value | N
     """Evaluate the inside of a project function; what it returns, or None when it was not followed."""
     definition = function.definition
     if (
-        len(machine.frames) > MOST_DEPTH
+        len(machine.frames) > machine.most_depth
         or machine.visits.get(id(definition), 0) >= machine.most_visits
         or machine.silent
+        or (machine.aside and function.module is not machine.main)
         or any(
             frame.function is not None and frame.function.definition is definition for frame in machine.frames
         )

@@ -183,23 +183,31 @@ def define_class(machine: Machine, node: ast.ClassDef, scope: Scope) -> None:
 
 
 def make_class(machine: Machine, node: ast.ClassDef, scope: Scope) -> Class:
-    from netmend.lint.engine.expressions import evaluate
-
     known = machine.classes.get(id(node))
     if known is not None:
         return known
+    methods: dict[str, Function] = {}
+    cls = Class(node, scope.module, methods, lambda: _inside_of_class(machine, node, scope))
+    machine.classes[id(node)] = cls
+    for part in node.body:
+        if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef):
+            methods.setdefault(part.name, Function(part, scope, scope.module, None, cls))
+    return cls
+
+
+def _inside_of_class(
+    machine: Machine, node: ast.ClassDef, scope: Scope
+) -> tuple[tuple[Value, ...], dict[str, Value]]:
+    """Bases and class attributes."""
+    from netmend.lint.engine.expressions import evaluate
+
     machine.silent += 1
     try:
         bases = tuple(evaluate(machine, base, scope) for base in node.bases)
         inner = machine.new_scope(scope, scope.module)
         attributes: dict[str, Value] = {}
-        methods: dict[str, Function] = {}
-        cls = Class(node, scope.module, bases, methods, attributes)
-        machine.classes[id(node)] = cls
         for part in node.body:
-            if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef):
-                methods.setdefault(part.name, Function(part, scope, scope.module, None, cls))
-            elif isinstance(part, ast.Assign | ast.AnnAssign) and part.value is not None:
+            if isinstance(part, ast.Assign | ast.AnnAssign) and part.value is not None:
                 value = evaluate(machine, part.value, inner)
                 for target in part.targets if isinstance(part, ast.Assign) else [part.target]:
                     if isinstance(target, ast.Name):
@@ -210,4 +218,4 @@ def make_class(machine: Machine, node: ast.ClassDef, scope: Scope) -> Class:
                 inner.set(part.name, attributes[part.name])
     finally:
         machine.silent -= 1
-    return cls
+    return bases, attributes

@@ -11,7 +11,7 @@ from netmend.lint.engine.calls import follow, is_generator, run_body
 from netmend.lint.engine.definitions import make_class
 from netmend.lint.engine.expressions import evaluate
 from netmend.lint.engine.history import Block, Body
-from netmend.lint.engine.machine import MOST_ASIDES, Machine, OutOfEffort
+from netmend.lint.engine.machine import ASIDE_DEPTH, MOST_ASIDES, Machine, OutOfEffort
 from netmend.lint.engine.scope import Scope
 from netmend.lint.engine.statements import execute
 from netmend.lint.engine.values import Attribute, Call, Class, Function, Instance, Name, Param, Value
@@ -37,7 +37,7 @@ def evaluate_entries(machine: Machine, interest: Sequence[int] | None) -> Iterat
     block = machine.begin()
     yield Entry("<file>", "file", block, _attempt(lambda: execute(machine, module.tree.body, module.scope)))
     machine.visits.clear()
-    machine.most_visits = MOST_ASIDES
+    machine.most_visits, machine.most_depth, machine.aside = MOST_ASIDES, ASIDE_DEPTH, True
     functions, classes = _definitions(module.tree)
     text = _Text(module.text, interest)
     wanted = text.with_callers(functions)
@@ -97,7 +97,7 @@ def _function(machine: Machine, function: Function, owner: Instance | None, kind
     scope = machine.new_scope(function.scope, function.module)
     _parameters(machine, function, scope)
     body = Body(definition, block, machine.next_order(), function, None)
-    block.items.append(body)
+    machine.enter(body)
     result: list[Value] = []
     complete = _attempt(lambda: result.append(run_body(machine, function, scope, body)))
     return Entry(function.name, kind, block, complete, function, owner, result[0] if result else None)

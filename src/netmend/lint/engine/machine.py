@@ -11,7 +11,8 @@ from netmend.lint.engine.scope import ModuleFile, Scope
 from netmend.lint.engine.values import Class, Function, Instance, Value, either
 
 MOST_EFFORT = 60_000  # expressions and statements per entry: a training script needs a few thousand
-MOST_DEPTH = 12  # calls inside calls
+MOST_DEPTH = 12  # calls inside calls, from the file's top level
+ASIDE_DEPTH = 3  # the same from functions that nobody in the file calls
 MOST_VISITS = 6  # times one function is followed from the file's top level, where the arguments are real
 MOST_ASIDES = 1  # times one function is followed, in all, from functions that nobody in the file calls
 
@@ -45,6 +46,8 @@ class Machine:
         self.frames: list[Frame] = [Frame(None, None)]
         self.visits: dict[int, int] = {}
         self.most_visits = MOST_VISITS
+        self.most_depth = MOST_DEPTH
+        self.aside = False  # entered without a caller: other files are not followed then, which large code bases could not afford
         self.reached: set[int] = set()  # functions that were followed at least once
         self.made: dict[int, list[Instance]] = {}  # instances of each class
         self.silent = 0  # > 0 while definitions of other files are looked up: nothing happens then
@@ -52,10 +55,12 @@ class Machine:
         self.classes: dict[int, Class] = {}
         self.scopes: list[Scope] = []
         self.parts: list[Part] = []
+        self.beginnings: list[Block] = []
 
     def begin(self) -> Block:
         """A new entry: an empty history and full effort."""
         self.block = Block()
+        self.beginnings.append(self.block)
         self.effort = MOST_EFFORT
         self.depth = 0
         self.frames = [Frame(None, None)]
@@ -88,10 +93,13 @@ class Machine:
             scope.names = {}
             scope.later = None
         for part in self.parts:
+            for block in part.blocks:
+                block.items.clear()
             part.blocks.clear()
+        for block in self.beginnings:
+            block.items.clear()
         for cls in self.classes.values():
-            cls.methods.clear()
-            cls.attributes.clear()
+            cls.dispose()
         for made in self.made.values():
             for instance in made:
                 instance.attributes.clear()

@@ -7,7 +7,8 @@ import io
 import os
 import sys
 import tokenize
-from collections import OrderedDict
+
+from netmend.lint.engine.trees import Parsed, Trees
 
 # Frameworks are known by name, never by reading their files, not even inside their own source tree.
 _NEVER_FOLLOWED = frozenset(
@@ -41,22 +42,23 @@ _NEVER_FOLLOWED = frozenset(
         "stable_baselines3",
     ]
 )
-_MOST_BYTES = (
-    400_000  # a larger file is generated code or a library's centre: following it costs more than it tells
-)
-_MOST_KEPT = 128  # parsed files kept at once
+# A larger file is generated code or a library's centre: following it costs more than it tells.
+_MOST_BYTES = 400_000
+_IMPORTED_KEPT = 4_000_000  # characters of imported files, of which some serve a whole code base
+_MOST_INDICES = 400  # files
+_CHECKED_KEPT = 1_000_000  # characters of files that were checked, which their neighbours may import
 
 
 class Project:
     """Finds and parses project files; nothing is imported or executed."""
 
     def __init__(self) -> None:
-        self._trees: OrderedDict[str, tuple[ast.Module, str] | None] = OrderedDict()
+        self._imported = Trees(_IMPORTED_KEPT)
+        self._checked = Trees(_CHECKED_KEPT)
         self._roots: dict[str, tuple[str, ...]] = {}
         self._is_file: dict[str, bool] = {}
-        self.missed: dict[
-            str, set[str]
-        ] = {}  # by importing file: where a project file was looked for in vain
+        # By importing file: where a project file was looked for in vain.
+        self.missed: dict[str, set[str]] = {}
         self._found: dict[tuple[str, int, str], str | None] = {}
         self._indices: dict[str, tuple[ast.Module, dict[str, list[ast.stmt]]]] = {}
 
@@ -64,6 +66,8 @@ class Project:
         """The statements of a file's top level that define each name; "*" holds star imports."""
         known = self._indices.get(path)
         if known is None or known[0] is not tree:
+            if len(self._indices) > _MOST_INDICES:
+                self._indices.clear()
             known = (tree, _index(tree.body, {}))
             self._indices[path] = known
         return known[1]
@@ -126,37 +130,35 @@ class Project:
 
     def tree(self, path: str, text: str) -> ast.Module:
         """The tree of a file that is checked; parsed once when other files import it too. May raise what ast.parse raises."""
-        known = self._trees.get(path)
+        known = self._imported.get(path) or self._checked.get(path)
         if known is not None and known[1] == text:
             return known[0]
         tree = ast.parse(text)
         if len(text) <= _MOST_BYTES:
-            self._keep(path, (tree, text))
+            self._checked.keep(path, (tree, text))
         return tree
 
-    def _keep(self, path: str, parsed: tuple[ast.Module, str] | None) -> None:
-        self._trees[path] = parsed
-        if len(self._trees) > _MOST_KEPT:
-            gone, _ = self._trees.popitem(last=False)
-            self._indices.pop(gone, None)
-
-    def parse(self, path: str) -> tuple[ast.Module, str] | None:
+    def parse(self, path: str) -> Parsed | None:
         """Tree and text of a project file; None when it cannot be read, parsed, or is too large to follow."""
-        if path in self._trees:
-            self._trees.move_to_end(path)
-            return self._trees[path]
-        parsed = None
-        try:
-            if os.path.getsize(path) <= _MOST_BYTES:  # noqa: PTH202
-                with open(path, "rb") as stream:  # noqa: PTH123
-                    raw = stream.read()
-                encoding, _ = tokenize.detect_encoding(io.BytesIO(raw).readline)
-                text = raw.decode(encoding)
-                parsed = (ast.parse(text), text)
-        except (OSError, SyntaxError, ValueError, LookupError, RecursionError, MemoryError):
-            parsed = None
-        self._keep(path, parsed)
+        if path in self._imported:
+            return self._imported.get(path)
+        parsed = self._checked.get(path) or _read(path)
+        self._checked.drop(path)
+        self._imported.keep(path, parsed)
         return parsed
+
+
+def _read(path: str) -> Parsed | None:
+    try:
+        if os.path.getsize(path) > _MOST_BYTES:  # noqa: PTH202
+            return None
+        with open(path, "rb") as stream:  # noqa: PTH123
+            raw = stream.read()
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(raw).readline)
+        text = raw.decode(encoding)
+        return ast.parse(text), text
+    except (OSError, SyntaxError, ValueError, LookupError, RecursionError, MemoryError):
+        return None
 
 
 def _index(body: list[ast.stmt], found: dict[str, list[ast.stmt]]) -> dict[str, list[ast.stmt]]:

@@ -7,7 +7,7 @@ project. The same object means the same thing at run time; `Either` holds what d
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -99,24 +99,44 @@ class Function(Value):
 
 
 class Class(Value):
-    """A class of the project."""
+    """A class of the project. Its bases and attributes are evaluated when they are asked for: that may need other files."""
 
-    __slots__ = ("attributes", "bases", "definition", "methods", "module")
+    __slots__ = ("_attributes", "_bases", "_fill", "definition", "methods", "module")
 
     def __init__(
         self,
         definition: ast.ClassDef,
         module: ModuleFile,
-        bases: tuple[Value, ...],
         methods: dict[str, Function],
-        attributes: dict[str, Value],
+        fill: Callable[[], tuple[tuple[Value, ...], dict[str, Value]]],
     ) -> None:
         self.node = definition
         self.definition = definition
         self.module = module
-        self.bases = bases
         self.methods = methods
-        self.attributes = attributes
+        self._fill: Callable[[], tuple[tuple[Value, ...], dict[str, Value]]] | None = fill
+        self._bases: tuple[Value, ...] = ()
+        self._attributes: dict[str, Value] = {}
+
+    @property
+    def bases(self) -> tuple[Value, ...]:
+        self._filled()
+        return self._bases
+
+    @property
+    def attributes(self) -> dict[str, Value]:
+        self._filled()
+        return self._attributes
+
+    def _filled(self) -> None:
+        if self._fill is not None:
+            fill, self._fill = self._fill, None
+            self._bases, self._attributes = fill()
+
+    def dispose(self) -> None:
+        self._fill, self._bases = None, ()
+        self._attributes.clear()
+        self.methods.clear()
 
     @property
     def name(self) -> str:

@@ -14,6 +14,7 @@ class Symbol:
     removed: str
     instead: str
     source: str
+    announced: bool = False  # the documentation says that it will be removed
     back: str = ""  # the version in which it came back
     method: bool = False  # tensors had a method of that name too, and nothing else is likely to
 

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from netmend.lint.engine.program import Program
 from netmend.lint.rule import Snippet, StaticRule, register
-from netmend.lint.understand.gradient_flow import compared, lost
+from netmend.lint.understand.gradient_cuts import compared
+from netmend.lint.understand.gradient_flow import lost
 from netmend.lint.understand.heads import where
 from netmend.lint.understand.training import backward_calls
 from netmend.vocabulary.finding import Finding

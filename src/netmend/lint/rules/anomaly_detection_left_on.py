@@ -27,16 +27,28 @@ class AnomalyDetectionLeftOn(StaticRule):
     GOOD = (
         Snippet("by an option", "import torch\n\ntorch.autograd.set_detect_anomaly(args.debug)\n"),
         Snippet("off", "import torch\n\ntorch.autograd.set_detect_anomaly(False)\n"),
-        Snippet("when asked for", "import torch\n\nif args.debug:\n    torch.autograd.set_detect_anomaly(True)\n"),
+        Snippet(
+            "when asked for", "import torch\n\nif args.debug:\n    torch.autograd.set_detect_anomaly(True)\n"
+        ),
     )
     BAD = (
         Snippet("on", "import torch\n\ntorch.autograd.set_detect_anomaly(True)\n", line=3),
-        Snippet("around the step", "import torch\n\ndef step(loss):\n    with torch.autograd.detect_anomaly():\n        loss.backward()\n", line=4),
+        Snippet(
+            "around the step",
+            "import torch\n\ndef step(loss):\n    with torch.autograd.detect_anomaly():\n        loss.backward()\n",
+            line=4,
+        ),
     )
 
     def check(self, program: Program) -> Iterator[Finding]:
-        for event in program.calls_of("torch.autograd.set_detect_anomaly", "torch.autograd.detect_anomaly", "torch.autograd.anomaly_mode.set_detect_anomaly"):
+        for event in program.calls_of(
+            "torch.autograd.set_detect_anomaly",
+            "torch.autograd.detect_anomaly",
+            "torch.autograd.anomaly_mode.set_detect_anomaly",
+        ):
             call = event.call
-            is_on = call is not None and (constant(call.args[0]) is True if call.args else call.qualified.endswith(".detect_anomaly"))
+            is_on = call is not None and (
+                constant(call.args[0]) is True if call.args else call.qualified.endswith(".detect_anomaly")
+            )
             if is_on and not any(isinstance(above, ast.If) for above in program.above(event.node)):
                 yield self.finding(program, event.node)

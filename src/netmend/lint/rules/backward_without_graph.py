@@ -40,6 +40,7 @@ import torch
 
 def train(model, loader, optimizer, criterion):
     for x, y in loader:
+        optimizer.zero_grad()
         with torch.inference_mode():
             loss = criterion(model(x), y)
         loss.backward()
@@ -83,7 +84,7 @@ class BackwardWithoutGraph(StaticRule):
     code = "S121"
     cause = "LOOP-NO-GRAD"
     message = "The network ran with gradients switched off, so backward() has nothing to differentiate; run the forward pass outside no_grad."
-    triggers = ("no_grad", "inference_mode", "set_grad_enabled")
+    triggers = (".backward(",)
 
     GOOD = (
         Snippet("gradients on", HEAD + "    loss = F.mse_loss(net(x), y)\n" + END),
@@ -91,12 +92,12 @@ class BackwardWithoutGraph(StaticRule):
         Snippet("targets given first", HEAD + "    with torch.no_grad():\n        target = teacher(x)\n    loss = F.mse_loss(target, net(x))\n" + END),
         Snippet("fixed features", HEAD + "    with torch.no_grad():\n        features = backbone(x)\n    loss = F.mse_loss(net(features), y)\n" + END),
         Snippet("weights of the loss without", HEAD + "    with torch.no_grad():\n        weight = F.mse_loss(net(x), y)\n    loss = weight * net(x).mean()\n" + END),
-        Snippet("a start value that is then improved", HEAD + "    with torch.no_grad():\n        guess = net(x)\n    guess.requires_grad_(True)\n    loss = F.mse_loss(guess, y)\n" + END),
+        Snippet("a start value that is then improved", HEAD + "    with torch.no_grad():\n        guess = net(x)\n    guess.requires_grad_(True)\n    opt = torch.optim.Adam([guess])\n    loss = F.mse_loss(guess, y)\n" + END),
         Snippet("switched on again", HEAD + "    with torch.no_grad():\n        with torch.enable_grad():\n            loss = F.mse_loss(net(x), y)\n" + END),
     )  # fmt: skip
     BAD = (
         Snippet("the network", HEAD + "    with torch.no_grad():\n        out = net(x)\n    loss = F.mse_loss(out, y)\n" + END, line=12),
-        Snippet("network and loss", FUNCTION, line=7),
+        Snippet("network and loss", FUNCTION, line=8),
         Snippet("data made here", HEAD.replace("for x, y in data:", "x, y = torch.randn(9, 4), torch.randn(9, 3)\nfor epoch in range(9):")
                 + "    with torch.no_grad():\n        out = net(x)\n    loss = F.mse_loss(out, y)\n" + END, line=13),
         Snippet("all of it", HEAD + "    with torch.no_grad():\n        loss = (net(x) - y).square().mean()\n        loss.backward()\n        opt.step()\n", line=11),

@@ -6,6 +6,7 @@ from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import constant
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.layouts import sizes_given
+from netmend.lint.understand.literal_layers import LITERAL_LAYERS
 from netmend.lint.understand.modules import BATCH_NORMS
 from netmend.lint.understand.operations import ACTIVATIONS, Op
 from netmend.lint.understand.paths import UNCHANGED, paths, previous
@@ -29,7 +30,11 @@ class Net(nn.Module):
         x = F.max_pool2d(F.relu(self.bn(self.conv(x))), 2)
 """
 _SAME = UNCHANGED | ACTIVATIONS
-_MAPS = _SAME | BATCH_NORMS | {"max_pool2d", "avg_pool2d", "maxpool2d", "avgpool2d", "adaptiveavgpool2d", "adaptive_avg_pool2d"}
+_MAPS = (
+    _SAME
+    | BATCH_NORMS
+    | {"max_pool2d", "avg_pool2d", "maxpool2d", "avgpool2d", "adaptiveavgpool2d", "adaptive_avg_pool2d"}
+)
 
 
 @register
@@ -46,6 +51,7 @@ class BatchFlattenedAway(StaticRule):
     cause = "TSR-SHAPE"
     message = "This flattens the batch too; keep the first axis: torch.flatten(x, 1)."
     triggers = ("view(-1)", "reshape(-1)", "flatten(")
+    patterns = (LITERAL_LAYERS,)
 
     GOOD = (
         Snippet("first axis kept", NET + "        return self.fc(torch.flatten(x, 1))\n"),
@@ -93,4 +99,6 @@ def _has_batch(flat: Op, linear: Op, known: Shapes) -> bool:
     source = previous(flat, _MAPS)
     if source is None or source.name not in ("conv2d", "conv3d"):
         return False
-    return source.layer is not None and given is not None and given.rank == (4 if source.name == "conv2d" else 5)
+    return (
+        source.layer is not None and given is not None and given.rank == (4 if source.name == "conv2d" else 5)
+    )

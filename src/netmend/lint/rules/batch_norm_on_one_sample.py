@@ -60,7 +60,13 @@ class BatchNormOnOneSample(StaticRule):
         told: set[int] = set()
         for op in known.ops:
             event = known.events.get(id(op.value))
-            if op.name != "batchnorm1d" or event is None or op.layer is None or id(op.layer) in told or grad_is_off(event):
+            if (
+                op.name != "batchnorm1d"
+                or event is None
+                or op.layer is None
+                or id(op.layer) in told
+                or grad_is_off(event)
+            ):
                 continue
             if not any(event.loops() and event.loops()[0] in other.loops() for other in trained):
                 continue

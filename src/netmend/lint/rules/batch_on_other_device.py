@@ -37,6 +37,10 @@ class BatchOnOtherDevice(StaticRule):
     cause = "GPU-XFER-MISSING"
     message = "The model is on the device, this batch is not; move it with .to(device) first."
     triggers = (".to(", ".cuda(")
+    patterns = (
+        r"\.backward\(",
+        "oader",
+    )
 
     GOOD = (
         Snippet("moved", HEAD + DATA + "for x, y in loader:\n    x, y = x.to(device), y.to(device)\n    loss = nn.functional.cross_entropy(model(x), y)\n"),
@@ -66,12 +70,18 @@ class BatchOnOtherDevice(StaticRule):
         if not moved or "set_default_device" in program.text or "set_default_tensor_type" in program.text:
             return
         carried = None
-        through = {id(event.node) for event in program.calls if (model := called_model(event)) is not None and is_wrapped(model)}
+        through = {
+            id(event.node)
+            for event in program.calls
+            if (model := called_model(event)) is not None and is_wrapped(model)
+        }
         for event in program.calls:
             model = called_model(event)
             if model is None or id(event.node) in through:
                 continue
-            move = next((place for place, owner, _ in moved if owner is model and _holds(program, place, event)), None)
+            move = next(
+                (place for place, owner, _ in moved if owner is model and _holds(program, place, event)), None
+            )
             if move is None or moves_inside(model):
                 continue
             carried = _carried(program) if carried is None else carried
@@ -126,13 +136,24 @@ def _is_in_memory(loader: Value) -> bool:
     if not isinstance(data, Call):
         return False
     if data.qualified.startswith("torchvision.datasets."):
-        return "transform" in data.keywords and not isinstance(resolved(data.keywords["transform"]), Collection)
-    return data.qualified == "torch.utils.data.TensorDataset" and all(_is_made_here(part) for part in data.args)
+        return "transform" in data.keywords and not isinstance(
+            resolved(data.keywords["transform"]), Collection
+        )
+    return data.qualified == "torch.utils.data.TensorDataset" and all(
+        _is_made_here(part) for part in data.args
+    )
 
 
 def _is_made_here(value: Value) -> bool:
     """A tensor that the program makes itself, without naming a device."""
     made = [part for part in walk(value) if isinstance(part, Call)]
-    return bool(made) and not any(
-        part.method in ("to", "cuda") or "device" in part.keywords or (not part.qualified and not part.method) for part in made
-    ) and any(part.qualified.startswith("torch.") for part in made)
+    return (
+        bool(made)
+        and not any(
+            part.method in ("to", "cuda")
+            or "device" in part.keywords
+            or (not part.qualified and not part.method)
+            for part in made
+        )
+        and any(part.qualified.startswith("torch.") for part in made)
+    )

@@ -70,7 +70,11 @@ def _batch_of(value: Value) -> int | None:
         if isinstance(value, Item) and isinstance(resolved(value.base), Element):
             source = resolved(value.base)
             loader = resolved(source.iterable) if isinstance(source, Element) else None
-            if isinstance(loader, Call) and loader.qualified == "torch.utils.data.DataLoader" and not loader.open:
+            if (
+                isinstance(loader, Call)
+                and loader.qualified == "torch.utils.data.DataLoader"
+                and not loader.open
+            ):
                 size = loader.argument("batch_size", 1)
                 found = constant(size) if size is not None else 1
                 return found if isinstance(found, int) and not isinstance(found, bool) else None

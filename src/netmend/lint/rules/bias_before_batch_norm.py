@@ -3,11 +3,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.lint.engine.program import Program
-from netmend.lint.engine.values import Call, constant, resolved
+from netmend.lint.engine.values import Call, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.modules import BATCH_NORMS
 from netmend.lint.understand.operations import LINEAR_MAPS, operation
 from netmend.lint.understand.paths import paths
+from netmend.lint.understand.sizes import setting
 from netmend.vocabulary.finding import Edit, Finding, Fix
 
 HEAD = "import torch\nfrom torch import nn\n\n"
@@ -24,7 +25,7 @@ class BiasBeforeBatchNorm(StaticRule):
     """
 
     code = "S324"
-    cause = "API-USAGE"
+    cause = "LYR-BIAS-EXTRA"
     message = "Batch norm takes this layer's bias away again; make the layer with bias=False."
     advisory = True
     triggers = ("BatchNorm",)
@@ -52,7 +53,10 @@ class BiasBeforeBatchNorm(StaticRule):
             if before is None or before.name not in LINEAR_MAPS or before.layer is None or before.layer.open:
                 continue
             position = 2 if before.name == "linear" else 7
-            if constant(before.layer.argument("bias", position), True) is not True or before.layer.node is None:
+            if (
+                setting(before.layer.argument("bias", position), True) is not True
+                or before.layer.node is None
+            ):
                 continue
             if known.only_user(before.value) is op.value:
                 yield self.finding(program, before.layer.node, fix=_fix(program, before.layer))

@@ -34,7 +34,10 @@ class ClassIdsAsFloats(StaticRule):
         Snippet("whole numbers", HEAD + "loss = F.cross_entropy(net(x), y.long())\n"),
         Snippet("probabilities", HEAD + "loss = F.cross_entropy(net(x), F.one_hot(y, 5).float())\n"),
         Snippet("soft labels", HEAD + "loss = F.cross_entropy(net(x), targets.float())\n"),
-        Snippet("another loss", HEAD + "loss = F.binary_cross_entropy_with_logits(net(x).view(-1), y.view(-1).float())\n"),
+        Snippet(
+            "another loss",
+            HEAD + "loss = F.binary_cross_entropy_with_logits(net(x).view(-1), y.view(-1).float())\n",
+        ),
         Snippet("ids from a code", HEAD + "loss = F.cross_entropy(net(x), F.one_hot(y, 5).argmax(1))\n"),
     )
     BAD = (
@@ -45,7 +48,9 @@ class ClassIdsAsFloats(StaticRule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         for use in losses(program):
-            if use.kind != "cross_entropy" or not all_origins(use.prediction, lambda op: op.name == "linear" and op.layer is not None, _PLAIN):
+            if use.kind != "cross_entropy" or not all_origins(
+                use.prediction, lambda op: op.name == "linear" and op.layer is not None, _PLAIN
+            ):
                 continue
             if _is_float_ids(use.target):
                 yield self.finding(program, use.node)
@@ -63,9 +68,16 @@ def _is_float_ids(value: Value | None) -> bool:
             return False
         if op.name in _FLOATS:
             is_float = True
-        elif (op.name in ("argmax", "flatten", "ravel") and _whole(op.name, op.value)) or _is_one_axis(op.name, op.value):
+        elif (op.name in ("argmax", "flatten", "ravel") and _whole(op.name, op.value)) or _is_one_axis(
+            op.name, op.value
+        ):
             is_flat = True
-        elif op.name not in LAYOUT - {"type", "unsqueeze", "expand", "long"} or op.name in ("view", "reshape", "permute", "transpose"):
+        elif op.name not in LAYOUT - {"type", "unsqueeze", "expand", "long"} or op.name in (
+            "view",
+            "reshape",
+            "permute",
+            "transpose",
+        ):
             return False
         if is_float and is_flat:
             return True
@@ -95,7 +107,9 @@ def _is_code(value: Value | None) -> bool:
             return False
         if op.name == "one_hot":
             return True
-        if op.name not in _PLAIN or any(getattr(part, "qualified", "").startswith("torch.f") for part in op.inputs[1:]):
+        if op.name not in _PLAIN or any(
+            getattr(part, "qualified", "").startswith("torch.f") for part in op.inputs[1:]
+        ):
             return False
         value = op.input
     return False

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from netmend.lint.engine.program import Program
 from netmend.lint.rule import Snippet, StaticRule, register
-from netmend.lint.understand.gradient_flow import is_computed
+from netmend.lint.understand.gradient_cuts import is_computed
 from netmend.lint.understand.heads import loss_uses
 from netmend.lint.understand.loss_targets import class_ids, is_used_as_index
 from netmend.lint.understand.losses import ELEMENTWISE

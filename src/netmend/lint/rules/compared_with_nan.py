@@ -25,7 +25,17 @@ class ComparedWithNan(StaticRule):
     code = "S713"
     cause = "API-USAGE"
     message = "Nothing equals NaN, so this comparison always gives the same; use math.isnan or torch.isnan."
-    triggers = ('float("nan")', "float('nan')", "float('NaN')", 'float("NaN")', "np.nan", "np.NaN", "numpy.nan", "torch.nan", "math.nan")
+    triggers = (
+        'float("nan")',
+        "float('nan')",
+        "float('NaN')",
+        'float("NaN")',
+        "np.nan",
+        "np.NaN",
+        "numpy.nan",
+        "torch.nan",
+        "math.nan",
+    )
 
     GOOD = (
         Snippet("isnan", "import math\nimport torch\n\nif math.isnan(loss) or torch.isnan(x).any():\n    raise ValueError\nbest = float('nan')\n"),
@@ -35,19 +45,27 @@ class ComparedWithNan(StaticRule):
     BAD = (
         Snippet("float", "import torch\n\nif loss.item() == float('nan'):\n    raise ValueError\n", line=3),
         Snippet("torch", "import torch\n\ndef step(loss):\n    assert loss != torch.nan\n", line=4),
-        Snippet("identity", "import numpy as np\nimport torch\n\nif loss.item() is np.nan:\n    stop()\n", line=4),
+        Snippet(
+            "identity", "import numpy as np\nimport torch\n\nif loss.item() is np.nan:\n    stop()\n", line=4
+        ),
     )
 
     def check(self, program: Program) -> Iterator[Finding]:
         known = aliases(program.tree)
         for node in ast.walk(program.tree):
-            if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], _SIGNS):
-                if _is_nan(node.comparators[0], known) or _is_nan(node.left, known):
-                    yield self.finding(program, node)
+            if not isinstance(node, ast.Compare) or len(node.ops) != 1 or not isinstance(node.ops[0], _SIGNS):
+                continue
+            if _is_nan(node.comparators[0], known) or _is_nan(node.left, known):
+                yield self.finding(program, node)
 
 
 def _is_nan(node: ast.expr, known: dict[str, str]) -> bool:
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "float" and len(node.args) == 1:
+    if (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "float"
+        and len(node.args) == 1
+    ):
         text = node.args[0]
         return isinstance(text, ast.Constant) and isinstance(text.value, str) and text.value.lower() == "nan"
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):

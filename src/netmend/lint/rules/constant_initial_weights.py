@@ -15,11 +15,14 @@ from netmend.lint.understand.constant_weights import (
 )
 from netmend.lint.understand.operations import ACTIVATIONS
 from netmend.lint.understand.paths import UNCHANGED, paths, previous
+from netmend.lint.understand.test_code import is_test_code
 from netmend.vocabulary.finding import Finding
 
 HEAD = "import torch\nfrom torch import nn\n\n"
 MODEL = "model = nn.Sequential(nn.Linear(2, 64), nn.Tanh(), nn.Linear(64, 1))\n"
-NET = HEAD + """\
+NET = (
+    HEAD
+    + """\
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -32,6 +35,7 @@ class Net(nn.Module):
         x = torch.relu(self.fc2(x))
         return self.out(x)
 """
+)
 _THROUGH = UNCHANGED | ACTIVATIONS | {"batchnorm1d", "batchnorm2d", "flatten", "maxpool2d", "view"}
 
 
@@ -50,6 +54,10 @@ class ConstantInitialWeights(StaticRule):
     cause = "ARC-INIT-WEIGHT"
     message = "Weights that start at one constant stay alike for ever; use a random initialisation such as nn.init.xavier_uniform_."
     triggers = TRIGGERS
+    patterns = (
+        r"_\(\s*[\w.\[\]]*weight",
+        r"weight\w*\.(?:data\.)?(?:fill_|zero_)\(",
+    )
 
     GOOD = (
         Snippet("biases", HEAD + "def init(m):\n    if isinstance(m, nn.Linear):\n        nn.init.xavier_uniform_(m.weight)\n        nn.init.zeros_(m.bias)\n\n" + MODEL + "model.apply(init)\n"),
@@ -71,6 +79,8 @@ class ConstantInitialWeights(StaticRule):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
+        if is_test_code(program):
+            return
         named: list[tuple[Setting, tuple[Value, ...]]] = []
         for setting in settings(program):
             if is_for_all_layers(program, setting) or is_whole_model(program, setting):
@@ -84,6 +94,11 @@ class ConstantInitialWeights(StaticRule):
             if op.layer is None or id(op.layer) not in together:
                 continue
             before = previous(op, _THROUGH)
-            if before is not None and before.layer is not None and before.layer is not op.layer and id(before.layer) in together:
+            if (
+                before is not None
+                and before.layer is not None
+                and before.layer is not op.layer
+                and id(before.layer) in together
+            ):
                 yield self.finding(program, together[id(before.layer)].event.node)
                 return

@@ -5,11 +5,14 @@ from collections.abc import Iterator
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Call, Collection, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
+from netmend.lint.understand.literal_layers import LITERAL_LAYERS
 from netmend.lint.understand.modules import is_module
 from netmend.vocabulary.finding import Edit, Finding, Fix
 
 HEAD = "import torch\nfrom torch import nn\n\n"
-NET = HEAD + """\
+NET = (
+    HEAD
+    + """\
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -17,6 +20,7 @@ class Net(nn.Module):
 
     def forward(self, x):
 """
+)
 
 
 @register
@@ -33,6 +37,7 @@ class ContainerMisused(StaticRule):
     cause = "API-USAGE"
     message = "nn.Sequential takes layers one by one, not a list; write nn.Sequential(*layers)."
     triggers = ("ModuleList", "ModuleDict", "Sequential(")
+    patterns = (r"Sequential\(\s*(?:\[|\w+\s*\))", LITERAL_LAYERS)
 
     GOOD = (
         Snippet("looped over", NET + "        for layer in self.layers:\n            x = layer(x)\n        return x\n"),
@@ -62,7 +67,9 @@ class ContainerMisused(StaticRule):
             made = resolved(call.function)
             if isinstance(made, Call) and made.qualified in ("torch.nn.ModuleList", "torch.nn.ModuleDict"):
                 name = made.qualified.rpartition(".")[2]
-                text = f"nn.{name} only holds layers and cannot be called; loop over them, or use nn.Sequential."
+                text = (
+                    f"nn.{name} only holds layers and cannot be called; loop over them, or use nn.Sequential."
+                )
                 yield self.finding(program, call.node, text)
 
 

@@ -25,7 +25,10 @@ class DeviceHardCoded(StaticRule):
     triggers = ('"cuda', "'cuda", ".cuda()")
 
     GOOD = (
-        Snippet("chosen", "import torch\n\ndevice = 'cuda' if torch.cuda.is_available() else 'cpu'\nnet.to(device)\n"),
+        Snippet(
+            "chosen",
+            "import torch\n\ndevice = 'cuda' if torch.cuda.is_available() else 'cpu'\nnet.to(device)\n",
+        ),
         Snippet("left if there is none", "import torch\n\nassert torch.cuda.is_available()\nnet.cuda()\n"),
         Snippet("given from outside", "import torch\n\ndef train(net, device='cuda'):\n    net.to(device)\n"),
     )

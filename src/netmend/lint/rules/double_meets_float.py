@@ -26,6 +26,11 @@ class DoubleMeetsFloat(StaticRule):
     cause = "INP-TENSOR-TYPE"
     message = "The input is float64, the layer's weights are float32; convert it with .float()."
     triggers = ("from_numpy", "torch.tensor(", "as_tensor", "torch.arange", "torch.randint")
+    patterns = (
+        r"from_numpy\(",
+        r"tensor\(\s*np\.",
+        r"np\.random",
+    )
 
     GOOD = (
         Snippet("converted", HEAD + "out = net(torch.from_numpy(np.random.rand(8, 6)).float())\n"),
@@ -46,16 +51,34 @@ class DoubleMeetsFloat(StaticRule):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        if ".double()" in program.text or "set_default" in program.text or "autocast" in program.text or "torch.float64)" in program.text:
+        if (
+            ".double()" in program.text
+            or "set_default" in program.text
+            or "autocast" in program.text
+            or "torch.float64)" in program.text
+        ):
             return
         for event in program.calls:
             op = operation(event.call)
-            if op is None or op.layer is None or op.name not in LINEAR_MAPS or not op.layer.qualified.startswith("torch.nn.") or "dtype" in op.layer.keywords or op.layer.open:
+            if (
+                op is None
+                or op.layer is None
+                or op.name not in LINEAR_MAPS
+                or not op.layer.qualified.startswith("torch.nn.")
+                or "dtype" in op.layer.keywords
+                or op.layer.open
+            ):
                 continue
             kind = dtype(op.input)
             if kind not in (FLOAT64, INT):
                 continue
             node = op.value.node
             edits = wrap(program, node.args[0], "", ".float()") if node is not None and node.args else ()
-            text = None if kind == FLOAT64 else "The input holds whole numbers, the layer's weights are float32; convert it with .float()."
-            yield self.finding(program, op.node, text, fix=Fix("Convert to float32", edits) if edits else None)
+            text = (
+                None
+                if kind == FLOAT64
+                else "The input holds whole numbers, the layer's weights are float32; convert it with .float()."
+            )
+            yield self.finding(
+                program, op.node, text, fix=Fix("Convert to float32", edits) if edits else None
+            )

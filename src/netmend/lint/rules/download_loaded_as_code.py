@@ -57,9 +57,15 @@ class DownloadLoadedAsCode(StaticRule):
                 continue
             if _is_downloaded(program, event, call.args[0]):
                 node = call.node
-                keyword = next((part for part in node.keywords if part.arg == "weights_only"), None) if node else None
+                keyword = (
+                    next((part for part in node.keywords if part.arg == "weights_only"), None)
+                    if node
+                    else None
+                )
                 edits = replace(program, keyword.value, "True") if keyword is not None else ()
-                yield self.finding(program, event.node, fix=Fix("Load weights only", edits) if edits else None)
+                yield self.finding(
+                    program, event.node, fix=Fix("Load weights only", edits) if edits else None
+                )
 
 
 def _runs_code(call: Call) -> bool:

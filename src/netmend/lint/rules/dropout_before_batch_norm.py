@@ -45,5 +45,9 @@ class DropoutBeforeBatchNorm(StaticRule):
         for op in paths(program).ops:
             if op.name in BATCH_NORMS and op.layer is not None:
                 before = previous(op, _THROUGH)
-                if before is not None and before.name in DROPOUTS and constant(before.option("p", 0), 0.5) != 0:
+                if (
+                    before is not None
+                    and before.name in DROPOUTS
+                    and constant(before.option("p", 0), 0.5) != 0
+                ):
                     yield self.finding(program, op.node)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from netmend.lint.engine.history import Body, Branch, Event
@@ -27,6 +28,9 @@ _NAMES = tuple(
     for name in ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout")
 )
 
+# Speech synthesis keeps its prenet noisy on purpose, and so do estimates of uncertainty.
+_ON_PURPOSE = re.compile(r"pre_?net|monte_?carlo|bayes|^mc[A-Z_]|mcdropout", re.IGNORECASE)
+
 
 @register
 class DropoutIgnoresMode(StaticRule):
@@ -42,6 +46,7 @@ class DropoutIgnoresMode(StaticRule):
     cause = "LYR-DROPOUT-MODE"
     message = "F.dropout drops in evaluation too: its default is training=True. Pass training=self.training."
     triggers = ("dropout(", "dropout1d(", "dropout2d(", "dropout3d(")
+    patterns = (r"(?:F|functional)\.\w*dropout\w*\((?![^\n]*training)",)
 
     GOOD = (
         Snippet("mode passed", NET + "        return F.dropout(self.fc(x), 0.5, training=self.training)\n"),
@@ -50,6 +55,7 @@ class DropoutIgnoresMode(StaticRule):
         Snippet("on purpose", NET + "        return F.dropout(self.fc(x), 0.5, training=True)\n"),
         Snippet("nothing is dropped", NET + "        return F.dropout(self.fc(x), 0.0)\n"),
         Snippet("no module", "import torch.nn.functional as F\n\ndef noisy(x):\n    return F.dropout(x, 0.1)\n"),
+        Snippet("noisy on purpose", NET.replace("Net(", "Prenet(") + "        return F.dropout(self.fc(x), 0.5)\n"),
         Snippet("a layer", NET + "        return nn.Dropout(0.5)(self.fc(x))\n"),
     )  # fmt: skip
     BAD = (
@@ -68,8 +74,12 @@ class DropoutIgnoresMode(StaticRule):
                 continue
             body = next((part for part in event.around() if isinstance(part, Body)), None)
             within = body.function.within if body is not None else None
-            if body is not None and within is not None and is_module_class(within):
-                yield self.finding(program, call.node, fix=_fix(program, call, self_name(body.function.definition)))
+            if body is None or within is None or _ON_PURPOSE.search(within.name):
+                continue
+            if is_module_class(within):
+                yield self.finding(
+                    program, call.node, fix=_fix(program, call, self_name(body.function.definition))
+                )
 
 
 def _asks_mode(event: Event) -> bool:
@@ -88,8 +98,15 @@ def _asks_mode(event: Event) -> bool:
 
 def _fix(program: Program, call: Call, owner: str) -> Fix | None:
     node = call.node
-    if node is None or not (node.args or node.keywords) or not owner or program.module_of(node) is not program.module:
+    if (
+        node is None
+        or not (node.args or node.keywords)
+        or not owner
+        or program.module_of(node) is not program.module
+    ):
         return None
     place = program.place([*node.args, *node.keywords][-1])
-    insert = Edit(place.end_line, place.end_column, place.end_line, place.end_column, f", training={owner}.training")
+    insert = Edit(
+        place.end_line, place.end_column, place.end_line, place.end_column, f", training={owner}.training"
+    )
     return Fix("Pass the mode", (insert,), "unsafe")

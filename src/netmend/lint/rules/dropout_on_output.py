@@ -42,7 +42,7 @@ class DropoutOnOutput(StaticRule):
     code = "S325"
     cause = "LYR-DROPOUT-RATE"
     message = "Dropout is applied to the output that the loss gets; put it before the last layer."
-    triggers = TRIGGERS
+    triggers = (*TRIGGERS, ".backward(")
 
     GOOD = (
         Snippet("before the last layer", NET + "        return self.fc2(self.drop(F.relu(self.fc1(x))))\n" + STEP),
@@ -53,7 +53,7 @@ class DropoutOnOutput(StaticRule):
     BAD = (
         Snippet("last line of forward", NET + "        x = F.relu(self.fc1(x))\n        return self.drop(self.fc2(x))\n" + STEP, line=14),
         Snippet("last layer of a Sequential", "import torch\nfrom torch import nn\n\nnet = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1), nn.Dropout(0.2))\n"
-                "criterion = nn.MSELoss()\n\ndef train(data, optimizer):\n    for x, y in data:\n        loss = criterion(net(x).squeeze(1), y)\n", line=4),
+                "criterion = nn.MSELoss()\n\ndef train(data, optimizer):\n    for x, y in data:\n        loss = criterion(net(x).squeeze(1), y)\n        loss.backward()\n", line=4),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:

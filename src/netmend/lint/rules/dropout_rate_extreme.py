@@ -8,8 +8,18 @@ from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.vocabulary.finding import Finding
 
 HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n\n"
-_LAYERS = ("torch.nn.Dropout", "torch.nn.Dropout1d", "torch.nn.Dropout2d", "torch.nn.Dropout3d", "torch.nn.AlphaDropout")
-_FUNCTIONS = ("torch.nn.functional.dropout", "torch.nn.functional.dropout2d", "torch.nn.functional.alpha_dropout")
+_LAYERS = (
+    "torch.nn.Dropout",
+    "torch.nn.Dropout1d",
+    "torch.nn.Dropout2d",
+    "torch.nn.Dropout3d",
+    "torch.nn.AlphaDropout",
+)
+_FUNCTIONS = (
+    "torch.nn.functional.dropout",
+    "torch.nn.functional.dropout2d",
+    "torch.nn.functional.alpha_dropout",
+)
 _MOST = 0.9  # at this rate one value in ten is left, and the rest is multiplied by ten
 
 
@@ -25,8 +35,11 @@ class DropoutRateExtreme(StaticRule):
 
     code = "S320"
     cause = "LYR-DROPOUT-RATE"
-    message = "Dropout throws away {share} of its input; p is the share that is dropped. Usual are 0.1 to 0.5."
+    message = (
+        "Dropout throws away {share} of its input; p is the share that is dropped. Usual are 0.1 to 0.5."
+    )
     triggers = ("ropout",)
+    patterns = (r"ropout\w*\([^)\n]*(?:\.9|1\.0|\b1\b)",)
 
     GOOD = (
         Snippet("usual", HEAD + "drop = nn.Dropout(0.5)\n"),
@@ -51,6 +64,11 @@ class DropoutRateExtreme(StaticRule):
 
     def _judged(self, program: Program, call: Call, rate: Value | None) -> Iterator[Finding]:
         known = constant(resolved(rate)) if rate is not None else None
-        if isinstance(known, int | float) and not isinstance(known, bool) and known >= _MOST and call.node is not None:
+        if (
+            isinstance(known, int | float)
+            and not isinstance(known, bool)
+            and known >= _MOST
+            and call.node is not None
+        ):
             share = "everything" if known >= 1 else f"{known:.0%}"
             yield self.finding(program, call.node, self.message.format(share=share))

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from netmend.lint.edits import insert_before
 from netmend.lint.engine.history import Body, Event, Guard, Loop, before, common_loop
 from netmend.lint.engine.program import Program
-from netmend.lint.engine.values import Call, Instance, Value, resolved
+from netmend.lint.engine.values import Call, Collection, Instance, Operation, Value, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.loops import changes_in
 from netmend.lint.understand.losses import loss_use
 from netmend.lint.understand.modes import calls_of_model, cares, guard_of, is_eval, may_switch, switches
-from netmend.lint.understand.operations import depends_on, layer_name, operation
+from netmend.lint.understand.operations import depends_on, layer_name, operation, walk
 from netmend.lint.understand.roles import MODEL, role, same
 from netmend.lint.understand.training import backward_calls, grad_is_off
 from netmend.lint.understand.training_steps import loss_of
@@ -66,6 +66,7 @@ def main(loader, test_loader):
     print(test(net, test_loader))
 """
 _MEASURES = frozenset(("argmax", "max", "topk", "sigmoid", "softmax", "round", "eq", "gt", "sub"))
+_COMPARISONS = frozenset(("==", ">", "<", ">=", "<=", "!="))
 
 
 @register
@@ -81,7 +82,7 @@ class EvalModeMissing(StaticRule):
     code = "S113"
     cause = "LOOP-MODE-EVAL"
     message = "The model is evaluated in training mode (it has dropout or batch norm); call model.eval() before, and train() before the next epoch."
-    triggers = ("no_grad", "inference_mode", "set_grad_enabled", "optim.")
+    triggers = (".backward(", "optim.")
 
     GOOD = (
         Snippet("switched", HEAD + TRAIN + "    net.eval()\n" + CHECK),
@@ -173,15 +174,28 @@ class EvalModeMissing(StaticRule):
         return self._is_measured(program, call)
 
     def _is_measured(self, program: Program, result: Call) -> bool:
-        """Does the output reach a loss or a comparison with the truth?"""
+        """Does the output reach a loss, a choice or a comparison?"""
+        inner = resolved(result)
+        pieces = {
+            id(result),
+            id(inner),
+            *(id(item) for item in (inner.items if isinstance(inner, Collection) else ())),
+        }
         for event in program.calls:
             call = event.call
             if call is None:
                 continue
             use, op = loss_use(event, call), operation(call)
-            if use is not None and depends_on(use.prediction, result):
-                return True
-            if op is not None and op.name in _MEASURES and op.inputs and depends_on(op.inputs[0], result):
+            measured = [use.prediction] if use is not None else []
+            if op is not None and op.name in _MEASURES:
+                measured += op.inputs[:1]
+            if (
+                call.receiver is not None
+                and isinstance(call.receiver, Operation)
+                and call.receiver.operator in _COMPARISONS
+            ):
+                measured += call.receiver.operands
+            if any(id(part) in pieces for value in measured for part in walk(value)):
                 return True
         return False
 
@@ -215,9 +229,8 @@ def _trains(program: Program, body: Body) -> bool:
 
 
 def _same_input(trained: Event, call: Call) -> bool:
+    """A batch that the loop has just trained on, looked at once more."""
     given = trained.call.args if trained.call is not None else ()
-    return (
-        bool(given)
-        and bool(call.args)
-        and (same(given[0], call.args[0]) or resolved(given[0]) is resolved(call.args[0]))
-    )
+    if not given or not call.args or not any(changes_in(given[0], loop) for loop in trained.loops()):
+        return False
+    return same(given[0], call.args[0])

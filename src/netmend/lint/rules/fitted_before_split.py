@@ -3,11 +3,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from netmend.lint.engine.history import STORE
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Call, Collection, Const, Item, Operation, Value
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.arguments import is_for_evaluation, is_for_labels, is_for_training
-from netmend.lint.understand.arrays import SPLIT, complements, function_around
+from netmend.lint.understand.arrays import SPLIT, complements, function_around, same_numbers
 from netmend.lint.understand.fitting import centred_within, fitted_within
 from netmend.lint.understand.operations import walk
 from netmend.vocabulary.finding import Finding, Related
@@ -33,9 +34,10 @@ class FittedBeforeSplit(StaticRule):
     """
 
     code = "S503"
-    cause = "VAL-SPLIT"
+    cause = "VAL-TEST-LEAK"
     message = "This is fitted to all data before the split, so the test part leaks into training; fit on the training part only."
-    triggers = ("train_test_split(", ".fit_transform(", ".mean(", "np.mean(")
+    triggers = ("train_test_split(", "fit_transform(", "x_train", "X_train", "train_x", "train_data")
+    patterns = (r"train_test_split\(|fit_transform\(",)
 
     GOOD = (
         Snippet("split first", HEAD + "X_train, X_test, y_train, y_test = train_test_split(X, y)\nscaler = StandardScaler()\n"
@@ -57,6 +59,8 @@ class FittedBeforeSplit(StaticRule):
                 "    return train_test_split(Z, y)\n", line=9),
         Snippet("a series cut in two", HEAD + "scaled = MinMaxScaler().fit_transform(series.reshape(-1, 1))\nn = int(len(scaled) * 0.8)\n"
                 "train = scaled[:n]\ntest = scaled[n:]\n", line=7),
+        Snippet("columns of a table", HEAD + "import pandas as pd\ndf = pd.read_csv('a.csv')\ncolumns = ['a', 'b']\n"
+                "df[columns] = StandardScaler().fit_transform(df[columns])\ntrain, test = train_test_split(df)\n", line=10),
         Snippet("by hand", HEAD + "X = (X - X.mean(axis=0)) / X.std(axis=0)\nX_train, X_test, y_train, y_test = train_test_split(X, y)\n", line=7),
     )  # fmt: skip
 
@@ -88,12 +92,28 @@ def _splits(program: Program) -> Iterator[tuple[tuple[Value, ...], ast.AST]]:
     for event in program.calls_of(SPLIT):
         call = event.call
         if call is not None and call.args:
-            yield call.args[:1], event.node
+            yield (*call.args[:1], *_stored(program, call.args[0], event.order)), event.node
     for first, second in complements(program):
         if is_for_labels(first.name) or is_for_labels(second.name):
             continue
         if is_for_training(first.name) and is_for_evaluation(second.name):
             yield (first.base,), second.event.node
+
+
+def _stored(program: Program, table: Value, until: int) -> Iterator[Value]:
+    """What was put into columns of a table before it is split: `df[columns] = …`."""
+    table = same_numbers(table)
+    for event in program.events:
+        target = event.target
+        if (
+            event.kind == STORE
+            and event.order < until
+            and target is not None
+            and target.key is not None
+            and target.base is not None
+            and same_numbers(target.base) is table
+        ):
+            yield event.value
 
 
 def _is_part(data: Value) -> bool:

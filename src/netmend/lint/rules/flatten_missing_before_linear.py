@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from netmend.lint.engine.program import Program
 from netmend.lint.rule import Snippet, StaticRule, register
+from netmend.lint.understand.literal_layers import LITERAL_LAYERS
 from netmend.lint.understand.misfits import FLATTEN, misfits
 from netmend.vocabulary.finding import Finding
 
@@ -38,6 +39,7 @@ class FlattenMissingBeforeLinear(StaticRule):
     cause = "LYR-FLATTEN-MISSING"
     message = "The feature map of a convolution reaches this Linear layer; flatten it first."
     triggers = ("nn.Conv2d", "nn.Conv3d", "Conv2d(", "Conv3d(")
+    patterns = (LITERAL_LAYERS,)
 
     GOOD = (
         Snippet("flattened", NET + "        return self.fc(torch.flatten(self.pool(x), 1))\n"),

@@ -68,15 +68,26 @@ class FloatTensorForWholeNumbers(StaticRule):
         for made in found:
             if isinstance(made, Item):
                 made = resolved(made.base)
-            if not isinstance(made, Call) or made.qualified not in _MAKERS or len(made.args) != 1 or made.node is None:
+            if (
+                not isinstance(made, Call)
+                or made.qualified not in _MAKERS
+                or len(made.args) != 1
+                or made.node is None
+            ):
                 return
             numbers = resolved(made.args[0])
             if not isinstance(numbers, Collection) or numbers.open or not numbers.items:
                 return
             if not all(isinstance(item, Const) and type(item.value) is int for item in numbers.items):
                 return
-            edits = replace(program, made.node.func, "torch.tensor") if program.source(made.node.func).startswith("torch.") else ()
-            yield self.finding(program, made.node, fix=Fix("Use torch.tensor", edits, "safe") if edits else None)
+            edits = (
+                replace(program, made.node.func, "torch.tensor")
+                if program.source(made.node.func).startswith("torch.")
+                else ()
+            )
+            yield self.finding(
+                program, made.node, fix=Fix("Use torch.tensor", edits, "safe") if edits else None
+            )
 
     def _single(self, program: Program, call: Call) -> Iterator[Finding]:
         number = constant(call.args[0])
@@ -84,7 +95,11 @@ class FloatTensorForWholeNumbers(StaticRule):
         if node is None:
             return
         if type(number) is float:
-            yield self.finding(program, node, f"torch.Tensor({number}) fails: it expects a size or a list; write torch.tensor({number}).")
+            yield self.finding(
+                program,
+                node,
+                f"torch.Tensor({number}) fails: it expects a size or a list; write torch.tensor({number}).",
+            )
         elif type(number) is int and _stands_for_a_number(program, node):
             text = f"torch.Tensor({number}) is {number} unset values, not the number {number}; write torch.tensor({float(number)})."
             yield self.finding(program, node, text)

@@ -67,20 +67,33 @@ class ForwardCalled(StaticRule):
         learnt: set[int] | None = None
         for event in program.calls:
             node = event.node
-            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != "forward":
+            if (
+                not isinstance(node, ast.Call)
+                or not isinstance(node.func, ast.Attribute)
+                or node.func.attr != "forward"
+            ):
                 continue
             if not _is_model(_receiver(event)) or grad_is_off(event) or _in_a_module(program, node):
                 continue
             if learnt is None:
-                learnt = {id(value) for loss in backward_calls(program) if loss.call is not None for value in _all(loss.call)}
+                learnt = {
+                    id(value)
+                    for loss in backward_calls(program)
+                    if loss.call is not None
+                    for value in _all(loss.call)
+                }
             if id(event.value) in learnt:
                 places[node] = None
         for node in list(places)[:1]:
             assert isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
             edits = replace(program, node.func, program.source(node.func.value))
             others = tuple(program.place(other) for other in list(places)[1:])
-            related = tuple(Related("forward() here too", place.file, place.line, place.column) for place in others)
-            yield self.finding(program, node, fix=Fix("Call the model", edits) if edits else None, related=related)
+            related = tuple(
+                Related("forward() here too", place.file, place.line, place.column) for place in others
+            )
+            yield self.finding(
+                program, node, fix=Fix("Call the model", edits) if edits else None, related=related
+            )
 
 
 def _all(backward: Call) -> Iterator[Value]:
@@ -104,7 +117,9 @@ def _is_model(value: Value | None) -> bool:
     if isinstance(value, Instance):
         return value.cls.inherits("torch.nn.Module") and value.cls.method("__call__") is None
     if isinstance(value, Call):
-        return value.qualified.startswith("torch.nn.") and not value.qualified.startswith("torch.nn.functional.")
+        return value.qualified.startswith("torch.nn.") and not value.qualified.startswith(
+            "torch.nn.functional."
+        )
     return getattr(value, "annotation", "") == "torch.nn.Module"
 
 
@@ -113,5 +128,9 @@ def _in_a_module(program: Program, node: ast.AST) -> bool:
     for above in program.above(node):
         if isinstance(above, ast.ClassDef):
             cls = program.machine.classes.get(id(above))
-            return not isinstance(cls, Class) or not cls.is_known or cls.inherits("torch.nn.", "pytorch_lightning.")
+            return (
+                not isinstance(cls, Class)
+                or not cls.is_known
+                or cls.inherits("torch.nn.", "pytorch_lightning.")
+            )
     return False

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from netmend.lint.edits import insert_after
 from netmend.lint.engine.program import Program
 from netmend.lint.rule import Snippet, StaticRule, register
+from netmend.lint.understand.literal_layers import LITERAL_LAYERS
 from netmend.lint.understand.modules import module_classes, self_name
 from netmend.vocabulary.finding import Finding, Fix
 
@@ -35,6 +36,7 @@ class ForwardWithoutReturn(StaticRule):
     cause = "ARC-NET-WRONG"
     message = "forward computes {name} and does not return it; the model's output is None. Add return {name}."
     triggers = ("def forward",)
+    patterns = (LITERAL_LAYERS,)
 
     GOOD = (
         Snippet("returned", NET + "        x = self.fc(x)\n        return x\n"),
@@ -54,7 +56,11 @@ class ForwardWithoutReturn(StaticRule):
     def check(self, program: Program) -> Iterator[Finding]:
         for cls in module_classes(program):
             method = cls.methods.get("forward")
-            if method is None or not isinstance(method.definition, ast.FunctionDef) or method.definition.decorator_list:
+            if (
+                method is None
+                or not isinstance(method.definition, ast.FunctionDef)
+                or method.definition.decorator_list
+            ):
                 continue
             last = _last_result(method.definition)
             if last is not None:

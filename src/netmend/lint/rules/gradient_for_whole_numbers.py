@@ -23,6 +23,9 @@ class GradientForWholeNumbers(StaticRule):
     cause = "INP-TENSOR-TYPE"
     message = "Whole numbers cannot have a gradient; make the tensor floating-point, for example with dtype=torch.float32."
     triggers = ("requires_grad", "Parameter(")
+    patterns = (
+        r"requires_grad\s*=\s*True|Parameter\(\s*torch\.(?:arange|tensor|randint|LongTensor|IntTensor)",
+    )
 
     GOOD = (
         Snippet("floating-point", "import torch\nfrom torch import nn\n\nw = torch.tensor([1.0, 2], requires_grad=True)\np = nn.Parameter(torch.zeros(3))\n"),
@@ -51,7 +54,11 @@ def _wanted(call: Call) -> Value | None:
         given = call.argument("requires_grad", 1)
         return call.argument("data", 0) if given is None or constant(given) is True else None
     if call.method == "requires_grad_":
-        return call.receiver if constant(call.argument("requires_grad", 0), True) is True and not _unknown(call) else None
+        return (
+            call.receiver
+            if constant(call.argument("requires_grad", 0), True) is True and not _unknown(call)
+            else None
+        )
     if call.qualified.startswith("torch.") and constant(call.keywords.get("requires_grad")) is True:
         return call
     return None

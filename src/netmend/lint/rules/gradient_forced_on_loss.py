@@ -6,7 +6,8 @@ from netmend.lint.engine.history import STORE, Event
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Const, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
-from netmend.lint.understand.gradient_flow import compared, is_computed, is_forced, lost
+from netmend.lint.understand.gradient_cuts import compared, is_computed, is_forced
+from netmend.lint.understand.gradient_flow import lost
 from netmend.lint.understand.heads import where
 from netmend.lint.understand.training import backward_calls
 from netmend.vocabulary.finding import Finding
@@ -35,7 +36,7 @@ class GradientForcedOnLoss(StaticRule):
     cause = "LOS-GRAPH-CUT"
     message = "Forcing requires_grad on the loss hides a cut graph: backward() reaches no weight. Remove it and mend the cut."
     triggers = ("requires_grad = True", "requires_grad=True", "requires_grad_(")
-    pattern = r"\.backward\("
+    patterns = (r"\.backward\(",)
 
     GOOD = (
         Snippet("input that needs a gradient", HEAD + "x.requires_grad = True\nloss = criterion(net(x), y)\nloss.backward()\n"),

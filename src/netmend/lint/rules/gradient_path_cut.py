@@ -7,7 +7,8 @@ from netmend.lint.engine.history import Event
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Const, Value
 from netmend.lint.rule import Snippet, StaticRule, register
-from netmend.lint.understand.gradient_flow import Cut, Reach, compared, is_forced, layers_of, lost, reach
+from netmend.lint.understand.gradient_cuts import Cut, compared, is_forced
+from netmend.lint.understand.gradient_flow import Reach, layers_of, lost, reach
 from netmend.lint.understand.heads import where
 from netmend.lint.understand.roles import optimised
 from netmend.lint.understand.training import backward_calls, is_step, stepped
@@ -61,6 +62,7 @@ class GradientPathCut(StaticRule):
 
     GOOD = (
         Snippet("plain", HEAD + LOOP.format("F.cross_entropy(net(x), y)")),
+        Snippet("absolute difference by hand", HEAD + LOOP.format("abs(net(x) - y).mean()")),
         Snippet("detached target", HEAD + LOOP.format("F.mse_loss(net(x), net(z).detach())")),
         Snippet("straight-through", HEAD + "for x, y in loader:\n    p = net(x)\n    hard = p + (p.round() - p).detach()\n    F.mse_loss(hard, y).backward()\n    optimizer.step()\n"),
         Snippet("argmax for the target only", HEAD + LOOP.format("F.cross_entropy(net(x), net(weak(x)).argmax(1))")),

@@ -4,12 +4,13 @@ import ast
 from collections.abc import Iterator
 
 from netmend.lint.edits import delete_argument
-from netmend.lint.engine.history import Event, always
+from netmend.lint.engine.history import Event, Loop, always
 from netmend.lint.engine.program import Program
-from netmend.lint.engine.values import Const, constant
+from netmend.lint.engine.values import Collection, Const, constant
 from netmend.lint.rule import Snippet, StaticRule, register
-from netmend.lint.understand.loops import turns
-from netmend.lint.understand.training_steps import is_written
+from netmend.lint.understand.loops import call_events, turns
+from netmend.lint.understand.operations import walk
+from netmend.lint.understand.training_steps import is_written, loss_of
 from netmend.vocabulary.finding import UNSAFE, Finding, Fix
 
 HEAD = """\
@@ -64,8 +65,18 @@ class GraphRetainedInLoop(StaticRule):
             is_plain = "create_graph" not in backward.call.keywords and not any(
                 map(is_written, turn.loop.events())
             )
-            if is_plain and always(backward, turn.loop):
+            if is_plain and always(backward, turn.loop) and not self._is_shared(program, backward, turn.loop):
                 yield self.finding(program, backward.node, fix=self._fix(program, backward))
+
+    def _is_shared(self, program: Program, backward: Event, loop: Loop) -> bool:
+        """Does a part of the graph come from outside the loop, so that later rounds need it again?"""
+        for value in walk(loss_of(backward)):
+            event = call_events(program).get(id(value))
+            if event is not None and loop not in event.loops():
+                return True
+            if isinstance(value, Collection) and value.open:
+                return True
+        return False
 
     def _fix(self, program: Program, backward: Event) -> Fix | None:
         node = backward.node

@@ -21,9 +21,10 @@ class KerasAccuracyOfAmounts(StaticRule):
     """
 
     code = "S807"
+    needs = "keras"
     cause = "VAL-METRIC"
     message = 'Accuracy counts exact matches and says nothing about amounts; use metrics=["mae"].'
-    triggers = ("accuracy", '"acc"', "'acc'")
+    triggers = ("accuracy", '"acc"', "'acc'", ".compile(")
 
     GOOD = (
         Snippet("a distance", HEAD + "model = keras.Sequential([layers.Dense(1)])\nmodel.compile('adam', 'mse', metrics=['mae'])  # no accuracy\n"),
@@ -41,6 +42,12 @@ class KerasAccuracyOfAmounts(StaticRule):
     def check(self, program: Program) -> Iterator[Finding]:
         for compiled in compiles(program):
             head = compiled.head
-            if compiled.loss in REGRESSION and head is not None and head.activation == LINEAR and head.width == 1:
-                if any(metric in ("accuracy", "acc") for metric in compiled.metrics):
-                    yield self.finding(program, compiled.event.node)
+            if (
+                compiled.loss not in REGRESSION
+                or head is None
+                or head.activation != LINEAR
+                or head.width != 1
+            ):
+                continue
+            if any(metric in ("accuracy", "acc") for metric in compiled.metrics):
+                yield self.finding(program, compiled.event.node)

@@ -21,9 +21,10 @@ class KerasActivationBeforeLogitsLoss(StaticRule):
     """
 
     code = "S801"
+    needs = "keras"
     cause = "LYR-SOFTMAX-EXTRA"
     message = "The model already applies {}, and from_logits=True makes the loss apply it again; drop one of the two."
-    triggers = ("from_logits",)
+    triggers = ("from_logits", "CategoricalCrossentropy(True", "BinaryCrossentropy(True")
 
     GOOD = (
         Snippet("raw scores", HEAD + "model = keras.Sequential([layers.Dense(10)])\n"
@@ -47,10 +48,22 @@ class KerasActivationBeforeLogitsLoss(StaticRule):
     def check(self, program: Program) -> Iterator[Finding]:
         for compiled in compiles(program):
             head = compiled.head
-            if compiled.loss in ENTROPIES and compiled.from_logits is True and head is not None and head.activation in ("softmax", "sigmoid"):
+            if (
+                compiled.loss in ENTROPIES
+                and compiled.from_logits is True
+                and head is not None
+                and head.activation in ("softmax", "sigmoid")
+            ):
                 text = self.message.format(head.activation)
                 given = compiled.call.keywords.get("loss") or compiled.call.args[1]
                 node = getattr(given, "node", None)
-                keyword = next((part for part in getattr(node, "keywords", ()) if part.arg == "from_logits"), None)
+                keyword = next(
+                    (part for part in getattr(node, "keywords", ()) if part.arg == "from_logits"), None
+                )
                 edits = replace(program, keyword.value, "False") if keyword is not None else ()
-                yield self.finding(program, compiled.event.node, text, fix=Fix("Take probabilities", edits) if edits else None)
+                yield self.finding(
+                    program,
+                    compiled.event.node,
+                    text,
+                    fix=Fix("Take probabilities", edits) if edits else None,
+                )

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from netmend.lint.engine.program import Program
 from netmend.lint.rule import Snippet, StaticRule, register
@@ -22,9 +23,11 @@ class KerasActivationTwice(StaticRule):
     """
 
     code = "S814"
+    needs = "keras"
     cause = "ACT-EXTRA"
     message = "{} follows {} at once; keep one of the two."
-    triggers = ("Activation(", "ReLU(", "Softmax(", "ELU(")
+    triggers = ("Activation(", "ReLU(", "Softmax(", "ELU(", ".compile(")
+    patterns = (r"\bDense\(|\.compile\(|\bConv2D\(",)
 
     GOOD = (
         Snippet("one each", HEAD + "model = keras.Sequential([layers.Dense(8), layers.ReLU(), layers.Dense(3), layers.Activation('softmax')])\nmodel.compile('adam', 'mse')\n"),
@@ -46,9 +49,14 @@ class KerasActivationTwice(StaticRule):
         told: set[int] = set()
         for compiled in compiles(program):
             layers = compiled.layers.layers if compiled.layers is not None else ()
-            for first, second in zip(layers, layers[1:], strict=False):
+            for first, second in pairwise(layers):
                 one, two = activation(first), activation(second)
-                if not (is_map(first) or is_activation(first)) or not is_activation(second) or {one, two} & {LINEAR, UNSURE} or id(second) in told:
+                if (
+                    not (is_map(first) or is_activation(first))
+                    or not is_activation(second)
+                    or {one, two} & {LINEAR, UNSURE}
+                    or id(second) in told
+                ):
                     continue
                 if two == "softmax" and one not in ("relu", "softmax", "sigmoid"):
                     continue

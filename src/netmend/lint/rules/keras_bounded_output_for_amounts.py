@@ -23,9 +23,10 @@ class KerasBoundedOutputForAmounts(StaticRule):
     """
 
     code = "S806"
+    needs = "keras"
     cause = "ACT-OUT-WRONG"
     message = "{} cannot reach these targets; leave the last layer linear or scale the targets."
-    triggers = ("housing", "mnist", "cifar")
+    triggers = ("housing", "mnist", "cifar", ".fit(")
 
     GOOD = (
         Snippet("linear", HEAD + "model = keras.Sequential([layers.Dense(1)])\nmodel.compile('adam', 'mse')\nmodel.fit(x, y)\n"),
@@ -43,7 +44,11 @@ class KerasBoundedOutputForAmounts(StaticRule):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        known = [compiled for compiled in compiles(program) if compiled.loss in REGRESSION and compiled.head is not None]
+        known = [
+            compiled
+            for compiled in compiles(program)
+            if compiled.loss in REGRESSION and compiled.head is not None
+        ]
         for event, call, model in fits(program) if known else ():
             for compiled in known:
                 head = compiled.head

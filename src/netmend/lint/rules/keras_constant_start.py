@@ -25,9 +25,10 @@ class KerasConstantStart(StaticRule):
     """
 
     code = "S815"
+    needs = "keras"
     cause = "ARC-INIT-WEIGHT"
     message = "All weights of this hidden layer start equal and stay equal; leave kernel_initializer at its default."
-    triggers = ("kernel_initializer",)
+    triggers = ("kernel_initializer", ".compile(")
 
     GOOD = (
         Snippet("random", HEAD + "model = keras.Sequential([layers.Dense(8, 'relu', kernel_initializer='he_normal'), layers.Dense(1)])\nmodel.compile('adam', 'mse')\n"),
@@ -52,9 +53,13 @@ class KerasConstantStart(StaticRule):
                 if given is None or layer.node is None or id(layer) in told or not _is_constant(given):
                     continue
                 told.add(id(layer))
-                keyword = next((part for part in layer.node.keywords if part.arg == "kernel_initializer"), None)
+                keyword = next(
+                    (part for part in layer.node.keywords if part.arg == "kernel_initializer"), None
+                )
                 edits = delete_argument(program, layer.node, keyword) if keyword is not None else ()
-                yield self.finding(program, layer.node, fix=Fix("Use the default start", edits) if edits else None)
+                yield self.finding(
+                    program, layer.node, fix=Fix("Use the default start", edits) if edits else None
+                )
 
 
 def _is_constant(value: Value) -> bool:

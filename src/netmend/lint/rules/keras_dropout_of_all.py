@@ -5,9 +5,17 @@ from collections.abc import Iterator
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import constant
 from netmend.lint.rule import Snippet, StaticRule, register
+from netmend.lint.understand.test_code import is_test_code
 from netmend.vocabulary.finding import Finding
 
-_LAYERS = ("Dropout", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "AlphaDropout", "GaussianDropout")
+_LAYERS = (
+    "Dropout",
+    "SpatialDropout1D",
+    "SpatialDropout2D",
+    "SpatialDropout3D",
+    "AlphaDropout",
+    "GaussianDropout",
+)
 
 
 @register
@@ -21,9 +29,11 @@ class KerasDropoutOfAll(StaticRule):
     """
 
     code = "S820"
+    needs = "keras"
     cause = "LYR-DROPOUT-RATE"
     message = "A dropout rate of {} is no share between 0 and 1; write for example Dropout(0.2)."
     triggers = ("Dropout",)
+    patterns = (r"\bDense\(|\.compile\(|Dropout[123]D\(|rate\s*=",)
 
     GOOD = (
         Snippet("a share", "import keras\n\nlayer = keras.layers.Dropout(0.2)\n"),
@@ -32,12 +42,24 @@ class KerasDropoutOfAll(StaticRule):
         Snippet("not of Keras", "import torch\n\nlayer = torch.nn.Dropout(1)\n"),
     )
     BAD = (
-        Snippet("a percentage", "import keras\n\nmodel = keras.Sequential([keras.layers.Dense(8), keras.layers.Dropout(20)])\n", line=3),
-        Snippet("all", "from tensorflow.keras.layers import SpatialDropout2D\n\ndef block(x):\n    return SpatialDropout2D(rate=1.0)(x)\n", line=4),
+        Snippet(
+            "a percentage",
+            "import keras\n\nmodel = keras.Sequential([keras.layers.Dense(8), keras.layers.Dropout(20)])\n",
+            line=3,
+        ),
+        Snippet(
+            "all",
+            "from tensorflow.keras.layers import SpatialDropout2D\n\ndef block(x):\n    return SpatialDropout2D(rate=1.0)(x)\n",
+            line=4,
+        ),
     )
 
     def check(self, program: Program) -> Iterator[Finding]:
-        for event in program.calls_of(*(f"keras.layers.{name}" for name in _LAYERS)):
+        for event in (
+            program.calls_of(*(f"keras.layers.{name}" for name in _LAYERS))
+            if not is_test_code(program)
+            else ()
+        ):
             rate = constant(event.call.argument("rate", 0)) if event.call is not None else None
-            if type(rate) in (int, float) and not 0 <= rate < 1:
+            if isinstance(rate, int | float) and not isinstance(rate, bool) and not 0 <= rate < 1:
                 yield self.finding(program, event.node, self.message.format(rate))

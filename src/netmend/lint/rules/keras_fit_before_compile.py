@@ -22,6 +22,7 @@ class KerasFitBeforeCompile(StaticRule):
     """
 
     code = "S813"
+    needs = "keras"
     cause = "API-CALL-MISSING"
     message = "The model is not compiled here; call model.compile(optimizer=..., loss=...) before fit()."
     triggers = (".fit(",)
@@ -46,7 +47,9 @@ class KerasFitBeforeCompile(StaticRule):
             entry = program.entry_of(event)
             if made is None or program.entry_of(made) is not entry or not entry.complete:
                 continue
-            if not any(_may_compile(other.call, model) for other in program.calls if other.order < event.order):
+            if not any(
+                _may_compile(other.call, model) for other in program.calls if other.order < event.order
+            ):
                 yield self.finding(program, event.node)
 
 
@@ -56,8 +59,14 @@ def _may_compile(call: Call | None, model: Call) -> bool:
         return False
     if call.method == "compile" and model_of(call.receiver) is model:
         return True
-    if call.result is not None or isinstance(resolved(call.function), Function) and call.result is None and call is model:
+    if call.result is not None or (
+        isinstance(resolved(call.function), Function) and call.result is None and call is model
+    ):
         return False
     callee: Value = resolved(call.function)
-    is_own = isinstance(callee, Name) and callee.qualified.startswith(("keras.", "tensorflow.keras.")) or "." not in call.qualified and bool(call.qualified)
-    return not is_own and any(part is model for value in (*call.args, *call.keywords.values()) for part in walk(value))
+    is_own = (isinstance(callee, Name) and callee.qualified.startswith(("keras.", "tensorflow.keras."))) or (
+        "." not in call.qualified and bool(call.qualified)
+    )
+    return not is_own and any(
+        part is model for value in (*call.args, *call.keywords.values()) for part in walk(value)
+    )

@@ -24,6 +24,7 @@ class KerasFitNotShuffled(StaticRule):
     """
 
     code = "S817"
+    needs = "keras"
     cause = "API-SHUFFLE-POS"
     message = "shuffle=False trains on the data in its order; leave shuffle at True unless the order matters."
     advisory = True
@@ -36,17 +37,39 @@ class KerasFitNotShuffled(StaticRule):
         Snippet("an option", HEAD + "model.fit(x, y, shuffle=args.shuffle)  # not shuffle=False\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("script", HEAD + "model.fit(x, y, epochs=3, shuffle=False)\n", line=6, fixed=HEAD + "model.fit(x, y, epochs=3)\n"),
-        Snippet("function", HEAD + "def run(x, y):\n    return model.fit(x, y, shuffle=False, batch_size=32)\n", line=7),
+        Snippet(
+            "script",
+            HEAD + "model.fit(x, y, epochs=3, shuffle=False)\n",
+            line=6,
+            fixed=HEAD + "model.fit(x, y, epochs=3)\n",
+        ),
+        Snippet(
+            "function",
+            HEAD + "def run(x, y):\n    return model.fit(x, y, shuffle=False, batch_size=32)\n",
+            line=7,
+        ),
     )
 
     def check(self, program: Program) -> Iterator[Finding]:
         for event, call, model in fits(program):
             layers = chain(program, model)
-            if constant(call.keywords.get("shuffle"), True) is not False or layers is None or not layers.whole or call.argument("y", 1) is None:
+            if (
+                constant(call.keywords.get("shuffle"), True) is not False
+                or layers is None
+                or not layers.whole
+                or call.argument("y", 1) is None
+            ):
                 continue
             if any(kind(layer) in _SEQUENCES for layer in layers.layers):
                 continue
-            keyword = next((part for part in call.node.keywords if part.arg == "shuffle"), None) if call.node else None
-            edits = delete_argument(program, call.node, keyword) if keyword is not None and call.node is not None else ()
+            keyword = (
+                next((part for part in call.node.keywords if part.arg == "shuffle"), None)
+                if call.node
+                else None
+            )
+            edits = (
+                delete_argument(program, call.node, keyword)
+                if keyword is not None and call.node is not None
+                else ()
+            )
             yield self.finding(program, event.node, fix=Fix("Shuffle", edits) if edits else None)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from netmend.lint.engine.program import Program
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.keras_data import source
+from netmend.lint.understand.test_code import is_test_code
 from netmend.vocabulary.finding import Finding
 
 HEAD = """\
@@ -27,14 +28,22 @@ class KerasFitOnTestData(StaticRule):
     """
 
     code = "S811"
+    needs = "keras"
     cause = "VAL-TEST-LEAK"
     message = "The model is fitted on the test part of the data; use the training part."
-    triggers = ("load_data", "train_test_split")
+    triggers = ("load_data", "train_test_split", ".fit(")
 
     GOOD = (
         Snippet("the training part", HEAD + "model.fit(x_train, y_train)\nmodel.evaluate(x_test, y_test)\n"),
-        Snippet("test part as validation data", HEAD + "model.fit(x_train, y_train, validation_data=(x_test, y_test))\n"),
-        Snippet("both, for the last model", HEAD + "model.fit(x_train, y_train)\nprint(model.evaluate(x_test, y_test))\nmodel.fit(x_test, y_test)\n"),
+        Snippet(
+            "test part as validation data",
+            HEAD + "model.fit(x_train, y_train, validation_data=(x_test, y_test))\n",
+        ),
+        Snippet(
+            "both, for the last model",
+            HEAD
+            + "model.fit(x_train, y_train)\nprint(model.evaluate(x_test, y_test))\nmodel.fit(x_test, y_test)\n",
+        ),
     )
     BAD = (
         Snippet("a split", HEAD + "model.fit(x_test, y_test, epochs=5)\n", line=7),
@@ -43,8 +52,11 @@ class KerasFitOnTestData(StaticRule):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        events = program.methods_of("fit")
-        given = [(event, source(event.call.argument("x", 0) if event.call is not None else None)) for event in events]
+        events = program.methods_of("fit") if not is_test_code(program) else []
+        given = [
+            (event, source(event.call.argument("x", 0) if event.call is not None else None))
+            for event in events
+        ]
         for event, data in given:
             if data.split != 1 or data.part != 0 or event.call is None or len(event.call.args) < 2:
                 continue

@@ -10,7 +10,15 @@ from netmend.lint.understand.keras_models import Chain, kind
 from netmend.vocabulary.finding import Finding
 
 _KEEP_AXES = ("Dense", "Dropout", "Activation", "ReLU", "BatchNormalization", "Softmax", "LeakyReLU")
-_MAPS = ("Conv2D", "Conv3D", "MaxPooling2D", "AveragePooling2D", "MaxPool2D", "MaxPooling3D", "SeparableConv2D")
+_MAPS = (
+    "Conv2D",
+    "Conv3D",
+    "MaxPooling2D",
+    "AveragePooling2D",
+    "MaxPool2D",
+    "MaxPooling3D",
+    "SeparableConv2D",
+)
 _POOLS = ("MaxPooling2D", "AveragePooling2D", "MaxPool2D", "MaxPooling3D")
 HEAD = "import keras\nfrom keras import layers\n\n"
 
@@ -26,9 +34,10 @@ class KerasFlattenMissing(StaticRule):
     """
 
     code = "S809"
+    needs = "keras"
     cause = "LYR-FLATTEN-MISSING"
     message = "The feature map reaches this Dense layer unflattened; put Flatten() or GlobalAveragePooling2D() before it."
-    triggers = ("Conv2D", "Conv3D")
+    triggers = ("Conv2D", "Conv3D", ".compile(")
 
     GOOD = (
         Snippet("flattened", HEAD + "model = keras.Sequential([layers.Conv2D(8, 3), layers.MaxPooling2D(), layers.Flatten(), layers.Dense(10, 'softmax')])\n"

@@ -29,9 +29,10 @@ class KerasLabelForm(StaticRule):
     """
 
     code = "S804"
+    needs = "keras"
     cause = "INP-METHOD-SHAPE"
     message = "Labels and loss disagree on the form."
-    triggers = ("categorical_crossentropy", "CategoricalCrossentropy")
+    triggers = ("categorical_crossentropy", "CategoricalCrossentropy", ".fit(")
 
     GOOD = (
         Snippet("numbers, sparse", HEAD + "model.compile('adam', 'sparse_categorical_crossentropy')\nmodel.fit(x / 255, y)\n"),
@@ -51,15 +52,35 @@ class KerasLabelForm(StaticRule):
     def check(self, program: Program) -> Iterator[Finding]:
         known = list(compiles(program))
         for event, call, model in fits(program):
-            last = [compiled for compiled in known if compiled.model is model and compiled.event.order < event.order]
-            if not last or len({compiled.loss for compiled in last}) > 1 and not _is_plain(last[-1].event, event):
+            last = [
+                compiled
+                for compiled in known
+                if compiled.model is model and compiled.event.order < event.order
+            ]
+            if not last or (
+                len({compiled.loss for compiled in last}) > 1 and not _is_plain(last[-1].event, event)
+            ):
                 continue
             loss = last[-1].loss
             labels = source(call.argument("y", 1))
             if loss == SPARSE and labels.one_hot:
-                yield self.finding(program, event.node, "The labels are one-hot codes, the sparse loss takes class numbers; use categorical_crossentropy.")
-            elif loss == CATEGORICAL and labels.data in IMAGES and labels.part == 1 and not labels.one_hot and not labels.scaled:
-                yield self.finding(program, event.node, "The labels are class numbers, categorical_crossentropy takes one-hot codes; use sparse_categorical_crossentropy.")
+                yield self.finding(
+                    program,
+                    event.node,
+                    "The labels are one-hot codes, the sparse loss takes class numbers; use categorical_crossentropy.",
+                )
+            elif (
+                loss == CATEGORICAL
+                and labels.data in IMAGES
+                and labels.part == 1
+                and not labels.one_hot
+                and not labels.scaled
+            ):
+                yield self.finding(
+                    program,
+                    event.node,
+                    "The labels are class numbers, categorical_crossentropy takes one-hot codes; use sparse_categorical_crossentropy.",
+                )
 
 
 def _is_plain(compile_event: object, fit_event: object) -> bool:

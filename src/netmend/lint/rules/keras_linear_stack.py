@@ -24,8 +24,11 @@ class KerasLinearStack(StaticRule):
     """
 
     code = "S808"
+    needs = "keras"
     cause = "ACT-HID-MISSING"
-    message = 'This layer has no activation, so it and the next are one linear map; give it activation="relu".'
+    message = (
+        'This layer has no activation, so it and the next are one linear map; give it activation="relu".'
+    )
     triggers = ("compile(",)
 
     GOOD = (
@@ -50,7 +53,9 @@ class KerasLinearStack(StaticRule):
         for compiled in compiles(program):
             layers = compiled.layers.layers if compiled.layers is not None else ()
             for place, layer in enumerate(layers):
-                following = next((other for other in layers[place + 1 :] if kind(other) not in _LINEAR_BETWEEN), None)
+                following = next(
+                    (other for other in layers[place + 1 :] if kind(other) not in _LINEAR_BETWEEN), None
+                )
                 if following is None or id(layer) in told or not (is_map(layer) and is_map(following)):
                     continue
                 if activation(layer) == LINEAR and _gains_nothing(layer, following, layers[:place]):

@@ -22,9 +22,10 @@ class KerasLossAgainstActivation(StaticRule):
     """
 
     code = "S803"
+    needs = "keras"
     cause = "LOS-SELECT"
     message = "The loss does not fit the last activation."
-    triggers = ("crossentropy", "Crossentropy")
+    triggers = ("crossentropy", "Crossentropy", ".compile(")
 
     GOOD = (
         Snippet("categorical", HEAD + "model = keras.Sequential([layers.Dense(12, activation='softmax')])\nmodel.compile('adam', 'categorical_crossentropy')\n"),

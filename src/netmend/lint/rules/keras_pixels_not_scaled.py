@@ -32,9 +32,10 @@ class KerasPixelsNotScaled(StaticRule):
     """
 
     code = "S816"
+    needs = "keras"
     cause = "PRE-MISS-NORM"
     message = "Pixels from 0 to 255 go into the model unscaled; divide the images by 255, for training and test alike."
-    triggers = ("load_data",)
+    triggers = ("load_data", ".fit(")
 
     GOOD = (
         Snippet("scaled", HEAD + "x_train, x_test = x_train / 255.0, x_test / 255.0\n" + MODEL + COMPILE + "model.fit(x_train, y_train)\n"),
@@ -72,4 +73,6 @@ def _takes_raw(layers: Chain | None) -> bool:
         if kind(layer) in ("Dense", "Conv2D", "SeparableConv2D"):
             break
     following = layers.layers[len(first) : len(first) + 1]
-    return all(kind(layer) in _KEEP_RANGE for layer in first) and not any(kind(layer) == "BatchNormalization" for layer in following)
+    return all(kind(layer) in _KEEP_RANGE for layer in first) and not any(
+        kind(layer) == "BatchNormalization" for layer in following
+    )

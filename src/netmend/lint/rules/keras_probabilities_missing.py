@@ -23,9 +23,10 @@ class KerasProbabilitiesMissing(StaticRule):
     """
 
     code = "S802"
+    needs = "keras"
     cause = "LYR-SOFTMAX-MISSING"
-    message = "The loss expects probabilities; give the last layer activation=\"{}\", or use the loss with from_logits=True."
-    triggers = ("crossentropy", "Crossentropy")
+    message = 'The loss expects probabilities; give the last layer activation="{}", or use the loss with from_logits=True.'
+    triggers = ("crossentropy", "Crossentropy", ".compile(")
 
     GOOD = (
         Snippet("softmax", HEAD + "model = keras.Sequential([layers.Dense(10, activation='softmax')])\nmodel.compile('adam', 'categorical_crossentropy')\n"),

@@ -19,18 +19,32 @@ class KerasRateTooHigh(StaticRule):
     """
 
     code = "S818"
+    needs = "keras"
     cause = "HYP-LR-HIGH"
     message = "A learning rate of {} cannot work for {}; begin at {}."
-    triggers = ("keras",)
+    triggers = ("keras", "Adam(", "AdamW(", "Nadam(", "Adamax(", "RMSprop(", "SGD(", "Adagrad(", "Lion(")
 
     GOOD = (
-        Snippet("usual", "import keras\n\noptimizer = keras.optimizers.Adam(learning_rate=1e-3)\nother = keras.optimizers.SGD(0.1)\n"),
-        Snippet("a high rate that SGD may have", "import keras\n\noptimizer = keras.optimizers.SGD(learning_rate=1.0)\nother = keras.optimizers.Adadelta(1.0)\n"),
-        Snippet("a schedule", "import keras\n\noptimizer = keras.optimizers.Adam(keras.optimizers.schedules.CosineDecay(1e-3, 100))\n"),
+        Snippet(
+            "usual",
+            "import keras\n\noptimizer = keras.optimizers.Adam(learning_rate=1e-3)\nother = keras.optimizers.SGD(0.1)\n",
+        ),
+        Snippet(
+            "a high rate that SGD may have",
+            "import keras\n\noptimizer = keras.optimizers.SGD(learning_rate=1.0)\nother = keras.optimizers.Adadelta(1.0)\n",
+        ),
+        Snippet(
+            "a schedule",
+            "import keras\n\noptimizer = keras.optimizers.Adam(keras.optimizers.schedules.CosineDecay(1e-3, 100))\n",
+        ),
     )
     BAD = (
         Snippet("Adam", "import keras\n\noptimizer = keras.optimizers.Adam(learning_rate=1.0)\n", line=3),
-        Snippet("by position", "from tensorflow.keras.optimizers import RMSprop\n\ndef build(model):\n    model.compile(RMSprop(3), 'mse')\n", line=4),
+        Snippet(
+            "by position",
+            "from tensorflow.keras.optimizers import RMSprop\n\ndef build(model):\n    model.compile(RMSprop(3), 'mse')\n",
+            line=4,
+        ),
         Snippet("negative", "import keras\n\noptimizer = keras.optimizers.SGD(-0.01)\n", line=3),
     )
 

@@ -6,6 +6,7 @@ from netmend.lint.edits import replace
 from netmend.lint.engine.program import Program
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.keras_models import activation, width
+from netmend.lint.understand.test_code import is_test_code
 from netmend.vocabulary.finding import Finding, Fix
 
 HEAD = "import keras\nfrom keras import layers\n\n"
@@ -21,9 +22,11 @@ class KerasSoftmaxOverOne(StaticRule):
     """
 
     code = "S805"
+    needs = "keras"
     cause = "ACT-OUT-WRONG"
     message = 'Softmax over one unit is always 1; use activation="sigmoid", or one unit per class.'
     triggers = ("softmax",)
+    patterns = (r"\bDense\(|\.compile\(",)
 
     GOOD = (
         Snippet("two units", HEAD + "layer = layers.Dense(2, activation='softmax')\n"),
@@ -40,11 +43,19 @@ class KerasSoftmaxOverOne(StaticRule):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        for event in program.calls_of("keras.layers.Dense"):
+        for event in program.calls_of("keras.layers.Dense") if not is_test_code(program) else ():
             call = event.call
             if call is None or width(call) != 1 or activation(call) != "softmax":
                 continue
-            keyword = next((part for part in call.node.keywords if part.arg == "activation"), None) if call.node else None
+            keyword = (
+                next((part for part in call.node.keywords if part.arg == "activation"), None)
+                if call.node
+                else None
+            )
             text = program.source(keyword.value) if keyword is not None else ""
-            edits = replace(program, keyword.value, text.replace("softmax", "sigmoid")) if keyword is not None and text[:1] in "'\"" else ()
+            edits = (
+                replace(program, keyword.value, text.replace("softmax", "sigmoid"))
+                if keyword is not None and text[:1] in "'\""
+                else ()
+            )
             yield self.finding(program, event.node, fix=Fix("Use sigmoid", edits) if edits else None)

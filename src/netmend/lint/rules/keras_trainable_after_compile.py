@@ -30,6 +30,7 @@ class KerasTrainableAfterCompile(StaticRule):
     """
 
     code = "S812"
+    needs = "keras"
     cause = "LOOP-FREEZE"
     message = "This has no effect until the model is compiled again; call compile() after it."
     triggers = (".trainable",)
@@ -47,7 +48,11 @@ class KerasTrainableAfterCompile(StaticRule):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        stores = [event for event in program.events if event.kind == STORE and event.target is not None and event.target.name == "trainable"]
+        stores = [
+            event
+            for event in program.events
+            if event.kind == STORE and event.target is not None and event.target.name == "trainable"
+        ]
         if not stores:
             return
         known = list(compiles(program))
@@ -57,7 +62,12 @@ class KerasTrainableAfterCompile(StaticRule):
             for compiled in known:
                 if base is None or not before(compiled.event, store) or not _belongs(base, compiled.model):
                     continue
-                after = [event for event, model in fitted if model is compiled.model and before(store, event) or _follows(store, event, model, compiled)]
+                after = [
+                    event
+                    for event, model in fitted
+                    if (model is compiled.model and before(store, event))
+                    or _follows(store, event, model, compiled)
+                ]
                 if after and not any(store.order < other.event.order for other in known):
                     yield self.finding(program, store.node)
                     break
@@ -73,6 +83,10 @@ def _belongs(base: Value, model: Call) -> bool:
     inside = {id(part) for argument in (*model.args, *model.keywords.values()) for part in walk(argument)}
     for part in walk(base):
         made = resolved(part)
-        if made is model or (id(made) in inside and isinstance(made, Call) and (kind(made) or made.qualified.startswith("keras."))):
+        if made is model or (
+            id(made) in inside
+            and isinstance(made, Call)
+            and (kind(made) or made.qualified.startswith("keras."))
+        ):
             return True
     return False

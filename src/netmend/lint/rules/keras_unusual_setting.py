@@ -8,7 +8,14 @@ from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.keras_rates import rates
 from netmend.vocabulary.finding import Finding
 
-_USUAL = {"SGD": (1e-5, 1.0), "Adam": (1e-6, 0.02), "AdamW": (1e-6, 0.02), "Nadam": (1e-6, 0.02), "Adamax": (1e-6, 0.05), "RMSprop": (1e-6, 0.02)}
+_USUAL = {
+    "SGD": (1e-5, 1.0),
+    "Adam": (1e-6, 0.02),
+    "AdamW": (1e-6, 0.02),
+    "Nadam": (1e-6, 0.02),
+    "Adamax": (1e-6, 0.05),
+    "RMSprop": (1e-6, 0.02),
+}
 
 
 @register
@@ -21,14 +28,21 @@ class KerasUnusualSetting(StaticRule):
     """
 
     code = "S819"
+    needs = "keras"
     cause = "HYP-LR-HIGH"
     message = "A learning rate of {} is unusual for {} (usual: {} to {})."
     advisory = True
-    triggers = ("keras",)
+    triggers = ("keras", "Adam(", "AdamW(", "Nadam(", "Adamax(", "RMSprop(", "SGD(", "Dropout(")
 
     GOOD = (
-        Snippet("usual", "import keras\n\noptimizer = keras.optimizers.Adam(3e-4)\ndrop = keras.layers.Dropout(0.5)\n"),
-        Snippet("high for SGD, not unheard of", "import keras\n\noptimizer = keras.optimizers.SGD(0.5, momentum=0.9)\n"),
+        Snippet(
+            "usual",
+            "import keras\n\noptimizer = keras.optimizers.Adam(3e-4)\ndrop = keras.layers.Dropout(0.5)\n",
+        ),
+        Snippet(
+            "high for SGD, not unheard of",
+            "import keras\n\noptimizer = keras.optimizers.SGD(0.5, momentum=0.9)\n",
+        ),
         Snippet("from outside", "import keras\n\ndef build(rate):\n    return keras.optimizers.Adam(rate)\n"),
     )
     BAD = (
@@ -44,7 +58,7 @@ class KerasUnusualSetting(StaticRule):
                 text = self.message.format(f"{rate:g}", name, f"{low:g}", f"{high:g}")
                 yield self.finding(program, event.node, text, cause="HYP-LR-LOW" if rate < low else None)
         for event in program.calls_of("keras.layers.Dropout"):
-            rate = constant(event.call.argument("rate", 0)) if event.call is not None else None
-            if type(rate) in (int, float) and 0.8 < rate < 1:
-                text = f"Dropout({rate:g}) drops {rate:.0%} of the values; Keras wants the rate to drop, not the one to keep."
+            share = constant(event.call.argument("rate", 0)) if event.call is not None else None
+            if isinstance(share, float) and 0.8 < share < 1:
+                text = f"Dropout({share:g}) drops {share:.0%} of the values; Keras wants the rate to drop, not the one to keep."
                 yield self.finding(program, event.node, text, cause="LYR-DROPOUT-RATE")

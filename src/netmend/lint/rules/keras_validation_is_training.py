@@ -3,9 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.lint.engine.program import Program
-from netmend.lint.engine.values import Collection, Param, Unknown, resolved
+from netmend.lint.engine.values import Collection, Item, Unknown, Value, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.roles import same
+from netmend.lint.understand.test_code import is_test_code
 from netmend.vocabulary.finding import Finding
 
 HEAD = "import keras\n\nmodel = keras.Sequential([keras.layers.Dense(1)])\nmodel.compile('adam', 'mse')\n"
@@ -22,8 +23,11 @@ class KerasValidationIsTraining(StaticRule):
     """
 
     code = "S810"
+    needs = "keras"
     cause = "VAL-SPLIT"
-    message = "The validation data is the training data; keep a part aside, for example with validation_split=0.1."
+    message = (
+        "The validation data is the training data; keep a part aside, for example with validation_split=0.1."
+    )
     triggers = ("validation_data",)
 
     GOOD = (
@@ -33,19 +37,42 @@ class KerasValidationIsTraining(StaticRule):
         Snippet("another generator", HEAD + "model.fit(train, validation_data=val)\n"),
     )
     BAD = (
-        Snippet("arrays", HEAD + "x, y = load()\nmodel.fit(x, y, epochs=5, validation_data=(x, y))\n", line=6),
-        Snippet("a data set", "import tensorflow as tf\n\ndef run(model: tf.keras.Model, train_ds):\n    model.fit(train_ds, validation_data=train_ds, epochs=3)\n", line=4),
+        Snippet(
+            "the same rows",
+            HEAD
+            + "x, y = load()\nfor train, val in folds:\n    model.fit(x[val], y[val], validation_data=(x[val], y[val]))\n",
+            line=7,
+        ),
+        Snippet(
+            "arrays", HEAD + "x, y = load()\nmodel.fit(x, y, epochs=5, validation_data=(x, y))\n", line=6
+        ),
+        Snippet(
+            "a data set",
+            "import tensorflow as tf\n\ndef run(model: tf.keras.Model, train_ds):\n    model.fit(train_ds, validation_data=train_ds, epochs=3)\n",
+            line=4,
+        ),
     )
 
     def check(self, program: Program) -> Iterator[Finding]:
-        for event in program.methods_of("fit"):
+        for event in program.methods_of("fit") if not is_test_code(program) else ():
             call = event.call
             if call is None or "validation_data" not in call.keywords:
                 continue
             given = call.argument("x", 0)
             held = resolved(call.keywords["validation_data"])
-            other = held.items[0] if isinstance(held, Collection) and held.kind == "tuple" and held.items else held
+            other = (
+                held.items[0]
+                if isinstance(held, Collection) and held.kind == "tuple" and held.items
+                else held
+            )
             if given is None or isinstance(resolved(given), Unknown):
                 continue
-            if same(given, other) and (not isinstance(resolved(given), Param) or resolved(given) is resolved(other)):
+            if _same(given, other):
                 yield self.finding(program, event.node)
+
+
+def _same(one: Value, other: Value) -> bool:
+    one, other = resolved(one), resolved(other)
+    if isinstance(one, Item) and isinstance(other, Item):
+        return one is other or (same(one.key, other.key) and _same(one.base, other.base))
+    return same(one, other)

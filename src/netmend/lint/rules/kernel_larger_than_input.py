@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from netmend.lint.engine.program import Program
 from netmend.lint.rule import Snippet, StaticRule, register
+from netmend.lint.understand.literal_layers import LITERAL_LAYERS
 from netmend.lint.understand.misfits import KERNEL, misfits
 from netmend.vocabulary.finding import Finding
 
@@ -31,6 +32,7 @@ class KernelLargerThanInput(StaticRule):
     cause = "LYR-FILTER"
     message = "The kernel is larger than what is left of its input."
     triggers = ("nn.Conv", "Pool", "_pool", "Conv2d(", "Conv1d(")
+    patterns = (LITERAL_LAYERS,)
 
     GOOD = (
         Snippet("large enough", HEAD + DEEP + "out = net(torch.randn(4, 1, 64, 64))\n"),

@@ -4,10 +4,12 @@ from collections.abc import Iterator
 
 from netmend.lint.engine.history import STORE, Event
 from netmend.lint.engine.program import Program
-from netmend.lint.engine.values import Call, Instance, Value, resolved
+from netmend.lint.engine.values import Call, Value, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
+from netmend.lint.understand.literal_layers import LITERAL_LAYERS
 from netmend.lint.understand.modules import BATCH_NORMS, RANDOM, forward_around, learns
 from netmend.lint.understand.operations import parts_of
+from netmend.lint.understand.test_code import is_test_code
 from netmend.lint.understand.training import grad_is_off
 from netmend.vocabulary.finding import Finding
 
@@ -30,6 +32,10 @@ class LayerMadeInForward(StaticRule):
     cause = "ARC-INIT-MULTI"
     message = "This layer gets new random weights at every call of forward; make it in __init__."
     triggers = ("def forward",)
+    patterns = (
+        r"^[ \t]+(?:return\b|\w+ =)[^\n#]*\bnn\.(?:Linear|Conv[123]d|LSTM|GRU|RNN|Embedding|BatchNorm[123]d)\(",
+        LITERAL_LAYERS,
+    )
 
     GOOD = (
         Snippet("made in __init__", HEAD + INIT + "    def forward(self, x):\n        return self.fc(x)\n"),
@@ -49,6 +55,8 @@ class LayerMadeInForward(StaticRule):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
+        if is_test_code(program):
+            return
         made = [(event, made) for event in program.calls if (made := _made(event)) is not None]
         if not made:
             return
@@ -95,8 +103,6 @@ def _is_only_called(events: list[Event], layer: Value) -> bool:
             base = event.target.base
             if base is not None and (resolved(event.value) is layer or _reads(base, layer)):
                 return False
-            if isinstance(resolved(event.value), Instance):
-                continue
     return is_called
 
 

@@ -8,7 +8,7 @@ from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Call, Param, Value, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.modules import forward_around
-from netmend.lint.understand.operations import operation
+from netmend.lint.understand.operations import ACTIVATIONS, operation
 from netmend.vocabulary.finding import Finding, Fix
 
 NET = """\
@@ -27,6 +27,19 @@ _OTHERS = frozenset(
     ("Softmax", "LogSoftmax", "Dropout", "Dropout2d", "MaxPool1d", "MaxPool2d", "AvgPool2d", "AdaptiveAvgPool2d", "Flatten", "BatchNorm1d", "BatchNorm2d",
      "LayerNorm", "Identity")
 )  # fmt: skip
+_GIVE_TENSORS = frozenset(
+    f"torch.nn.{name}"
+    for name in (
+        *_NO_OPTIONS,
+        *_OTHERS,
+        "Linear",
+        "Conv1d",
+        "Conv2d",
+        "Conv3d",
+        "ConvTranspose2d",
+        "Embedding",
+    )
+)
 _NAMES = tuple(f"torch.nn.{name}" for name in sorted(_NO_OPTIONS | _OTHERS))
 
 
@@ -44,6 +57,7 @@ class LayerMadeOfTensor(StaticRule):
     cause = "API-USAGE"
     message = "nn.{name}(x) makes a layer and computes nothing; write nn.{name}(…)(x) or use the function."
     triggers = tuple(f"nn.{name}(" for name in sorted(_NO_OPTIONS | _OTHERS))
+    patterns = (r"^[ \t]+(?!self\.)\w+\s*=\s*nn\.[A-Z]\w*\(\s*[a-z_]\w*\s*[,)]|return\s+nn\.[A-Z]",)
 
     GOOD = (
         Snippet("made, then called", NET + "        return nn.ReLU()(self.fc(x))\n"),
@@ -62,10 +76,17 @@ class LayerMadeOfTensor(StaticRule):
     def check(self, program: Program) -> Iterator[Finding]:
         for event in program.calls_of(*_NAMES):
             call = event.call
-            if call is None or call.node is None or len(call.args) != 1 or not _is_tensor(call.args[0], event):
+            if (
+                call is None
+                or call.node is None
+                or len(call.args) != 1
+                or not _is_tensor(call.args[0], event)
+            ):
                 continue
             name = call.qualified.rpartition(".")[2]
-            yield self.finding(program, call.node, self.message.format(name=name), fix=_fix(program, call, name))
+            yield self.finding(
+                program, call.node, self.message.format(name=name), fix=_fix(program, call, name)
+            )
 
 
 def _is_tensor(value: Value, event: Event) -> bool:
@@ -73,7 +94,7 @@ def _is_tensor(value: Value, event: Event) -> bool:
     value = resolved(value)
     op = operation(value)
     if op is not None:
-        return op.layer is not None and op.layer.qualified not in ("torch.nn.ModuleList", "torch.nn.ModuleDict")
+        return op.name in ACTIVATIONS if op.layer is None else op.layer.qualified in _GIVE_TENSORS
     body = forward_around(event)
     if not isinstance(value, Param) or body is None or value.default is not None:
         return False

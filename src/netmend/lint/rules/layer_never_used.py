@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.lint.engine.program import Program
-from netmend.lint.engine.values import Class
+from netmend.lint.engine.values import Class, Name
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.modules import learns, module_classes
 from netmend.vocabulary.finding import Finding
@@ -62,7 +62,8 @@ class LayerNeverUsed(StaticRule):
             return
         loaded, words = _read_names(program.tree)
         for cls in classes:
-            if not cls.is_known or "forward" not in cls.methods or _reaches(cls) or len(cls.bases) != 1:
+            base = cls.bases[0] if len(cls.bases) == 1 else None
+            if not isinstance(base, Name) or "forward" not in cls.methods or _reaches(cls):
                 continue
             for instance in program.instances_of(cls)[:1]:
                 for name, value in instance.attributes.items():
@@ -75,7 +76,8 @@ class LayerNeverUsed(StaticRule):
 
 def _reaches(cls: Class) -> bool:
     return any(
-        (isinstance(node, ast.Attribute) and node.attr in _REACH) or (isinstance(node, ast.Name) and node.id in _REACH)
+        (isinstance(node, ast.Attribute) and node.attr in _REACH)
+        or (isinstance(node, ast.Name) and node.id in _REACH)
         for node in ast.walk(cls.definition)
     )
 

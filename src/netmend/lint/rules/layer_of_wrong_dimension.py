@@ -4,11 +4,14 @@ from collections.abc import Iterator
 
 from netmend.lint.engine.program import Program
 from netmend.lint.rule import Snippet, StaticRule, register
+from netmend.lint.understand.literal_layers import LITERAL_LAYERS
 from netmend.lint.understand.misfits import NORM, misfits
 from netmend.vocabulary.finding import Finding
 
 HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n\n"
-NET = HEAD + """\
+NET = (
+    HEAD
+    + """\
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -20,6 +23,7 @@ class Net(nn.Module):
 
     def forward(self, x):
 """
+)
 
 
 @register
@@ -36,6 +40,7 @@ class LayerOfWrongDimension(StaticRule):
     cause = "INP-LAYER-SHAPE"
     message = "The layer is made for another number of axes than reach it."
     triggers = ("BatchNorm", "Dropout2d")
+    patterns = (LITERAL_LAYERS,)
 
     GOOD = (
         Snippet("kinds agree", NET + "        return self.drop(self.bn2(self.conv(x)))\n"),

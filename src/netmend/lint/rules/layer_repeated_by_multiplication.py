@@ -28,6 +28,9 @@ class LayerRepeatedByMultiplication(StaticRule):
     cause = "ARC-STRUCT-SUBOPT"
     message = "The same layer stands in every place of this list and shares its weights; make a new one each time: [… for _ in range(n)]."
     triggers = ("] *", "]*", "* [", "*[")
+    patterns = (
+        r"\[[^\]\n]*(?:nn\.|ayer|Linear|lock)[^\]\n]*\]\s*\*|\*\s*\[[^\]\n]*(?:nn\.|ayer|Linear|lock)",
+    )
 
     GOOD = (
         Snippet("made one by one", HEAD + "net = nn.Sequential(*[nn.Linear(8, 8) for _ in range(3)])\n"),
@@ -72,5 +75,7 @@ def _fix(program: Program, node: ast.AST) -> Fix | None:
     listed, times = (node.left, node.right) if isinstance(node.left, ast.List) else (node.right, node.left)
     if not isinstance(listed, ast.List):
         return None
-    edits = replace(program, node, f"[{program.source(listed.elts[0])} for _ in range({program.source(times)})]")
+    edits = replace(
+        program, node, f"[{program.source(listed.elts[0])} for _ in range({program.source(times)})]"
+    )
     return Fix("Make a layer for each place", edits, "unsafe") if edits else None

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Call, Class, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
+from netmend.lint.understand.literal_layers import LITERAL_LAYERS
 from netmend.lint.understand.modules import learns, loads_of, module_classes
 from netmend.vocabulary.finding import Finding
 
@@ -26,6 +27,7 @@ class LayerSharedByClass(StaticRule):
     cause = "ARC-INIT-MODEL"
     message = "A layer in the class body is shared by all objects and not registered, so it is never trained; make it in __init__."
     triggers = ("Module)", "LightningModule")
+    patterns = (LITERAL_LAYERS,)
 
     GOOD = (
         Snippet("made in __init__", HEAD + "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.fc = nn.Linear(2, 1)\n\n    def forward(self, x):\n        return self.fc(x)\n"),
@@ -47,9 +49,10 @@ class LayerSharedByClass(StaticRule):
             stored = {name for instance in program.instances_of(cls) for name in instance.stores}
             for name, value in cls.attributes.items():
                 made = resolved(value)
-                if name not in stored and isinstance(made, Call) and learns(made) and made.node is not None:
-                    if loads_of(cls, name):
-                        yield self.finding(program, made.node)
+                if name in stored or not isinstance(made, Call) or made.node is None:
+                    continue
+                if learns(made) and loads_of(cls, name):
+                    yield self.finding(program, made.node)
             yield from self._defaults(program, cls)
 
     def _defaults(self, program: Program, cls: Class) -> Iterator[Finding]:
@@ -57,13 +60,20 @@ class LayerSharedByClass(StaticRule):
         if method is None:
             return
         arguments = method.definition.args
-        written = {id(node) for node in (*arguments.defaults, *arguments.kw_defaults) if isinstance(node, ast.Call)}
+        written = {
+            id(node) for node in (*arguments.defaults, *arguments.kw_defaults) if isinstance(node, ast.Call)
+        }
         if not written:
             return
         for instance in program.instances_of(cls):
             for value in instance.attributes.values():
                 given = getattr(value, "default", None) or resolved(value)
-                if isinstance(given, Call) and id(given.node) in written and learns(given) and given.node is not None:
+                if (
+                    isinstance(given, Call)
+                    and id(given.node) in written
+                    and learns(given)
+                    and given.node is not None
+                ):
                     yield self.finding(
                         program, given.node,
                         "This layer is made once and shared by every object that uses the default; use None and make it inside.",

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from netmend.lint.engine.program import Program
 from netmend.lint.rule import Snippet, StaticRule, register
+from netmend.lint.understand.literal_layers import LITERAL_LAYERS
 from netmend.lint.understand.misfits import WIDTH, misfits
 from netmend.vocabulary.finding import Finding
 
@@ -49,6 +50,7 @@ class LayerWidthsDiffer(StaticRule):
     cause = "LYR-DIM-MISMATCH"
     message = "The layer's input width is not what reaches it."
     triggers = ("nn.Linear(", "Linear(", "nn.Conv", "Conv1d(", "Conv2d(", "nn.LSTM(", "nn.GRU(", ".backward(")
+    patterns = (LITERAL_LAYERS,)
 
     GOOD = (
         Snippet("widths agree", HEAD + "net = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 3))\n"),

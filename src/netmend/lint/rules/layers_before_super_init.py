@@ -8,6 +8,7 @@ from netmend.lint.engine.history import STORE, Body, Event
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Call, Class, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
+from netmend.lint.understand.literal_layers import LITERAL_LAYERS
 from netmend.lint.understand.modules import bodies, is_module, module_classes
 from netmend.vocabulary.finding import Finding, Fix
 
@@ -27,6 +28,10 @@ class LayersBeforeSuperInit(StaticRule):
     cause = "ARC-INIT-MODEL"
     message = "This is stored before super().__init__() is called, which must come first."
     triggers = ("Module)", "LightningModule")
+    patterns = (
+        r"self\.\w+\s*=[^\n]*(?:nn\.|Parameter)[^\n]*\n(?:[^\n]*\n){0,3}?[ \t]+super\(",
+        LITERAL_LAYERS,
+    )
 
     GOOD = (
         Snippet("called first", HEAD + "        super().__init__()\n        self.fc = nn.Linear(2, width)\n"),
@@ -68,13 +73,20 @@ class LayersBeforeSuperInit(StaticRule):
 
 def _is_init(event: Event) -> bool:
     node = event.node
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "__init__"
+    return (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "__init__"
+    )
 
 
 def _is_registered(event: Event, body: Body) -> bool:
     """`self.name = layer` or parameter."""
     target = event.target
-    if target is None or target.base is None or resolved(target.base) is not body.function.owner or not target.name:
+    if (
+        target is None
+        or target.base is None
+        or resolved(target.base) is not body.function.owner
+        or not target.name
+    ):
         return False
     value = event.value
     return is_module(value) or (isinstance(value, Call) and value.qualified == "torch.nn.Parameter")
@@ -85,7 +97,12 @@ def _fix(program: Program, cls: Class, event: Event) -> Fix | None:
     call = event.node
     definition = cls.methods["__init__"].definition
     statement = program.statement(call)
-    if not isinstance(call, ast.Call) or call.args or call.keywords or not isinstance(definition, ast.FunctionDef):
+    if (
+        not isinstance(call, ast.Call)
+        or call.args
+        or call.keywords
+        or not isinstance(definition, ast.FunctionDef)
+    ):
         return None
     if not isinstance(statement, ast.Expr) or statement not in definition.body:
         return None

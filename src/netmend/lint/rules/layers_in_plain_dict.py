@@ -25,8 +25,14 @@ class LayersInPlainDict(StaticRule):
 
     code = "S302"
     cause = "ARC-INIT-MODEL"
-    message = "Layers in a plain dict are not registered with the module and never trained; use nn.ModuleDict."
+    message = (
+        "Layers in a plain dict are not registered with the module and never trained; use nn.ModuleDict."
+    )
     triggers = ("Module)", "nn.Linear(", "LightningModule", "nn.Conv")
+    patterns = (
+        r"= (?:\{|dict\()",
+        r"\] = nn\.",
+    )
 
     GOOD = (
         Snippet("registered", HEAD + "        self.heads = nn.ModuleDict({'a': nn.Linear(4, 1), 'b': nn.Linear(4, 2)})\n" + USE),

@@ -25,8 +25,15 @@ class LayersInPlainList(StaticRule):
 
     code = "S301"
     cause = "ARC-INIT-MODEL"
-    message = "Layers in a plain list are not registered with the module and never trained; use nn.ModuleList."
+    message = (
+        "Layers in a plain list are not registered with the module and never trained; use nn.ModuleList."
+    )
     triggers = ("Module)", "nn.Linear(", "LightningModule", "nn.Conv")
+    patterns = (
+        r"= (?:\[\]|\[\n|list\()",
+        r"= [\[(][^\n]*\b(?:nn\.|[A-Z]\w+\()",
+        r"\.append\(\s*nn\.",
+    )
 
     GOOD = (
         Snippet("registered", HEAD + "        self.layers = nn.ModuleList([nn.Linear(8, 8) for _ in range(depth)])\n" + USE),
@@ -40,6 +47,7 @@ class LayersInPlainList(StaticRule):
         Snippet("local list", HEAD + "        layers = []\n        for i in range(depth):\n            layers.append(nn.Linear(8, 8))\n"
                 "        self.layers = nn.Sequential(*layers)\n" + USE),
         Snippet("hidden on purpose", HEAD + "        self.layers = [nn.Linear(8, 8)]\n" + USE),
+        Snippet("given to the optimiser by hand", HEAD + "        self.layers = [nn.Linear(8, 8), nn.Linear(8, 8)]\n        self.all = [p for layer in self.layers for p in layer.parameters()]\n" + USE),
         Snippet("no module", "from torch import nn\n\nclass Ensemble:\n    def __init__(self):\n        self.nets = [nn.Linear(2, 1), nn.Linear(2, 1)]\n\n"
                 "    def vote(self, x):\n        return [net(x) for net in self.nets]\n"),
     )  # fmt: skip
@@ -47,6 +55,9 @@ class LayersInPlainList(StaticRule):
         Snippet("comprehension", HEAD + "        self.layers = [nn.Linear(8, 8) for _ in range(depth)]\n" + USE, line=7,
                 fixed=HEAD + "        self.layers = nn.ModuleList([nn.Linear(8, 8) for _ in range(depth)])\n" + USE),
         Snippet("appended", HEAD + "        self.layers = []\n        for i in range(depth):\n            self.layers.append(nn.Linear(8, 8))\n" + USE, line=7),
+        Snippet("trained by the class itself", "import torch\nimport pytorch_lightning as pl\nfrom torch import nn\n\nclass Net(pl.LightningModule):\n    def __init__(self):\n        super().__init__()\n"
+                "        self.head = nn.Linear(8, 1)\n        self.layers = [nn.Linear(8, 8), nn.Linear(8, 8)]\n\n    def forward(self, x):\n        for layer in self.layers:\n            x = layer(x).relu()\n        return self.head(x)\n\n"
+                "    def configure_optimizers(self):\n        return torch.optim.Adam(self.parameters())\n", line=9),
         Snippet("tuple of blocks", "from torch import nn as layers\n\nclass Block(layers.Module):\n    def __init__(self):\n        super().__init__()\n"
                 "        self.fc = layers.Linear(4, 4)\n\n    def forward(self, x):\n        return self.fc(x)\n\n\nclass Net(layers.Module):\n"
                 "    def __init__(self):\n        super().__init__()\n        self.blocks = (Block(), Block())\n\n"

@@ -8,6 +8,7 @@ from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Attribute, Call, Either, Element, Unknown, Value, constant, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.operations import layer_name, walk
+from netmend.lint.understand.sizes import setting
 from netmend.lint.understand.training import backward_calls, grad_is_off
 from netmend.vocabulary.finding import Finding
 
@@ -29,9 +30,18 @@ class LeafChangedInPlace(StaticRule):
     """
 
     code = "S316"
-    cause = "LOOP-NO-GRAD"
+    cause = "API-USAGE"
     message = "A tensor that wants gradients is changed in place here; do it under torch.no_grad()."
-    triggers = ("requires_grad", ".backward(", "Parameter(")
+    triggers = (
+        "requires_grad",
+        ".backward(",
+        "Parameter(",
+        "weight.fill_(",
+        "weight.zero_(",
+        "weight.copy_(",
+        "weight.normal_(",
+    )
+    patterns = (r"requires_grad\s*=\s*True|\.backward\(",)
 
     GOOD = (
         Snippet("under no_grad", HEAD + LOOP + "    with torch.no_grad():\n        w -= lr * w.grad\n    w.grad = None\n"),
@@ -51,13 +61,19 @@ class LeafChangedInPlace(StaticRule):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        entries = {id(program.entry_of(event).block) for event in backward_calls(program) if not grad_is_off(event)}
+        if program.calls_of("torch.set_grad_enabled", "torch.autograd.set_grad_enabled"):
+            return
+        entries = {
+            id(program.entry_of(event).block) for event in backward_calls(program) if not grad_is_off(event)
+        }
         for event in program.events:
             changed = _changed(event)
             if changed is None or not _is_leaf(changed) or grad_is_off(event):
                 continue
             entry = program.entry_of(event)
-            is_by_gradient = any(isinstance(part, Attribute) and part.name == "grad" for part in walk(_change(event)))
+            is_by_gradient = any(
+                isinstance(part, Attribute) and part.name == "grad" for part in walk(_change(event))
+            )
             if entry.kind == "file" or (id(entry.block) in entries and is_by_gradient):
                 yield self.finding(program, event.node)
 
@@ -70,7 +86,11 @@ def _changed(event: Event) -> Value | None:
     if event.target is None:
         return None
     if event.kind == AUGMENT:
-        return event.target.old if isinstance(event.node, ast.AugAssign) and event.target.key is None else event.target.base
+        return (
+            event.target.old
+            if isinstance(event.node, ast.AugAssign) and event.target.key is None
+            else event.target.base
+        )
     if event.kind == STORE and event.target.key is not None:
         return event.target.base
     return None
@@ -91,17 +111,13 @@ def _is_leaf(value: Value) -> bool:
     if isinstance(value, Call) and value.result is None:
         name = value.qualified
         if name == "torch.nn.Parameter":
-            return constant(value.argument("requires_grad", 1), True) is True
+            return setting(value.argument("requires_grad", 1), True) is True
         is_made = name.startswith("torch.") and name.count(".") == 1 and name.rpartition(".")[2][:1].islower()
         return is_made and constant(value.keywords.get("requires_grad")) is True
     if isinstance(value, Attribute) and value.name in ("weight", "bias"):
         layer = resolved(value.base)
-        return layer_name(layer) in ("linear", "conv1d", "conv2d", "conv3d", "embedding") and not _is_frozen(layer)
+        return layer_name(layer) in ("linear", "conv1d", "conv2d", "conv3d", "embedding")
     if isinstance(value, Element):
         source = resolved(value.iterable)
         return isinstance(source, Call) and source.method == "parameters"
     return False
-
-
-def _is_frozen(layer: Value) -> bool:
-    return isinstance(layer, Call) and layer.node is None

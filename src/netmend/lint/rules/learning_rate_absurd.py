@@ -35,7 +35,7 @@ class LearningRateAbsurd(StaticRule):
     code = "S405"
     cause = "HYP-LR-HIGH"
     message = "This learning rate cannot work."
-    triggers = ("optim.", "optim import", "optimizer")
+    triggers = ("optim.", "optim import")
 
     adam_limit = 1.0  # a step then changes each weight by 1, many times its usual size
     sgd_limit = 10.0  # plain SGD; no published recipe for a network goes there

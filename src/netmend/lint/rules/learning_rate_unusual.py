@@ -26,7 +26,7 @@ class LearningRateUnusual(StaticRule):
     cause = "HYP-LR-HIGH"
     message = "This learning rate is unusual for its optimiser."
     advisory = True
-    triggers = ("optim.", "optim import", "optimizer")
+    triggers = ("optim.", "optim import")
 
     # Kind: (lowest, usual, highest). From the defaults of torch and the recipes of torchvision, timm and transformers.
     usual: tuple[tuple[str, float, float, float], ...] = (

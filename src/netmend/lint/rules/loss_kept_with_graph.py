@@ -75,7 +75,7 @@ class LossKeptWithGraph(StaticRule):
     code = "S115"
     cause = "TRN-MEM"
     message = "The loss is kept together with its graph, so memory grows with every batch; keep loss.item() or loss.detach()."
-    triggers = ("+= ", ".append(", "+ loss")
+    triggers = (".backward(", ".eval(")
 
     GOOD = (
         Snippet("numbers", HEAD + LOOP + "    total += loss.item()\n    history.append(loss.detach())\n"),
@@ -103,7 +103,12 @@ class LossKeptWithGraph(StaticRule):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        for event in program.events:
+        sums = (
+            event
+            for event in program.events
+            if event.kind in (AUGMENT, STORE) and isinstance(event.value, Operation)
+        )
+        for event in (*sums, *program.methods_of("append")):
             loop = next(iter(event.loops()), None)
             if loop is None or grad_is_off(event):
                 continue

@@ -5,14 +5,15 @@ from collections.abc import Iterator
 
 from netmend.lint.engine.history import Event, Loop
 from netmend.lint.engine.program import Program
-from netmend.lint.engine.values import Call, Const, Operation, Value, constant, resolved
+from netmend.lint.engine.values import Call, Value, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.batches import is_from_loop
-from netmend.lint.understand.gradient_flow import is_computed, layers_of, lost, reach
+from netmend.lint.understand.gradient_cuts import is_computed
+from netmend.lint.understand.gradient_flow import layers_of, lost, reach
 from netmend.lint.understand.heads import loss_uses
-from netmend.lint.understand.operations import Op, operation, walk
+from netmend.lint.understand.operations import walk
 from netmend.lint.understand.roles import optimised
-from netmend.lint.understand.signed_terms import signed_terms
+from netmend.lint.understand.signed_terms import flipped_gaussian, is_flipped_hinge, signed_terms
 from netmend.lint.understand.training import backward_calls, is_backward, is_step, stepped
 from netmend.vocabulary.finding import Finding
 
@@ -74,7 +75,7 @@ class LossMaximised(StaticRule):
         for event in backward_calls(program):
             for loss in lost(event)[:1]:
                 terms = signed_terms(loss)
-                why = _flipped_gaussian(terms or [])
+                why = flipped_gaussian(terms or [])
                 if not why and terms is not None and len(terms) == 1:
                     sign, value = terms[0]
                     if (
@@ -83,7 +84,7 @@ class LossMaximised(StaticRule):
                         and _is_plain_training(program, event, uses[id(value)].target, value)
                     ):
                         why = "minus an ordinary loss makes the model worse; drop the minus"
-                    elif sign > 0 and (_is_likelihood(program, value) or _is_flipped_hinge(value)):
+                    elif sign > 0 and (_is_likelihood(program, value) or is_flipped_hinge(value)):
                         is_hinge = not isinstance(value, Call) or value.method != "log_prob"
                         why = (
                             "a hinge is max(0, 1 - y * score)"
@@ -132,44 +133,3 @@ def _has_sample(value: Value) -> bool:
     return is_computed(value) or any(
         isinstance(part, Call) and part.method in ("sample", "rsample", "act") for part in walk(value)
     )
-
-
-def _is_flipped_hinge(value: Value) -> bool:
-    """`clamp(1 + score * label, min=0)`, `relu(1 + score * label)`."""
-    op = operation(value)
-    if op is None or not op.inputs or not (op.name == "relu" or _is_from_zero(op)):
-        return False
-    inner = resolved(op.inputs[0])
-    if not isinstance(inner, Operation) or inner.operator != "+" or len(inner.operands) != 2:
-        return False
-    parts = [resolved(part) for part in inner.operands]
-    products = [
-        part
-        for part in parts
-        if isinstance(part, Operation) and part.operator == "*" and len(part.operands) == 2
-    ]
-    if len(products) != 1 or not any(isinstance(part, Const) for part in parts):
-        return False
-    return [is_computed(part) for part in products[0].operands].count(True) == 1 and not any(
-        isinstance(resolved(part), Const) for part in products[0].operands
-    )
-
-
-def _is_from_zero(op: Op) -> bool:
-    return op.name == "clamp" and constant(op.option("min", 0)) == 0 and op.option("max", 1) is None
-
-
-def _flipped_gaussian(terms: list[tuple[int, Value]]) -> str:
-    """log_var and error² / exp(log_var) with opposite signs."""
-    for sign, value in terms:
-        if not isinstance(value, Operation) or value.operator != "/" or len(value.operands) != 2:
-            continue
-        scale = operation(resolved(value.operands[1]))
-        square = resolved(value.operands[0])
-        is_square = isinstance(square, Operation) and square.operator == "**"
-        if scale is None or scale.name != "exp" or not scale.inputs or not is_square:
-            continue
-        log_scale = resolved(scale.inputs[0])
-        if any(other is log_scale and other_sign != sign for other_sign, other in terms):
-            return "log-variance and scaled error must have the same sign in a Gaussian likelihood"
-    return ""

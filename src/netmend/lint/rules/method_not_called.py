@@ -54,7 +54,9 @@ class MethodNotCalled(StaticRule):
             if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Attribute):
                 continue
             method = node.value
-            if method.attr not in _METHODS or any(isinstance(above, ast.Try | ast.With) for above in _blocks(program, node)):
+            if method.attr not in _METHODS or any(
+                isinstance(above, ast.Try | ast.With) for above in _blocks(program, node)
+            ):
                 continue
             edits = wrap(program, method, "", "()")
             text = f"{method.attr} is named but not called; write {method.attr}()."
@@ -66,6 +68,8 @@ def _blocks(program: Program, node: ast.AST) -> Iterator[ast.AST]:
     for above in program.above(node):
         if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef):
             return
-        if isinstance(above, ast.With) and not any("raises" in program.source(item.context_expr).lower() for item in above.items):
+        if isinstance(above, ast.With) and not any(
+            "raises" in program.source(item.context_expr).lower() for item in above.items
+        ):
             continue
         yield above

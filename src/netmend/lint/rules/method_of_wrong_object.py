@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from netmend.lint.engine.program import Program
@@ -11,9 +12,9 @@ from netmend.vocabulary.finding import Finding
 
 # What is asked of which object, and whose method it is.
 _WRONG = {
-    "optimizer": {"backward": "the loss", "eval": "the model", "train": "the model", "parameters": "the model", "cuda": "the model", "to": "the model"},
+    "optimizer": {"backward": "the loss", "eval": "the model", "train": "the model"},
     "scheduler": {"zero_grad": "the optimizer", "backward": "the loss"},
-    "tensor": {"zero_grad": "the optimizer", "step": "the optimizer", "eval": "the model", "parameters": "the model", "state_dict": "the model"},
+    "tensor": {"zero_grad": "the optimizer", "step": "the optimizer", "eval": "the model"},
     "model": {"step": "the optimizer", "backward": "the loss"},
 }  # fmt: skip
 HEAD = "import torch\nfrom torch import nn\n\nnet = nn.Linear(4, 2)\noptimizer = torch.optim.SGD(net.parameters(), lr=0.1)\nloss = nn.functional.mse_loss(net(x), y)\n"
@@ -57,12 +58,19 @@ class MethodOfWrongObject(StaticRule):
             call = event.call
             kind = _kind(call.receiver) if call is not None else ""
             owner = _WRONG.get(kind, {}).get(call.method) if call is not None else None
-            if call is not None and owner is not None:
+            if (
+                call is not None
+                and owner is not None
+                and not any(isinstance(above, ast.IfExp) for above in program.above(event.node))
+            ):
                 what = "The loss is a tensor and" if kind == "tensor" else f"The {kind}"
-                yield self.finding(program, event.node, f"{what} has no {call.method}(); it belongs to {owner}.")
+                yield self.finding(
+                    program, event.node, f"{what} has no {call.method}(); it belongs to {owner}."
+                )
 
 
 def _kind(value: Value | None) -> str:
+    given = value
     value = resolved(value) if value is not None else None
     if isinstance(value, Call):
         name = value.qualified
@@ -70,10 +78,23 @@ def _kind(value: Value | None) -> str:
             return "scheduler"
         if name.startswith("torch.optim.") and name.count(".") == 2 and name.rpartition(".")[2][:1].isupper():
             return "optimizer"
-        if name.startswith("torch.nn.") and name.count(".") == 2 and name[9:10].isupper() and not loss_kind(value):
+        if (
+            name.startswith("torch.nn.")
+            and name.count(".") == 2
+            and name[9:10].isupper()
+            and not loss_kind(value)
+        ):
             return "" if name in ("torch.nn.Parameter", "torch.nn.Module") else "model"
-        return "tensor" if is_tensor(value) else ""
+        return "tensor" if is_tensor(given) else ""
     if isinstance(value, Instance):
-        is_plain = value.cls.is_known and value.cls.inherits("torch.nn.Module") and value.cls.method("__getattr__") is None
-        return "model" if is_plain and not any(part.inherits("pytorch_lightning.") for part in (value.cls,)) else ""
-    return "tensor" if is_tensor(value) else ""
+        is_plain = (
+            value.cls.is_known
+            and value.cls.inherits("torch.nn.Module")
+            and value.cls.method("__getattr__") is None
+        )
+        return (
+            "model"
+            if is_plain and not any(part.inherits("pytorch_lightning.") for part in (value.cls,))
+            else ""
+        )
+    return "tensor" if is_tensor(given) else ""

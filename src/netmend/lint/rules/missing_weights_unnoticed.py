@@ -28,8 +28,14 @@ class MissingWeightsUnnoticed(StaticRule):
 
     GOOD = (
         Snippet("strict", "import torch\n\nmodel.load_state_dict(torch.load('a.pt'))\n"),
-        Snippet("looked at", "import torch\n\nmissing, unexpected = model.load_state_dict(state, strict=False)\nassert not missing\n"),
-        Snippet("another strict", "import torch\n\npairs = zip(a, b, strict=False)\nmodel.load_state_dict(state, strict=True)\n"),
+        Snippet(
+            "looked at",
+            "import torch\n\nmissing, unexpected = model.load_state_dict(state, strict=False)\nassert not missing\n",
+        ),
+        Snippet(
+            "another strict",
+            "import torch\n\npairs = zip(a, b, strict=False)\nmodel.load_state_dict(state, strict=True)\n",
+        ),
     )
     BAD = (
         Snippet("script", "import torch\n\nmodel.load_state_dict(state, strict=False)\n", line=3),
@@ -39,6 +45,7 @@ class MissingWeightsUnnoticed(StaticRule):
     def check(self, program: Program) -> Iterator[Finding]:
         for event in program.methods_of("load_state_dict"):
             call = event.call
-            if call is not None and constant(call.keywords.get("strict"), True) is False:
-                if isinstance(program.parent(event.node), ast.Expr):
-                    yield self.finding(program, event.node)
+            if call is None or constant(call.keywords.get("strict"), True) is not False:
+                continue
+            if isinstance(program.parent(event.node), ast.Expr):
+                yield self.finding(program, event.node)

@@ -28,6 +28,9 @@ class ModeWithoutEffect(StaticRule):
     cause = "LOOP-NO-GRAD"
     message = "Alone on a line this does nothing; write `with torch.no_grad():` around the code."
     triggers = ("no_grad(", "enable_grad(", "inference_mode(", "autocast(", "set_grad_enabled(")
+    patterns = (
+        r"^[ \t]*(?:torch\.)?(?:autograd\.|amp\.|cuda\.amp\.)?(?:no_grad|enable_grad|inference_mode|set_grad_enabled|autocast)\(",
+    )
 
     GOOD = (
         Snippet("with", "import torch\n\nwith torch.no_grad():\n    out = model(x)\n"),
@@ -47,10 +50,22 @@ class ModeWithoutEffect(StaticRule):
         for event in program.calls_of(*_MODES):
             if isinstance(program.parent(event.node), ast.Expr):
                 name = event.value.qualified.rpartition(".")[2]  # type: ignore[attr-defined]
-                yield self.finding(program, event.node, f"Alone on a line, {name}() does nothing; write `with` before it and indent the code.")
+                yield self.finding(
+                    program,
+                    event.node,
+                    f"Alone on a line, {name}() does nothing; write `with` before it and indent the code.",
+                )
         for event in program.calls_of("torch.set_grad_enabled"):
-            if isinstance(program.parent(event.node), ast.Expr) and self._is_off(event) and self._stays(program, event):
-                yield self.finding(program, event.node, "Gradients stay off from here on and backward() fails; use `with torch.no_grad():` instead.")
+            if (
+                isinstance(program.parent(event.node), ast.Expr)
+                and self._is_off(event)
+                and self._stays(program, event)
+            ):
+                yield self.finding(
+                    program,
+                    event.node,
+                    "Gradients stay off from here on and backward() fails; use `with torch.no_grad():` instead.",
+                )
 
     @staticmethod
     def _is_off(event: Event) -> bool:

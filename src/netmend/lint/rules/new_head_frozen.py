@@ -7,7 +7,7 @@ from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Value, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.freezing import Freeze, freezes, is_released
-from netmend.lint.understand.models import is_module, is_part, new_parameters
+from netmend.lint.understand.models import is_construction, is_module, is_part, new_parameters
 from netmend.lint.understand.optimisers import made_optimisers
 from netmend.lint.understand.uses import calls_given
 from netmend.vocabulary.finding import Finding, Related
@@ -31,7 +31,7 @@ class NewHeadFrozen(StaticRule):
     code = "S409"
     cause = "LOOP-FREEZE"
     message = "This freezes the new head too, which was put in before; freeze first, then replace the head."
-    triggers = ("requires_grad",)
+    triggers = ("requires_grad = False", "requires_grad=False", "requires_grad_(False")
 
     GOOD = (
         Snippet("frozen first", HEAD + FREEZE + NEW + OPTIMISER),
@@ -74,7 +74,9 @@ def _new_head(program: Program, freeze: Freeze) -> Event | None:
             and any(True for _ in new_parameters(layer))
             and is_part(event.target.base, freeze.model)
         ):
-            if program.entry_of(event).name == "__init__" or event.order > freeze.event.order:
+            if is_construction(event):
+                continue
+            if event.order > freeze.event.order:
                 return None
             found = event
     return found

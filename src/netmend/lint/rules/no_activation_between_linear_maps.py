@@ -3,15 +3,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.lint.engine.program import Program
-from netmend.lint.engine.values import constant
 from netmend.lint.rule import Snippet, StaticRule, register
-from netmend.lint.understand.operations import Op
+from netmend.lint.understand.linear_stacks import bends, is_grown_stack, is_one_map, is_plain, is_trained
+from netmend.lint.understand.literal_layers import LITERAL_LAYERS
 from netmend.lint.understand.paths import UNCHANGED, paths, previous
-from netmend.lint.understand.sizes import axes_of, numbers, width
+from netmend.lint.understand.test_code import is_test_code
 from netmend.vocabulary.finding import Finding, Related
 
 HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n\n"
-NET = HEAD + """\
+NET = (
+    HEAD
+    + """\
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -21,8 +23,16 @@ class Net(nn.Module):
 
     def forward(self, x):
 """
+)
 _BETWEEN = UNCHANGED | {"batchnorm1d", "batchnorm2d", "batchnorm3d", "flatten", "squeeze"}
-_BETWEEN_MAPS = UNCHANGED | {"batchnorm1d", "batchnorm2d", "batchnorm3d", "avgpool1d", "avgpool2d", "avg_pool2d"}
+_BETWEEN_MAPS = UNCHANGED | {
+    "batchnorm1d",
+    "batchnorm2d",
+    "batchnorm3d",
+    "avgpool1d",
+    "avgpool2d",
+    "avg_pool2d",
+}
 
 
 @register
@@ -38,64 +48,62 @@ class NoActivationBetweenLinearMaps(StaticRule):
 
     code = "S306"
     cause = "ACT-HID-MISSING"
-    message = "No activation stands between this layer and the one before it; together they are one linear map."
+    message = (
+        "No activation stands between this layer and the one before it; together they are one linear map."
+    )
     triggers = ("nn.Linear(", "nn.Conv", "Linear(", "Conv2d(", "Conv1d(")
+    patterns = (r"append\(\s*nn\.(?:Linear|Conv)", LITERAL_LAYERS)
 
     GOOD = (
         Snippet("activation between", NET + "        return self.fc2(self.drop(F.relu(self.fc1(x))))\n"),
         Snippet("code of an autoencoder", HEAD + "net = nn.Sequential(nn.Linear(784, 64), nn.ReLU(), nn.Linear(64, 8), nn.Linear(8, 64), nn.ReLU(), nn.Linear(64, 784))\n"),
-        Snippet("low rank", HEAD + "lora = nn.Sequential(nn.Linear(768, 4, bias=False), nn.Linear(4, 768, bias=False))\n"),
-        Snippet("depthwise and pointwise", HEAD + "conv = nn.Sequential(nn.Conv2d(32, 32, 3, groups=32), nn.Conv2d(32, 64, 1))\n"),
-        Snippet("largest of a window", HEAD + "net = nn.Sequential(nn.Conv2d(1, 8, 3), nn.MaxPool2d(2), nn.Conv2d(8, 16, 3))\n"),
-        Snippet("features are used elsewhere too", NET + "        h = self.fc1(x)\n        return self.fc2(h), h\n"),
-        Snippet("query and key", HEAD + "def scores(x, q, k):\n    return nn.Linear(8, 8)(x) @ nn.Linear(8, 8)(x).t()\n"),
-        Snippet("own function between", NET + "        h = my_activation(self.fc1(x))\n        return self.fc2(h)\n"),
-        Snippet("layer norm between", HEAD + "net = nn.Sequential(nn.Linear(8, 32), nn.LayerNorm(32), nn.Linear(32, 8))\n"),
-        Snippet("widths not known", HEAD + "def head(a, b, c):\n    return nn.Sequential(nn.Linear(a, b), nn.Linear(b, c))\n"),
+        Snippet("low rank", HEAD + "lora = nn.Sequential(nn.Linear(768, 4, bias=False), nn.Linear(4, 768, bias=False), nn.ReLU())\n"),
+        Snippet("depthwise and pointwise", HEAD + "conv = nn.Sequential(nn.Conv2d(32, 32, 3, groups=32), nn.Conv2d(32, 64, 1), nn.ReLU())\n"),
+        Snippet("largest of a window", HEAD + "net = nn.Sequential(nn.Conv2d(1, 8, 3), nn.MaxPool2d(2), nn.Conv2d(8, 16, 3), nn.ReLU())\n"),
+        Snippet("features are used elsewhere too", NET + "        h = self.fc1(x)\n        return F.relu(self.fc2(h)), h\n"),
+        Snippet("query and key", HEAD + "def scores(x, q, k):\n    return nn.Linear(8, 8)(x) @ torch.relu(nn.Linear(8, 8)(x)).t()\n"),
+        Snippet("own function between", NET + "        h = my_activation(self.fc1(x))\n        return F.relu(self.fc2(h))\n"),
+        Snippet("layer norm between", HEAD + "net = nn.Sequential(nn.Linear(8, 32), nn.LayerNorm(32), nn.Linear(32, 8), nn.ReLU())\n"),
+        Snippet("activation appended too", HEAD + "def mlp(widths):\n    layers = []\n    for a, b in zip(widths, widths[1:]):\n        layers.append(nn.Linear(a, b))\n        layers.append(nn.ReLU())\n"
+                "    return nn.Sequential(*layers)\n"),
+        Snippet("activation on one path", HEAD + "def mlp(widths, act):\n    layers = []\n    for a, b in zip(widths, widths[1:]):\n        layers.append(nn.Linear(a, b))\n        if act:\n            layers.append(act())\n"
+                "    return nn.Sequential(*layers)\n"),
+        Snippet("linear all over, not trained here", HEAD + "probe = nn.Sequential(nn.Linear(8, 8), nn.Linear(8, 8))\n"),
+        Snippet("widths not known", HEAD + "def head(a, b, c):\n    return nn.Sequential(nn.Linear(a, b), nn.Linear(b, c), nn.ReLU())\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("in forward", NET + "        x = self.drop(self.fc1(x))\n        return self.fc2(x)\n", line=14),
+        Snippet("in forward", NET + "        x = self.drop(self.fc1(x))\n        return F.relu(self.fc2(x))\n", line=14),
         Snippet("in a Sequential", HEAD + "net = nn.Sequential(\n    nn.Linear(4, 32),\n    nn.Linear(32, 32),\n    nn.ReLU(),\n    nn.Linear(32, 3),\n)\n", line=7),
+        Snippet("grown in a loop", HEAD + "def mlp(widths):\n    layers = []\n    for a, b in zip(widths, widths[1:]):\n        layers.append(nn.Linear(a, b))\n    return nn.Sequential(*layers)\n", line=9),
+        Snippet("linear all over, trained", HEAD + "net = nn.Sequential(nn.Linear(8, 8), nn.Linear(8, 1))\nF.mse_loss(net(x), y).backward()\n", line=5),
         Snippet("convolutions", HEAD + "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
                 "        self.conv1 = nn.Conv2d(1, 16, 3)\n        self.bn = nn.BatchNorm2d(16)\n        self.conv2 = nn.Conv2d(16, 32, 3)\n\n"
                 "    def forward(self, x):\n        x = self.bn(self.conv1(x))\n        return F.relu(self.conv2(x))\n", line=14),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
+        if is_test_code(program):
+            return
         known = paths(program)
         for op in known.ops:
-            if op.layer is None or not _is_plain(op):
+            if op.layer is None or not is_plain(op):
                 continue
             before = previous(op, _BETWEEN if op.name == "linear" else _BETWEEN_MAPS)
-            if before is None or before.name != op.name or not _is_plain(before) or before.layer is op.layer:
+            if before is None or before.name != op.name or not is_plain(before) or before.layer is op.layer:
                 continue
-            if _is_one_map(before, op) and known.leads_only_to(before, op):
+            if not is_one_map(before, op) or not known.leads_only_to(before, op):
+                continue
+            if bends(known, before, op) or is_trained(program, op):
                 place = program.place(before.node)
                 yield self.finding(
-                    program, op.node, related=(Related("the layer before", place.file, place.line, place.column),)
+                    program,
+                    op.node,
+                    related=(Related("the layer before", place.file, place.line, place.column),),
                 )
-
-
-def _is_plain(op: Op) -> bool:
-    """A linear layer, or a convolution with a real window over all channels."""
-    if op.layer is None or op.layer.open:
-        return False
-    if op.name == "linear":
-        return True
-    axes = axes_of(op.name)
-    if axes is None or not op.name.startswith("conv") or "transpose" in op.name:
-        return False
-    if constant(op.option("groups", 6), 1) != 1 or "groups" in op.layer.keywords or "stride" in op.layer.keywords:
-        return False
-    kernel = numbers(op.option("kernel_size", 2), axes)
-    return all(size is not None and size > 1 for size in kernel)
-
-
-def _is_one_map(first: Op, second: Op) -> bool:
-    """Is the middle at least as wide as one of the ends, so that one layer could do the same?"""
-    names = ("in_features", "out_features") if first.name == "linear" else ("in_channels", "out_channels")
-    start, middle = width(first, names[0], 0), width(first, names[1], 1)
-    taken, end = width(second, names[0], 0), width(second, names[1], 1)
-    if start is None or middle is None or end is None or middle != taken:
-        return False
-    return middle >= min(start, end)
+        for event in program.calls_of("torch.nn.Sequential"):
+            if event.call is not None and is_grown_stack(program, event.call):
+                yield self.finding(
+                    program,
+                    event.node,
+                    "Only linear layers are put into this Sequential, so together they are one linear map; append an activation too.",
+                )

@@ -52,7 +52,8 @@ class NormalisationDiffers(StaticRule):
     code = "S507"
     cause = "PRE-TRAIN-TEST-SKEW"
     message = "Training images are normalised otherwise; use the same Normalize(...) here."
-    triggers = ("Normalize", ".mean(", ".fit_transform(")
+    triggers = ("Normalize(", "fit_transform(", "x_train", "X_train", "train_x")
+    patterns = (r"Normalize\(|fit_transform\(",)
 
     GOOD = (
         Snippet("the same for both", HEAD + 'test_set = datasets.CIFAR10("data", train=False, transform=T.Compose([T.ToTensor(), T.Normalize((0.5,), (0.5,))]))\n'),

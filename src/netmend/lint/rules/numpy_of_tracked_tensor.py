@@ -12,7 +12,9 @@ from netmend.lint.understand.training import grad_is_off
 from netmend.vocabulary.finding import Finding, Fix
 
 _THROUGH = LAYOUT | (ACTIVATIONS - {"threshold"}) | {"cpu", "mean", "sum", "exp"}
-HEAD = "import torch\nfrom torch import nn\n\nnet = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))\n"
+HEAD = (
+    "import torch\nfrom torch import nn\n\nnet = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))\n"
+)
 
 
 @register
@@ -47,22 +49,38 @@ class NumpyOfTrackedTensor(StaticRule):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        if "requires_grad = False" in program.text or "requires_grad_(False)" in program.text or "inference_mode" in program.text:
+        if (
+            "requires_grad = False" in program.text
+            or "requires_grad_(False)" in program.text
+            or "inference_mode" in program.text
+        ):
             return
         if any(call for call in program.calls_of("torch.set_grad_enabled")):
             return
         made: dict[int, Event] | None = None
         for event in program.methods_of("numpy"):
             call = event.call
-            if call is None or program.entry_of(event).kind != "file" or grad_is_off(event) or call.keywords or call.args:
+            if (
+                call is None
+                or program.entry_of(event).kind != "file"
+                or grad_is_off(event)
+                or call.keywords
+                or call.args
+            ):
                 continue
             if not all_origins(call.receiver, _has_weights, _THROUGH):
                 continue
             made = {id(other.value): other for other in program.calls} if made is None else made
             if any(grad_is_off(step) for step in _steps(call.receiver, made)):
                 continue
-            receiver = call.node.func.value if call.node is not None and hasattr(call.node.func, "value") else None
-            edits = replace(program, receiver, f"{program.source(receiver)}.detach()") if receiver is not None else ()
+            receiver = (
+                call.node.func.value if call.node is not None and hasattr(call.node.func, "value") else None
+            )
+            edits = (
+                replace(program, receiver, f"{program.source(receiver)}.detach()")
+                if receiver is not None
+                else ()
+            )
             yield self.finding(program, event.node, fix=Fix("Detach it first", edits) if edits else None)
 
 

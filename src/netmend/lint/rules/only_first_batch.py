@@ -42,7 +42,7 @@ class OnlyFirstBatch(StaticRule):
     code = "S126"
     cause = "HYP-EPOCH-FEW"
     message = "This ends the loop after its first batch; remove it, or move it behind the loop."
-    triggers = ("loader", "batches", "DataLoader")
+    triggers = ("loader:", "loader)", "batches:", "batches)")
 
     GOOD = (
         Snippet("all batches", TRAIN + "    return loss.item()\n"),

@@ -60,7 +60,7 @@ class OptimiserBeforeLayerReplaced(StaticRule):
     code = "S401"
     cause = "OPT-PARAMS"
     message = "This layer is new to the optimiser that was built before; build the optimiser after the model is complete."
-    triggers = ("optim.", "optim import", "optimizer")
+    triggers = ("optim.", "optim import", "optimizer = ")
 
     GOOD = (
         Snippet("first the layer, then the optimiser", HEAD + "model.fc = nn.Linear(512, 3)\n"

@@ -46,7 +46,7 @@ class OptimiserOfAnotherModel(StaticRule):
     message = (
         "The loss is computed with this model, but its parameters are in no optimiser; it will not learn."
     )
-    triggers = ("optim.", "optim import", "optimizer")
+    triggers = ("optim.", "optim import", "optimizer = ")
 
     GOOD = (
         Snippet("its own optimiser", HEAD + "net = Net()\noptimizer = torch.optim.SGD(net.parameters(), lr=0.1)\n" + LOOP.format("net")),

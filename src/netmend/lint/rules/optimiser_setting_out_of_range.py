@@ -27,12 +27,13 @@ class OptimiserSettingOutOfRange(StaticRule):
     code = "S408"
     cause = "OPT-MOMENTUM"
     message = "A setting of this optimiser is out of range."
-    triggers = ("momentum", "betas", "eps", "weight_decay", "SGD(", "Adam")
+    triggers = ("optim.", "optim import")
 
     momentum_limit = 0.999  # averages about 1000 steps; 0.99 is the largest in published recipes
     eps_limit = 0.1  # square roots of gradient variance are rarely larger
     first_beta_limit = 0.99  # above, with a smaller second beta: exchanged
     decay_limit = 1.0  # per step, in the gradient
+    patterns = (r"\b(?:SGD|Adam\w*|RMSprop|Adagrad|Adadelta|NAdam|RAdam)\(",)
 
     GOOD = (
         Snippet(

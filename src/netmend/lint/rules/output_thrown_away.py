@@ -4,13 +4,16 @@ import ast
 from collections.abc import Iterator
 
 from netmend.lint.edits import replace
-from netmend.lint.engine.history import Body, Branch, Event
+from netmend.lint.engine.history import STORE, Body, Branch, Event
 from netmend.lint.engine.program import Program
-from netmend.lint.engine.values import constant, resolved
+from netmend.lint.engine.values import Value, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
-from netmend.lint.understand.modules import DROPOUTS, NORMS, RANDOM, forward_around
-from netmend.lint.understand.operations import ACTIVATIONS, Op
+from netmend.lint.understand.literal_layers import LITERAL_LAYERS
+from netmend.lint.understand.modules import DROPOUTS, NORMS, RANDOM, forward_around, module_classes
+from netmend.lint.understand.operations import ACTIVATIONS, Op, operation
 from netmend.lint.understand.paths import Paths, paths
+from netmend.lint.understand.sizes import setting
+from netmend.lint.understand.test_code import is_test_code
 from netmend.vocabulary.finding import Finding, Fix
 
 NET = """\
@@ -48,6 +51,7 @@ class OutputThrownAway(StaticRule):
     cause = "ARC-NET-WRONG"
     message = "The result of this call is never used, so it does nothing; assign it or use it."
     triggers = ("def forward",)
+    patterns = (r"^[ \t]+(?:self\.(?!post_init|_)\w+|F\.\w+|torch\.\w+)\(\s*[a-z]\w*\s*[,)]", LITERAL_LAYERS)
 
     GOOD = (
         Snippet("assigned", NET + "        x = self.bn(self.fc(x))\n        return self.out(F.relu(x))\n"),
@@ -67,36 +71,79 @@ class OutputThrownAway(StaticRule):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
+        alone, unread = _written(program)
+        if (not alone and not unread) or is_test_code(program):
+            return
         known = paths(program)
         told: set[int] = set()
-        for op in known.ops:
-            if op.name not in _PURE or id(op.value) not in known.events or _works_in_place(op):
-                continue
-            event = known.events[id(op.value)]
-            if known.users.get(id(op.value)) or id(op.node) in told or event.call is None or event.call.node is None:
+        for op in known.ops if alone else ():
+            event = known.events.get(id(op.value))
+            if id(op.value.node) not in alone or event is None or op.name not in _PURE or op.value.method:
                 continue
             body = forward_around(event)
             if body is None or _enclosing(event) is not body or not program.entry_of(event).complete:
                 continue
-            statement = program.parent(op.node)
-            if isinstance(statement, ast.Expr):
-                if _goes_on(known, op, event):
-                    told.add(id(op.node))
-                    yield self.finding(program, op.node, fix=_fix(program, op))
-            elif isinstance(statement, ast.Assign) and op.name in RANDOM and _is_never_read(program, statement, body):
+            if id(op.node) not in told and not _works_in_place(op) and _goes_on(known, op, event):
                 told.add(id(op.node))
-                yield self.finding(program, op.node)
+                yield self.finding(program, op.node, fix=_fix(program, op))
+        for event in program.events if unread else ():
+            if event.kind != STORE or id(event.node) not in unread or not isinstance(event.node, ast.Assign):
+                continue
+            if forward_around(event) is None or not _is_learned(event.value):
+                continue
+            if not known.users.get(id(resolved(event.value))):
+                yield self.finding(program, event.node.value)
+
+
+def _written(program: Program) -> tuple[set[int], set[int]]:
+    """In `forward`: calls on a line of their own, and assignments to a name that is written nowhere else."""
+    alone: set[int] = set()
+    unread: set[int] = set()
+    for cls in module_classes(program):
+        method = cls.methods.get("forward")
+        if method is None:
+            continue
+        names: dict[str, int] = {}
+        assigned: list[tuple[str, ast.Assign]] = []
+        for node in ast.walk(method.definition):
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+                alone.add(id(node.value))
+            elif isinstance(node, ast.Name):
+                names[node.id] = names.get(node.id, 0) + 1
+            elif (
+                isinstance(node, ast.Assign)
+                and len(node.targets) == 1
+                and isinstance(node.targets[0], ast.Name)
+            ):
+                assigned.append((node.targets[0].id, node))
+        unread.update(id(node) for name, node in assigned if names[name] == 1 and not name.startswith("_"))
+    return alone, unread
+
+
+def _is_learned(value: Value) -> bool:
+    """Is it computed by a layer with weights, along its own way of operations?"""
+    op = operation(resolved(value))
+    for _ in range(30):
+        if op is None or (op.layer is not None and op.name in RANDOM):
+            return op is not None
+        op = operation(resolved(op.input)) if op.input is not None else None
+    return False
 
 
 def _works_in_place(op: Op) -> bool:
     if op.value.qualified.endswith("_") or op.value.method.endswith("_"):
         return True
     for holder in (op.layer, op.value):
-        if holder is not None and (holder.open or constant(holder.keywords.get("inplace"), False) is not False):
+        if holder is not None and (
+            holder.open or setting(holder.keywords.get("inplace"), False) is not False
+        ):
             return True
-    if op.layer is not None:
-        return any(constant(value) is True for value in op.layer.args)
-    return any(constant(value) is True for value in op.value.args[1:])
+    if op.name not in ACTIVATIONS | DROPOUTS:
+        return False
+    options = op.layer.args if op.layer is not None else op.value.args[1:]
+    return any(
+        not isinstance(setting(value, 0), int | float) or setting(value, 0) is True for value in options
+    )
 
 
 def _enclosing(event: Event) -> Body | None:
@@ -111,20 +158,13 @@ def _goes_on(known: Paths, op: Op, event: Event) -> bool:
         if isinstance(user, Event):
             return True
         later = known.events.get(id(user))
-        if user is not op.value and (later is None or later.order > event.order) and known.users.get(id(user)):
+        if (
+            user is not op.value
+            and (later is None or later.order > event.order)
+            and known.users.get(id(user))
+        ):
             return True
     return False
-
-
-def _is_never_read(program: Program, statement: ast.Assign, body: Body) -> bool:
-    """A local name that is assigned here and read nowhere in the function."""
-    target = statement.targets[0] if len(statement.targets) == 1 else None
-    if not isinstance(target, ast.Name) or target.id.startswith("_"):
-        return False
-    same = [
-        node for node in ast.walk(body.function.definition) if isinstance(node, ast.Name) and node.id == target.id
-    ]
-    return len(same) == 1
 
 
 def _fix(program: Program, op: Op) -> Fix | None:

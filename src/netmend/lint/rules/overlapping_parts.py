@@ -40,7 +40,7 @@ class OverlappingParts(StaticRule):
     code = "S511"
     cause = "VAL-SPLIT"
     message = "These rows are also in the training part; let the parts be disjoint."
-    triggers = ("train_", "_train", "train =", "Subset(")
+    triggers = ("train_x", "x_train", "X_train", "Xtrain", "train_data", "train =", "train_set", "Subset(")
 
     GOOD = (
         Snippet("side by side", HEAD + "x_train, x_test = x[:800], x[800:]\n"),
@@ -55,6 +55,7 @@ class OverlappingParts(StaticRule):
             HEAD + "x_train = x\nx_test = x_train[800:]\nx_train = x_train[:800]\n",
         ),
         Snippet("disjoint subsets", HEAD + "full = TensorDataset(x, y)\n" + SETS.format("[:400]")),
+        Snippet("an alias in a smoke test", HEAD + "train_x = x[:20]\ntest_x = train_x\n"),
         Snippet("other names", HEAD + "first, second = x[:800], x[700:]\n"),
     )
     BAD = (
@@ -81,7 +82,14 @@ class OverlappingParts(StaticRule):
         train = [cut for cut in known if is_for_training(cut.name)]
         test = [cut for cut in known if is_for_evaluation(cut.name)]
         for part in test:
-            other = next((cut for cut in train if cut.base is part.base and _overlap(cut, part)), None)
+            other = next(
+                (
+                    cut
+                    for cut in train
+                    if cut.base is part.base and cut.item is not part.item and _overlap(cut, part)
+                ),
+                None,
+            )
             if other is not None and not _is_windowed(program, part):
                 place = program.place(other.event.node)
                 shared = Related("The training part is cut here.", place.file, place.line, place.column)

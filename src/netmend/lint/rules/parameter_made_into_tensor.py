@@ -4,19 +4,19 @@ from collections.abc import Iterator
 
 from netmend.lint.engine.history import STORE
 from netmend.lint.engine.program import Program
-from netmend.lint.engine.values import Call, Operation, Value, constant
+from netmend.lint.engine.values import Call, Operation, Value, constant, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.modules import bodies, loads_of, module_classes
+from netmend.lint.understand.sizes import setting
 from netmend.vocabulary.finding import Edit, Finding, Fix
-from netmend.lint.engine.values import resolved
 
 HEAD = "import torch\nfrom torch import nn\n\nclass Scale(nn.Module):\n    def __init__(self, device='cuda'):\n        super().__init__()\n"
 USE = "\n    def forward(self, x):\n        return x * self.weight\n"
 _MOVES = frozenset(("to", "cuda"))
 _CHANGES = frozenset(
     ("view", "reshape", "float", "half", "double", "mul", "div", "add", "t", "transpose", "unsqueeze", "squeeze", "expand", "repeat",
-     "clone", "permute", "contiguous", "normal_", "uniform_", "abs", "exp", "sqrt", "flatten")
-) - {"normal_", "uniform_"}  # fmt: skip
+     "clone", "permute", "contiguous", "abs", "exp", "sqrt", "flatten")
+)  # fmt: skip
 
 
 @register
@@ -33,6 +33,11 @@ class ParameterMadeIntoTensor(StaticRule):
     cause = "ARC-INIT-MODEL"
     message = "The result is an ordinary tensor, no nn.Parameter, and is not registered; do this inside nn.Parameter(…)."
     triggers = ("Parameter(",)
+    patterns = (
+        r"Parameter\([^\n]*\)\.(?:to|cuda|half|float|double)\(",
+        r"Parameter\([^\n]*\)\s*[-*+/]",
+        r"[-*+/] (?:torch\.)?nn\.Parameter\(",
+    )
 
     GOOD = (
         Snippet("inside", HEAD + "        self.weight = nn.Parameter(torch.randn(3, device=device) * 0.1)\n" + USE),
@@ -80,9 +85,12 @@ def _means_no_move(call: Call) -> bool:
 
 
 def _is_parameter(value: Value) -> bool:
-    if not isinstance(value, Call) or value.qualified not in ("torch.nn.Parameter", "torch.nn.parameter.Parameter"):
+    if not isinstance(value, Call) or value.qualified not in (
+        "torch.nn.Parameter",
+        "torch.nn.parameter.Parameter",
+    ):
         return False
-    return constant(value.argument("requires_grad", 1), True) is not False
+    return setting(value.argument("requires_grad", 1), True) is True
 
 
 def _stands_in(part: Value, whole: Value) -> bool:

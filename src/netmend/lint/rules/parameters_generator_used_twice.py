@@ -35,7 +35,7 @@ class ParametersGeneratorUsedTwice(StaticRule):
     code = "S404"
     cause = "OPT-PARAMS"
     message = "These parameters are a generator that was read before, so nothing arrives here; keep list(...) of them instead."
-    triggers = ("parameters()",)
+    triggers = ("parameters()\n", "filter(", "parameters() if", "chain(")
 
     GOOD = (
         Snippet("a list", HEAD + "params = list(net.parameters())\noptimizer = torch.optim.SGD(params, lr=0.1)\n" + LOOP.format("params")),

@@ -23,7 +23,7 @@ class ResampledBeforeSplit(StaticRule):
     """
 
     code = "S518"
-    cause = "VAL-SPLIT"
+    cause = "VAL-TEST-LEAK"
     message = "Rows are duplicated before the split, so copies end up in training and test; split first, resample the training part."
     triggers = ("fit_resample", "fit_sample")
 

@@ -39,6 +39,9 @@ class ResultThrownAway(StaticRule):
     cause = "GPU-XFER-WRONG"
     message = "The result is thrown away and the tensor stays as it was; assign it."
     triggers = tuple(f".{method}(" for method in _METHODS[:-1])
+    patterns = (
+        r"^[ \t]*[A-Za-z_][\w.\[\]]*\.(?:to|cuda|cpu|float|long|half|double|int|bool|detach|squeeze|unsqueeze|view|reshape|permute|transpose|contiguous|clamp|flatten|t|expand|repeat|type|clone|requires_grad)\(",
+    )
 
     GOOD = (
         Snippet("assigned", HEAD + "for x, y in DataLoader(data):\n    x = x.to(device)\n    out = model(x)\n"),
@@ -64,7 +67,9 @@ class ResultThrownAway(StaticRule):
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
                 continue
             holder = node.func.value
-            if not isinstance(holder, ast.Name | ast.Attribute) or not isinstance(program.parent(node), ast.Expr):
+            if not isinstance(holder, ast.Name | ast.Attribute) or not isinstance(
+                program.parent(node), ast.Expr
+            ):
                 continue
             if _is_tried(program, node) or not _is_certain(event):
                 continue
@@ -88,6 +93,8 @@ def _is_tried(program: Program, node: ast.AST) -> bool:
             return False
         if isinstance(above, ast.Try):
             return True
-        if isinstance(above, ast.With) and any("raises" in program.source(item.context_expr).lower() for item in above.items):
+        if isinstance(above, ast.With) and any(
+            "raises" in program.source(item.context_expr).lower() for item in above.items
+        ):
             return True
     return False

@@ -17,7 +17,9 @@ from torch.utils.data import DataLoader, DistributedSampler
 
 net = nn.Linear(4, 2)
 """
-STEP = "            optimizer.zero_grad()\n            net(x).sum().backward()\n            optimizer.step()\n"
+STEP = (
+    "            optimizer.zero_grad()\n            net(x).sum().backward()\n            optimizer.step()\n"
+)
 
 
 @register
@@ -68,21 +70,31 @@ class SamplerEpochNotSet(StaticRule):
             if sampler is None or not any(is_backward(event) for event in loop.events()):
                 continue
             epochs = next((part for part in loop.around() if isinstance(part, Loop)), None)
-            if epochs is None or not program.entry_of(loop).complete or _may_be_set(epochs, loop.iterable, sampler):
+            if (
+                epochs is None
+                or not program.entry_of(loop).complete
+                or _may_be_set(epochs, loop.iterable, sampler)
+            ):
                 continue
             yield self.finding(program, loop.node, fix=_fix(program, loop, epochs))
 
 
 def _sampler(iterable: Value | None) -> Call | None:
     loader = resolved(iterable) if iterable is not None else None
-    while isinstance(loader, Call) and loader.qualified.rpartition(".")[2] in ("enumerate", "tqdm") and loader.args:
+    while (
+        isinstance(loader, Call)
+        and loader.qualified.rpartition(".")[2] in ("enumerate", "tqdm")
+        and loader.args
+    ):
         loader = resolved(loader.args[0])
     if not isinstance(loader, Call) or loader.qualified != "torch.utils.data.DataLoader":
         return None
     given = loader.argument("sampler", 3)
     for option in options(resolved(given)) if given is not None else ():
         if isinstance(option, Call) and option.qualified == "torch.utils.data.DistributedSampler":
-            return option if constant(option.argument("shuffle", 3), True) is True and not option.open else None
+            return (
+                option if constant(option.argument("shuffle", 3), True) is True and not option.open else None
+            )
     return None
 
 
@@ -91,7 +103,11 @@ def _may_be_set(epochs: Loop, iterable: Value | None, sampler: Value) -> bool:
     wanted = {id(sampler), id(resolved(iterable)) if iterable is not None else 0}
     for event in epochs.events():
         call = event.call
-        if call is None or call.result is not None or call.qualified in ("enumerate", "len", "tqdm.tqdm", "iter", "next", "range"):
+        if (
+            call is None
+            or call.result is not None
+            or call.qualified in ("enumerate", "len", "tqdm.tqdm", "iter", "next", "range")
+        ):
             continue
         if any(id(resolved(value)) in wanted for value in (*call.args, *call.keywords.values())):
             return True
@@ -102,7 +118,11 @@ def _fix(program: Program, loop: Loop, epochs: Loop) -> Fix | None:
     node, outer = loop.node, epochs.node
     name = getattr(getattr(outer, "target", None), "id", "")
     source = program.source(node.iter) if hasattr(node, "iter") else ""
-    if not name or not source.isidentifier() or any(isinstance(part, Body) for part in _between(loop, epochs)):
+    if (
+        not name
+        or not source.isidentifier()
+        or any(isinstance(part, Body) for part in _between(loop, epochs))
+    ):
         return None
     edits = insert_before(program, program.statement(node), f"{source}.sampler.set_epoch({name})")
     return Fix("Set the sampler's epoch", edits) if edits else None

@@ -27,6 +27,7 @@ class SamplerWithShuffle(StaticRule):
     cause = "API-USAGE"
     message = "A loader with a sampler must not be told to shuffle; leave shuffle out."
     triggers = ("sampler",)
+    patterns = (r"sampler\s*=",)
 
     GOOD = (
         Snippet("the sampler alone", HEAD + "loader = DataLoader(data, batch_size=8, sampler=RandomSampler(data))\n"),

@@ -21,6 +21,8 @@ from torchvision import datasets, transforms
 """
 MNIST = 'loader = DataLoader(datasets.MNIST("data", transform=transforms.ToTensor()), batch_size=64)\n'
 
+_WHITE: tuple[object, ...] = (255, 256)
+
 
 @register
 class ScaledTwice(StaticRule):
@@ -33,9 +35,10 @@ class ScaledTwice(StaticRule):
     """
 
     code = "S506"
-    cause = "PRE-WRONG-STEP"
+    cause = "PRE-WRONG-PIXEL"
     message = "ToTensor has scaled these pixels to 0…1 already; drop the division by 255."
-    triggers = ("255", "256")
+    triggers = ("ToTensor",)
+    patterns = (r"/\s*25[56]|ToTensor",)
 
     GOOD = (
         Snippet("scaled once", HEAD + MNIST + "for x, y in loader:\n    print(x.mean())\n"),
@@ -45,6 +48,8 @@ class ScaledTwice(StaticRule):
         Snippet("only converted", HEAD + 'loader = DataLoader(datasets.MNIST("data", transform=transforms.PILToTensor()))\nfor x, y in loader:\n    x = x / 255\n'),
         Snippet("a step of one's own", HEAD + 'loader = DataLoader(datasets.MNIST("data", transform=transforms.Compose([transforms.ToTensor(), back])))\n'
                 "for x, y in loader:\n    x = x / 255\n"),
+        Snippet("scaled up between", HEAD + "steps = transforms.Compose([transforms.ToTensor(), transforms.Lambda(lambda x: x.mul(255))])\n"
+                "for x, y in DataLoader(datasets.ImageFolder('d', steps)):\n    x = x.div_(255.0)\n"),
         Snippet("a tolerance in grey levels", HEAD + MNIST + "for x, y in loader:\n    eps = 8 / 255\n    attack(x, eps)\n"),
     )  # fmt: skip
     BAD = (
@@ -88,7 +93,7 @@ class ScaledTwice(StaticRule):
 
 
 def _is_white(value: Value) -> bool:
-    return constant(value) in (255, 256)
+    return constant(value) in _WHITE
 
 
 def _is_scaled(value: Value) -> bool:
@@ -99,13 +104,18 @@ def _is_scaled(value: Value) -> bool:
         loader = loader_made(element.iterable) if isinstance(element, Element) else None
         steps = steps_of(transform_of(dataset_of(loader))) if loader is not None else None
         names = [transform_name(step) for step in steps or ()]
-        return "ToTensor" in names and all(names)
+        return _scales(names)
     if isinstance(value, Call):
         made = resolved(value.function)
         if transform_name(made) in ("ToTensor", "Compose") and len(value.args) == 1:
             names = [transform_name(step) for step in steps_of(made) or ()]
-            return "ToTensor" in names and all(names) and _is_bytes(value.args[0])
+            return _scales(names) and _is_bytes(value.args[0])
     return False
+
+
+def _scales(names: list[str]) -> bool:
+    """ToTensor with nothing around it that may change the range again."""
+    return "ToTensor" in names and all(names) and "Lambda" not in names
 
 
 def _is_bytes(image: Value) -> bool:
@@ -140,9 +150,10 @@ def _divided(step: Value) -> ast.AST | None:
         if isinstance(function, Function)
         else None
     )
-    is_division = (
-        isinstance(body, ast.BinOp) and isinstance(body.op, ast.Div) and isinstance(body.left, ast.Name)
-    )
-    if is_division and isinstance(body.right, ast.Constant) and body.right.value in (255, 256):
-        return body
-    return None
+    if (
+        not isinstance(body, ast.BinOp)
+        or not isinstance(body.op, ast.Div)
+        or not isinstance(body.left, ast.Name)
+    ):
+        return None
+    return body if isinstance(body.right, ast.Constant) and body.right.value in _WHITE else None

@@ -43,7 +43,7 @@ class SchedulerBeforeOptimizer(StaticRule):
     code = "S108"
     cause = "LOOP-SCHED-ORDER"
     message = "The scheduler is stepped before the optimizer, which skips the first learning rate; call scheduler.step() after optimizer.step()."
-    triggers = (".step(",)
+    triggers = ("cheduler", "LR(")
 
     GOOD = (
         Snippet("after the step", HEAD + LOOP + "    opt.step()\n    plan.step()\n"),

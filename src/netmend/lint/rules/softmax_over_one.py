@@ -7,7 +7,7 @@ from netmend.lint.engine.values import Call, Value, constant, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.heads import PLAIN, ends_in, loss_uses, width
 from netmend.lint.understand.loss_shapes import LossShapes
-from netmend.lint.understand.operations import LINEAR_MAPS, Op, operation
+from netmend.lint.understand.operations import operation
 from netmend.vocabulary.finding import Finding
 
 HEAD = """\
@@ -33,7 +33,7 @@ class SoftmaxOverOne(StaticRule):
     cause = "ACT-OUT-WRONG"
     message = "Softmax over a single output is always 1; use sigmoid, or one output per class."
     triggers = ("softmax", "Softmax")
-    pattern = r"Linear\([^()\n]*,\s*1\s*[,)]|out_features\s*=\s*1\b"
+    patterns = (r"Linear\([^()\n]*,\s*1\s*[,)]|out_features\s*=\s*1\b",)
 
     GOOD = (
         Snippet("sigmoid", HEAD + "p = torch.sigmoid(net(x))\n"),
@@ -71,12 +71,8 @@ class SoftmaxOverOne(StaticRule):
 
 
 def _ends_in_one(value: Value | None) -> bool:
-    ops = ends_in(value, LINEAR_MAPS - {"conv1d", "conv2d", "conv3d"}, PLAIN)
-    return bool(ops) and all(width(op) == 1 and _is_linear(op) for op in ops)
-
-
-def _is_linear(op: Op) -> bool:
-    return op.name in ("linear", "bilinear")
+    ops = ends_in(value, ("linear", "bilinear"), PLAIN)
+    return bool(ops) and all(width(op) == 1 for op in ops)
 
 
 def _outputs(program: Program) -> set[int]:

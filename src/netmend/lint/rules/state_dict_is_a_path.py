@@ -20,13 +20,20 @@ class StateDictIsAPath(StaticRule):
 
     code = "S712"
     cause = "API-USAGE"
-    message = "load_state_dict() wants weights, not the name of a file; write load_state_dict(torch.load(path))."
+    message = (
+        "load_state_dict() wants weights, not the name of a file; write load_state_dict(torch.load(path))."
+    )
     triggers = ("load_state_dict(",)
 
     GOOD = (
         Snippet("loaded", "import torch\n\nmodel.load_state_dict(torch.load('net.pt'))\n"),
-        Snippet("an item by its name", "import torch\n\nstate = torch.load('net.pt')\nmodel.load_state_dict(state['net'])\n"),
-        Snippet("of unknown kind", "import torch\n\ndef resume(model, path):\n    model.load_state_dict(path)\n"),
+        Snippet(
+            "an item by its name",
+            "import torch\n\nstate = torch.load('net.pt')\nmodel.load_state_dict(state['net'])\n",
+        ),
+        Snippet(
+            "of unknown kind", "import torch\n\ndef resume(model, path):\n    model.load_state_dict(path)\n"
+        ),
     )
     BAD = (
         Snippet("a literal", "import torch\n\nmodel.load_state_dict('net.pt')\n", line=3, fixed="import torch\n\nmodel.load_state_dict(torch.load('net.pt'))\n"),
@@ -47,5 +54,7 @@ def _is_text(value: Value) -> bool:
     if isinstance(value, Const):
         return isinstance(value.value, str)
     if isinstance(value, Operation):
-        return value.operator == "format" or (value.operator == "+" and any(_is_text(part) for part in value.operands))
+        return value.operator == "format" or (
+            value.operator == "+" and any(_is_text(part) for part in value.operands)
+        )
     return isinstance(value, Call) and value.qualified in ("os.path.join", "pathlib.Path", "str")

@@ -59,7 +59,7 @@ class StateNotDetached(StaticRule):
 
     code = "S122"
     cause = "LOOP-DETACH"
-    message = "`{}` carries its graph into the next round, so backward() goes through all rounds before; detach it: {} = {}.detach()."
+    message = "A state carries its graph into the next round, so backward() goes through all rounds before; detach it."
     triggers = (".backward(",)
 
     GOOD = (
@@ -90,7 +90,10 @@ class StateNotDetached(StaticRule):
                 continue
             for state in carried(turn.loop):
                 if self._is_connected(program, turn, state):
-                    yield self.finding(program, state.stored.node, self.message.format(*[state.name] * 3))
+                    yield self.finding(program, state.stored.node, self._message(state.name))
+
+    def _message(self, name: str) -> str:
+        return f"`{name}` carries its graph into the next round, so backward() goes through all rounds before; detach it."
 
     def _is_connected(self, program: Program, turn: Round, state: Carried) -> bool:
         """The next state stems from a network and from the last one, and so does what is differentiated."""

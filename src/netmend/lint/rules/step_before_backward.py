@@ -8,7 +8,7 @@ from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.loops import turns
 from netmend.lint.understand.moves import alone, is_beside, moved_after
 from netmend.lint.understand.training import Round, is_backward
-from netmend.lint.understand.training_steps import is_written, one_optimiser, steps_plainly
+from netmend.lint.understand.training_steps import is_replaced, one_optimiser, steps_plainly
 from netmend.vocabulary.finding import SAFE, Finding, Fix
 
 HEAD = """\
@@ -66,7 +66,7 @@ class StepBeforeBackward(StaticRule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         for turn in turns(program):
-            if not turn.step or one_optimiser(turn.step) is None or any(map(is_written, turn.loop.events())):
+            if not turn.step or one_optimiser(turn.step) is None or any(map(is_replaced, turn.loop.events())):
                 continue
             first = min(event.order for event in turn.backward)
             if any(step.order > first or not steps_plainly(step) for step in turn.step):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from netmend.lint.edits import delete_argument, wrap
 from netmend.lint.engine.history import STORE, Event
 from netmend.lint.engine.program import Program
-from netmend.lint.engine.values import Call, Const, Value, constant, resolved
+from netmend.lint.engine.values import Call, Value, constant, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.modules import bodies, loads_of, module_classes
 from netmend.vocabulary.finding import Finding, Fix
@@ -56,7 +56,9 @@ class TensorNotRegistered(StaticRule):
                         continue
                     if resolved(target.base) is not body.function.owner or not _wants_gradients(event.value):
                         continue
-                    if loads_of(cls, target.name, outside="__init__") and not _is_used_by_hand(program, target.name):
+                    if loads_of(cls, target.name, outside="__init__") and not _is_used_by_hand(
+                        program, target.name
+                    ):
                         yield self.finding(program, event.node, fix=_fix(program, event))
 
 
@@ -82,7 +84,11 @@ def _is_used_by_hand(program: Program, name: str) -> bool:
     for node in ast.walk(program.tree):
         if isinstance(node, ast.List | ast.Tuple | ast.Dict | ast.Call | ast.keyword):
             for child in ast.iter_child_nodes(node):
-                if isinstance(child, ast.Attribute) and child.attr == name and isinstance(child.ctx, ast.Load):
+                if (
+                    isinstance(child, ast.Attribute)
+                    and child.attr == name
+                    and isinstance(child.ctx, ast.Load)
+                ):
                     if isinstance(node, ast.Call) and child is node.func:
                         continue
                     if isinstance(node, ast.Call) and _is_tensor_function(node):
@@ -104,10 +110,11 @@ def _fix(program: Program, event: Event) -> Fix | None:
     if call is None or not isinstance(event.value, Call) or not event.value.qualified.startswith("torch."):
         return None
     keyword = next((word for word in call.keywords if word.arg == "requires_grad"), None)
-    if keyword is None or not program.source(call).startswith("torch.") or len(call.keywords) + len(call.args) < 2:
+    if (
+        keyword is None
+        or not program.source(call).startswith("torch.")
+        or len(call.keywords) + len(call.args) < 2
+    ):
         return None
     around, gone = wrap(program, call, "torch.nn.Parameter(", ")"), delete_argument(program, call, keyword)
     return Fix("Make it a parameter", (*around, *gone), "unsafe") if around and gone else None
-
-
-__all__ = ["Const", "TensorNotRegistered"]

@@ -20,7 +20,9 @@ class TensorOfTensor(StaticRule):
 
     code = "S716"
     cause = "API-USAGE"
-    message = "torch.tensor() of a tensor copies it and cuts the graph; write x.detach().clone() or x.to(dtype)."
+    message = (
+        "torch.tensor() of a tensor copies it and cuts the graph; write x.detach().clone() or x.to(dtype)."
+    )
     advisory = True
     triggers = ("torch.tensor(", "tensor(")
 
@@ -31,7 +33,11 @@ class TensorOfTensor(StaticRule):
     )
     BAD = (
         Snippet("a copy", "import torch\n\nx = torch.randn(3)\ny = torch.tensor(x)\n", line=4),
-        Snippet("another type", "import torch\n\nids = torch.arange(5)\nweights = torch.tensor(ids * 2, dtype=torch.float32)\n", line=4),
+        Snippet(
+            "another type",
+            "import torch\n\nids = torch.arange(5)\nweights = torch.tensor(ids * 2, dtype=torch.float32)\n",
+            line=4,
+        ),
     )
 
     def check(self, program: Program) -> Iterator[Finding]:

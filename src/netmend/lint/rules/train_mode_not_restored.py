@@ -70,7 +70,7 @@ class TrainModeNotRestored(StaticRule):
     code = "S112"
     cause = "LOOP-MODE-TRAIN"
     message = "The model is switched to eval() here and never back, so training goes on in evaluation mode; call train() at the start of each epoch."
-    triggers = (".eval(", "optim.")
+    triggers = (".backward(", "optim.")
 
     GOOD = (
         Snippet("switched back each epoch", HEAD + "for epoch in range(9):\n    net.train()\n" + BATCHES + "    evaluate(net, val)\n"),

@@ -7,7 +7,7 @@ from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Name, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.freezing import Freeze, freezes, is_released
-from netmend.lint.understand.models import is_module, is_part
+from netmend.lint.understand.models import is_construction, is_module, is_part
 from netmend.lint.understand.optimisers import is_stepped, made_optimisers
 from netmend.lint.understand.uses import calls_given
 from netmend.vocabulary.finding import Finding
@@ -18,6 +18,24 @@ REST = (
     "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\nfor x, y in data:\n    optimizer.zero_grad()\n"
     "    nn.functional.cross_entropy(model(x), y).backward()\n    optimizer.step()\n"
 )
+
+OWN = """\
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(3, 3)
+    def forward(self, x):
+        return self.a(x)
+    def freeze(self):
+        for p in self.parameters():
+            p.requires_grad = False
+
+net = Net()
+net.freeze()
+"""
 
 
 @register
@@ -32,7 +50,7 @@ class TrainedModelFrozen(StaticRule):
     code = "S413"
     cause = "LOOP-FREEZE"
     message = "All parameters of this model are frozen here, but an optimiser is to train them; set free what shall learn."
-    triggers = ("requires_grad",)
+    triggers = ("requires_grad = False", "requires_grad=False", "requires_grad_(False")
 
     GOOD = (
         Snippet("a new head afterwards", HEAD + FREEZE + "model.fc = nn.Linear(512, 3)\n" + REST),
@@ -49,6 +67,7 @@ class TrainedModelFrozen(StaticRule):
     )
     BAD = (
         Snippet("loop over parameters", HEAD + FREEZE + REST, line=7),
+        Snippet("by a method of its own", OWN + REST.replace("model", "net"), line=12),
         Snippet("whole model, list given", HEAD + "model.eval().requires_grad_(False)\n"
                 + REST.replace("model.parameters()", "list(model.parameters())"), line=6),
     )  # fmt: skip
@@ -74,11 +93,7 @@ def _is_changed(program: Program, freeze: Freeze) -> bool:
     for event in program.events:
         if event.kind == STORE and event.target is not None and event.target.base is not None:
             stored = resolved(event.value)
-            if (
-                program.entry_of(event).name != "__init__"
-                and is_module(stored)
-                and is_part(event.target.base, freeze.model)
-            ):
+            if not is_construction(event) and is_module(stored) and is_part(event.target.base, freeze.model):
                 return True
     for event in calls_given(program, freeze.model):
         call = event.call

@@ -1,23 +1,14 @@
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from netmend.lint.engine.program import Program
-from netmend.lint.engine.values import Call, Const, Instance, Value, constant, resolved
+from netmend.lint.engine.values import Call, Const, constant, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.arguments import with_argument
-from netmend.lint.understand.feeding import (
-    Fed,
-    dataset_of,
-    image_set,
-    label_of,
-    loader_made,
-    samples_of,
-    split_of,
-    trained,
-)
+from netmend.lint.understand.feeding import Fed, dataset_of, loader_made, trained
 from netmend.lint.understand.operations import operation, walk
+from netmend.lint.understand.orders import order_is_plain
 from netmend.vocabulary.finding import Finding, Fix
 
 HEAD = """\
@@ -58,14 +49,6 @@ class Windows(Dataset):
         return self.series[i : i + 20], self.series[i + 20]
 
 """
-
-
-_MIXING = frozenset(
-    ("permutation", "randperm", "shuffle", "train_test_split", "sample", "random_split", "choice", "resample", "make_classification")
-)  # fmt: skip
-_DRAWING = frozenset(
-    ("rand", "randn", "randint", "normal", "uniform", "standard_normal", "random", "integers")
-)
 
 
 @register
@@ -123,7 +106,7 @@ class TrainingLoaderNotShuffled(StaticRule):
             seen.add(id(loader))
             if (
                 _keeps_order(loader)
-                and _order_is_plain(program, dataset_of(loader))
+                and order_is_plain(program, dataset_of(loader))
                 and not _is_sequential(fed)
             ):
                 edits = with_argument(program, loader.node, "shuffle", "True")
@@ -144,61 +127,6 @@ def _keeps_order(loader: Call) -> bool:
     size = loader.argument("batch_size", 1)
     size = resolved(size) if size is not None else None
     return not (isinstance(size, Call) or (isinstance(size, Const) and size.value is None))
-
-
-def _order_is_plain(program: Program, dataset: Value | None) -> bool:
-    """A dataset with an index whose order nobody mixed and whose order carries no meaning, as far as the text tells."""
-    if image_set(dataset):
-        return split_of(dataset) == "train" or image_set(dataset) == "ImageFolder"
-    if isinstance(dataset, Call) and dataset.qualified == "torch.utils.data.TensorDataset":
-        tensors = samples_of(program, dataset) or ()
-        return bool(tensors) and not _is_mixed(tensors, tensors[-1:])
-    if isinstance(dataset, Instance):
-        cls = dataset.cls
-        if (
-            not cls.is_known
-            or not cls.inherits("torch.utils.data.Dataset")
-            or cls.method("__iter__") is not None
-        ):
-            return False
-        getter = cls.method("__getitem__")
-        if (
-            getter is None
-            or _takes_windows(getter.definition)
-            or cls.inherits("torch.utils.data.IterableDataset")
-        ):
-            return False
-        held = tuple(dataset.attributes.values())
-        label = label_of(program, dataset)
-        return not _is_mixed(held, (label,) if label is not None else held)
-    return False
-
-
-def _is_mixed(values: tuple[Value, ...], labels: tuple[Value, ...]) -> bool:
-    """Does a permutation or a random split decide the order, or were the labels drawn at random one by one?"""
-    names = {name for value in values for name in _called(value)}
-    drawn = {name for value in labels for name in _called(value)}
-    return bool(names & _MIXING) or bool(drawn & _DRAWING)
-
-
-def _called(value: Value) -> Iterator[str]:
-    for part in walk(value):
-        if isinstance(part, Call):
-            yield (part.qualified or part.method).rpartition(".")[2]
-
-
-def _takes_windows(getter: ast.AST) -> bool:
-    """Does `__getitem__` cut a slice that moves with the index?"""
-    arguments = getattr(getter, "args", None)
-    if arguments is None or len(arguments.args) < 2:
-        return True
-    index = arguments.args[1].arg
-    for part in ast.walk(getter):
-        if isinstance(part, ast.Slice) and part.lower is not None and part.upper is not None:
-            names = {name.id for name in ast.walk(part) if isinstance(name, ast.Name)}
-            if names and (index in names or len(names) > 1):
-                return True
-    return False
 
 
 def _is_sequential(fed: Fed) -> bool:

@@ -4,14 +4,18 @@ import ast
 from collections.abc import Iterator
 
 from netmend.lint.engine.program import Program
+from netmend.lint.engine.values import resolved
 from netmend.lint.rule import Snippet, StaticRule, register
+from netmend.lint.understand.literal_layers import LITERAL_LAYERS
 from netmend.lint.understand.operations import ACTIVATIONS, HIDDEN_ACTIVATIONS, Op, operation
 from netmend.lint.understand.paths import paths
-from netmend.lint.engine.values import resolved
+from netmend.lint.understand.test_code import is_test_code
 from netmend.vocabulary.finding import Finding
 
 HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n\n"
-NET = HEAD + """\
+NET = (
+    HEAD
+    + """\
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -21,8 +25,11 @@ class Net(nn.Module):
 
     def forward(self, x):
 """
+)
 # Made of two functions on purpose: mish is x * tanh(softplus(x)); bounded heads; rectified bounded links of graphs.
-_ON_PURPOSE = frozenset((("softplus", "tanh"), ("tanh", "relu"), ("relu", "threshold"), ("softplus", "threshold")))
+_ON_PURPOSE = frozenset(
+    (("softplus", "tanh"), ("tanh", "relu"), ("relu", "threshold"), ("softplus", "threshold"))
+)
 
 
 @register
@@ -39,6 +46,7 @@ class TwoActivationsInARow(StaticRule):
     cause = "ACT-EXTRA"
     message = "Two activations in a row: {second} is applied to the result of {first}; keep one of them."
     triggers = ("relu", "ReLU", "igmoid", "anh", "GELU", "gelu", "ELU")
+    patterns = (r"(?:relu|ReLU|igmoid|anh|ELU)\w*\([^\n]*(?:relu|ReLU|igmoid|anh|ELU)\w*\(", LITERAL_LAYERS)
 
     GOOD = (
         Snippet("one each", NET + "        return torch.sigmoid(self.fc2(self.act(self.fc1(x))))\n"),
@@ -49,6 +57,7 @@ class TwoActivationsInARow(StaticRule):
         Snippet("the block ends with its own", HEAD + "class Block(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.fc = nn.Linear(4, 4)\n\n"
                 "    def forward(self, x):\n        return F.relu(self.fc(x))\n\n\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
                 "        self.block = Block()\n\n    def forward(self, x):\n        return F.relu(self.block(x))\n"),
+        Snippet("the same again at the end", NET + "        x = self.fc2(self.fc1(x))\n        x = self.act(x)\n        x = F.relu(x)\n        return x\n"),
         Snippet("two branches", NET + "        h = torch.tanh(self.fc1(x))\n        return torch.relu(h), torch.sigmoid(h)\n"),
     )  # fmt: skip
     BAD = (
@@ -58,6 +67,8 @@ class TwoActivationsInARow(StaticRule):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
+        if is_test_code(program):
+            return
         known = paths(program)
         for second in known.ops:
             if second.name not in HIDDEN_ACTIVATIONS or second.input is None:
@@ -65,8 +76,14 @@ class TwoActivationsInARow(StaticRule):
             first = operation(resolved(second.input))
             if first is None or first.name not in ACTIVATIONS or (first.name, second.name) in _ON_PURPOSE:
                 continue
-            if known.only_user(first.value) is second.value and _are_written_together(program, first, second):
-                yield self.finding(program, second.node, self.message.format(first=first.name, second=second.name))
+            if known.only_user(first.value) is not second.value or not _are_written_together(
+                program, first, second
+            ):
+                continue
+            if first.name != second.name or _is_one_expression(program, first, second):
+                yield self.finding(
+                    program, second.node, self.message.format(first=first.name, second=second.name)
+                )
 
 
 def _are_written_together(program: Program, first: Op, second: Op) -> bool:
@@ -74,9 +91,23 @@ def _are_written_together(program: Program, first: Op, second: Op) -> bool:
     return _holder(program, first) is _holder(program, second)
 
 
+def _is_one_expression(program: Program, first: Op, second: Op) -> bool:
+    """The same twice does no harm: told only where it is plainly written so, in one line or one container."""
+    if second.layer is not None and second.value.node is second.layer.node:
+        return True
+    return program.statement(first.node) is program.statement(second.node)
+
+
 def _holder(program: Program, op: Op) -> ast.AST | None:
     if op.layer is not None and op.value.node is op.layer.node:  # of a container
-        return next((above for above in program.above(op.node) if isinstance(above, ast.Call | ast.List)), None)
+        return next(
+            (above for above in program.above(op.node) if isinstance(above, ast.Call | ast.List)), None
+        )
     return next(
-        (above for above in program.above(op.node) if isinstance(above, ast.FunctionDef | ast.Lambda | ast.Module)), None
+        (
+            above
+            for above in program.above(op.node)
+            if isinstance(above, ast.FunctionDef | ast.Lambda | ast.Module)
+        ),
+        None,
     )

@@ -8,6 +8,7 @@ from netmend.lint.engine.values import Attribute, Call, Item, Value, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.layouts import sizes_given
 from netmend.lint.understand.operations import Op, operation
+from netmend.lint.understand.paths import paths
 from netmend.lint.understand.shapes import shapes
 from netmend.lint.understand.sizes import Shape, whole_number
 from netmend.vocabulary.finding import Finding, Fix
@@ -29,6 +30,10 @@ class ViewAsTranspose(StaticRule):
     cause = "TSR-SHAPE"
     message = "view and reshape do not swap axes, they mix up the values; use permute or transpose."
     triggers = (".view(", ".reshape(", "torch.reshape(")
+    patterns = (
+        r"\.(?:view|reshape)\(\s*\w+\.(?:size\(\s*-?[1-9]|shape\[\s*-?[1-9])",
+        r"\.(?:view|reshape)\(\s*(?:\w+\s*,\s*\()?[a-z]\w*\s*,\s*[a-z]\w*\s*(?:,\s*[a-z]\w*\s*)?\)",
+    )
 
     GOOD = (
         Snippet("permuted", HEAD + "def swap(x):\n    n, steps, leads = x.shape\n    return x.permute(0, 2, 1)\n"),
@@ -36,6 +41,7 @@ class ViewAsTranspose(StaticRule):
         Snippet("permuted before", HEAD + "def swap(x):\n    n, c, h, w = x.shape\n    x = x.permute(0, 2, 3, 1)\n    return x.reshape(n, h, w, c)\n"),
         Snippet("same order", HEAD + "def keep(x):\n    return x.view(x.size(0), x.size(1), x.size(2))\n"),
         Snippet("sizes of another tensor", HEAD + "def like(x, y):\n    n, t, f = y.shape\n    return x.view(n, f, t)\n"),
+        Snippet("shift of relative positions", HEAD + "def shift(x):\n    n, h, rows, columns = x.shape\n    y = x.reshape(n, h, columns, rows)[:, :, 1:]\n    return y.reshape(n, h, rows, columns - 1)\n"),
         Snippet("row to column", HEAD + "x = torch.randn(1, 8)\ny = x.view(8, 1)\n"),
         Snippet("split and joined", HEAD + "def heads(x):\n    n, t, f = x.shape\n    return x.view(n, t, 8, f // 8)\n"),
     )  # fmt: skip
@@ -60,8 +66,21 @@ class ViewAsTranspose(StaticRule):
             if wanted is None or len(wanted) < 2:
                 continue
             order = [_axis(value, resolved(op.input)) for value in wanted]
-            if _is_swapped(order, wanted) or _is_swapped_shape(known.of(op.input), wanted):
+            if not _is_swapped(order, wanted) and not _is_swapped_shape(known.of(op.input), wanted):
+                continue
+            if not _is_cut_again(program, op):
                 yield self.finding(program, call.node or event.node, fix=_fix(program, op, order))
+
+
+def _is_cut_again(program: Program, op: Op) -> bool:
+    """Sliced and cut back afterwards: the shift of relative positions is written so, on purpose."""
+    for user in paths(program).users.get(id(op.value), []):
+        after = operation(user) if isinstance(user, Value) else None
+        if isinstance(user, Item) or (
+            after is not None and after.name in ("view", "reshape", "narrow", "view_as")
+        ):
+            return True
+    return False
 
 
 def _axis(value: Value, tensor: Value) -> int | None:
@@ -85,7 +104,9 @@ def _is_swapped(order: list[int | None], wanted: tuple[Value, ...]) -> bool:
     """All sizes are the tensor's own (a last -1 aside), each once, from the first on, not in their order."""
     known = [place for place in order if place is not None]
     rest = len(order) - len(known)
-    if rest > 1 or (rest == 1 and (whole_number(wanted[-1]) != -1 or order[-1] is not None or len(known) < 2)):
+    if rest > 1 or (
+        rest == 1 and (whole_number(wanted[-1]) != -1 or order[-1] is not None or len(known) < 2)
+    ):
         return False
     return sorted(known) == list(range(len(known))) and known != sorted(known)
 

@@ -57,7 +57,11 @@ class WrappedModelBypassed(StaticRule):
         if not wraps:
             return
         through = {id(event.node) for event in program.calls if _calls_wrapper(event)}
-        suspects = {id(event.value): event for event in program.calls if id(event.node) not in through and _goes_past(event, wraps)}
+        suspects = {
+            id(event.value): event
+            for event in program.calls
+            if id(event.node) not in through and _goes_past(event, wraps)
+        }
         if not suspects:
             return
         for backward in backward_calls(program):

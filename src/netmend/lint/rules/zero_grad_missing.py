@@ -10,7 +10,7 @@ from netmend.lint.understand.loops import made_in, runs_once, turns
 from netmend.lint.understand.moves import alone, is_beside, optimiser_text, within
 from netmend.lint.understand.roles import optimised
 from netmend.lint.understand.training import Round, stepped
-from netmend.lint.understand.training_steps import cleared_outside, is_written, one_optimiser, steps_plainly
+from netmend.lint.understand.training_steps import cleared_outside, is_replaced, one_optimiser, steps_plainly
 from netmend.vocabulary.finding import SAFE, Finding, Fix
 
 HEAD = """\
@@ -72,6 +72,10 @@ class ZeroGradMissing(StaticRule):
                 fixed=FUNCTION + "        optimizer.zero_grad()\n        loss.backward()\n        optimizer.step()\n"),
         Snippet("missing in a trainer", TRAINER + "                loss.backward()\n                self.opt.step()\n", line=12,
                 fixed=TRAINER + "                self.opt.zero_grad()\n                loss.backward()\n                self.opt.step()\n"),
+        Snippet("gradients are averaged, never cleared", HEAD + "for x, y in data:\n    net(x).sum().backward()\n    for p in net.parameters():\n        p.grad.mul_(0.5)\n"
+                "    optimizer.step()\n", line=7,
+                fixed=HEAD + "for x, y in data:\n    optimizer.zero_grad()\n    net(x).sum().backward()\n    for p in net.parameters():\n        p.grad.mul_(0.5)\n"
+                "    optimizer.step()\n"),
         Snippet("accumulated, never cleared", HEAD + "for i, (x, y) in enumerate(data):\n    (net(x).sum() / 4).backward()\n"
                 "    if i % 4 == 3:\n        optimizer.step()\n", line=7,
                 fixed=HEAD + "for i, (x, y) in enumerate(data):\n    (net(x).sum() / 4).backward()\n"
@@ -81,7 +85,7 @@ class ZeroGradMissing(StaticRule):
     def check(self, program: Program) -> Iterator[Finding]:
         for turn in turns(program):
             here = [step for step in turn.step if step.loops()[0] is turn.loop and steps_plainly(step)]
-            if turn.zero or not here or runs_once(turn.loop) or any(map(is_written, turn.loop.events())):
+            if turn.zero or not here or runs_once(turn.loop) or any(map(is_replaced, turn.loop.events())):
                 continue
             if any(self._is_new(program, step, turn) for step in here) or cleared_outside(program, turn):
                 continue

@@ -8,7 +8,7 @@ from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.loops import changes_in, on_every_path, turns
 from netmend.lint.understand.moves import alone, function_of, moved_before, within
 from netmend.lint.understand.training import Round
-from netmend.lint.understand.training_steps import clears, is_written, one_optimiser, steps_plainly
+from netmend.lint.understand.training_steps import clears, is_replaced, one_optimiser, steps_plainly
 from netmend.vocabulary.finding import SAFE, Finding, Fix
 
 HEAD = """\
@@ -62,7 +62,7 @@ class ZeroGradOnOneBranch(StaticRule):
             if not all(steps_plainly(step) and step.loops()[0] is turn.loop for step in turn.step):
                 continue
             if on_every_path(turn.loop.body, {id(zero) for zero in turn.zero}) or any(
-                map(is_written, turn.loop.events())
+                map(is_replaced, turn.loop.events())
             ):
                 continue
             if all(self._depends_on_round(zero, turn) for zero in turn.zero):

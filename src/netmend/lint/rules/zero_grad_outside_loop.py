@@ -8,7 +8,7 @@ from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.loops import made_in, runs_once, turns
 from netmend.lint.understand.moves import alone, function_of, moved_before, within
 from netmend.lint.understand.training import Round
-from netmend.lint.understand.training_steps import cleared_outside, is_written, one_optimiser, steps_plainly
+from netmend.lint.understand.training_steps import cleared_outside, is_replaced, one_optimiser, steps_plainly
 from netmend.vocabulary.finding import SAFE, Finding, Fix
 
 HEAD = """\
@@ -72,7 +72,7 @@ class ZeroGradOutsideLoop(StaticRule):
     def check(self, program: Program) -> Iterator[Finding]:
         for turn in turns(program):
             here = [step for step in turn.step if step.loops()[0] is turn.loop and steps_plainly(step)]
-            if turn.zero or not here or runs_once(turn.loop) or any(map(is_written, turn.loop.events())):
+            if turn.zero or not here or runs_once(turn.loop) or any(map(is_replaced, turn.loop.events())):
                 continue
             outside = cleared_outside(program, turn)
             if outside is not None and not made_in(program, one_optimiser(turn.step), turn.loop):

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Call, Operation, Value, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
-from netmend.lint.understand.gradient_flow import is_computed, lost
+from netmend.lint.understand.gradient_cuts import is_computed
+from netmend.lint.understand.gradient_flow import lost
 from netmend.lint.understand.operations import operation, walk
 from netmend.lint.understand.training import backward_calls
 from netmend.vocabulary.finding import Finding

@@ -42,7 +42,7 @@ def same_numbers(value: Value) -> Value:
             if value.method in _METHODS and value.receiver is not None:
                 value = value.receiver
                 continue
-            if value.qualified in _FUNCTIONS and value.args:
+            if value.args and (value.qualified in _FUNCTIONS or _is_layout_layer(value.function)):
                 value = value.args[0]
                 continue
         elif isinstance(value, Attribute) and value.name == "values":
@@ -50,6 +50,15 @@ def same_numbers(value: Value) -> Value:
             continue
         return value
     return value
+
+
+def _is_layout_layer(function: Value) -> bool:
+    layer = resolved(function)
+    return isinstance(layer, Call) and layer.qualified in (
+        "torch.nn.Flatten",
+        "torch.nn.Identity",
+        "torch.nn.Unflatten",
+    )
 
 
 @dataclass(frozen=True)
@@ -92,9 +101,12 @@ def cuts(program: Program) -> tuple[Cut, ...]:
 def _rows(key: Value) -> tuple[Value, Value] | None:
     """Start and end of a slice over rows without a step."""
     if isinstance(key, Collection) and key.items:
+        if not all(isinstance(part, Operation) and part.operator == "slice" for part in key.items):
+            return None
         key = key.items[0]
     if isinstance(key, Operation) and key.operator == "slice" and constant(key.operands[2]) is None:
-        return key.operands[0], key.operands[1]
+        is_whole = all(isinstance(bound, Const) and bound.value is None for bound in key.operands[:2])
+        return None if is_whole else (key.operands[0], key.operands[1])
     return None
 
 

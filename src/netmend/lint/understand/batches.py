@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 from netmend.lint.engine.calls import follow
 from netmend.lint.engine.machine import OutOfEffort
@@ -27,7 +26,6 @@ from netmend.lint.engine.values import (
 from netmend.lint.understand.operations import operation
 
 INDEX = "__index__"  # the parameter that a dataset's __getitem__ is asked with
-_SAMPLES: WeakKeyDictionary[Program, dict[int, tuple[Value, Value | None]]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -121,7 +119,7 @@ def spread(call: Call) -> tuple[Value, ...]:
 
 def _sample(program: Program, dataset: Instance) -> Value | None:
     """What `dataset[index]` returns."""
-    known = _SAMPLES.setdefault(program, {})
+    known: dict[int, tuple[Value, Value | None]] = program.answers.setdefault("samples", {})
     if id(dataset) not in known:
         known[id(dataset)] = (dataset, _asked(program, dataset))
     return known[id(dataset)][1]

@@ -12,14 +12,12 @@ from netmend.lint.engine.values import (
     Attribute,
     Call,
     Collection,
-    Const,
     Element,
     Function,
     Instance,
     Name,
     Param,
     Value,
-    constant,
     resolved,
 )
 from netmend.lint.understand.operations import layer_name
@@ -27,7 +25,18 @@ from netmend.lint.understand.roles import optimised
 
 _CONSTANT = ("torch.nn.init.constant_", "torch.nn.init.zeros_", "torch.nn.init.ones_")
 _IN_PLACE = ("fill_", "zero_")
-_RANDOM = ("normal_", "uniform_", "kaiming_", "xavier_", "orthogonal_", "trunc_normal_", "eye_", "dirac_", "copy_", "sparse_")
+_RANDOM = (
+    "normal_",
+    "uniform_",
+    "kaiming_",
+    "xavier_",
+    "orthogonal_",
+    "trunc_normal_",
+    "eye_",
+    "dirac_",
+    "copy_",
+    "sparse_",
+)
 _MAPS = frozenset(("torch.nn.Linear", "torch.nn.Conv1d", "torch.nn.Conv2d", "torch.nn.Conv3d"))
 TRIGGERS = ("constant_(", "zeros_(", "ones_(", ".fill_(", ".zero_(")
 
@@ -99,11 +108,21 @@ def is_for_all_layers(program: Program, setting: Setting) -> bool:
         for event in program.methods_of("apply"):
             call = event.call
             given = resolved(call.args[0]) if call is not None and call.args else None
-            if body is not None and isinstance(given, Function) and given.definition is body.function.definition:
-                models.append(resolved(call.receiver) if call is not None and call.receiver is not None else owner)
+            if (
+                body is not None
+                and isinstance(given, Function)
+                and given.definition is body.function.definition
+            ):
+                models.append(
+                    resolved(call.receiver) if call is not None and call.receiver is not None else owner
+                )
     elif isinstance(owner, Element):
         source = resolved(owner.iterable)
-        if isinstance(source, Call) and source.method in ("modules", "children") and source.receiver is not None:
+        if (
+            isinstance(source, Call)
+            and source.method in ("modules", "children")
+            and source.receiver is not None
+        ):
             models.append(resolved(source.receiver))
     return any(count(model, kinds) >= 2 for model in models)
 
@@ -184,6 +203,3 @@ def count(model: Value, kinds: frozenset[str], depth: int = 0) -> int:
                 inner = sum(count(item, kinds, depth + 1) for item in listed.items)
                 return inner * 2 if listed.repeated else inner
     return 0
-
-
-__all__ = ["Const", "Setting", "constant", "count", "is_for_all_layers", "is_whole_model", "layers_set", "settings"]

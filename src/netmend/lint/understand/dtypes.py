@@ -70,11 +70,20 @@ def _called(call: Call, depth: int) -> str:
         return _literal(call.args[0], FLOAT64 if package == "numpy" else FLOAT32, depth)
     if call.qualified == "numpy.random.randint":
         return INT
-    if package in ("torch", "torch.cuda") and name in ("FloatTensor", "Tensor", "LongTensor", "DoubleTensor", "IntTensor"):
+    if package in ("torch", "torch.cuda") and name in (
+        "FloatTensor",
+        "Tensor",
+        "LongTensor",
+        "DoubleTensor",
+        "IntTensor",
+    ):
         return _NAMES[name]
     if package == "torch" and name in _FLOAT_MAKERS:
         return FLOAT32
-    if (package == "torch" and name in _INT_MAKERS) or call.qualified in ("numpy.argmax", "torch.nn.functional.one_hot"):
+    if (package == "torch" and name in _INT_MAKERS) or call.qualified in (
+        "numpy.argmax",
+        "torch.nn.functional.one_hot",
+    ):
         return INT
     if call.qualified in ("torch.arange", "numpy.arange"):
         whole = all(isinstance(part, Const) and type(part.value) is int for part in call.args)
@@ -171,5 +180,3 @@ def _computed(value: Operation, depth: int) -> str:
     if kind == INT and ("real" in kinds or value.operator == "/"):
         return UNKNOWN  # 32 bits in torch, 64 in numpy
     return kind
-
-

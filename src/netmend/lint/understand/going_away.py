@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from netmend.lint.edits import replace
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Instance, Name, resolved
 from netmend.lint.knowledge import other_symbols, torch_symbols
 from netmend.lint.knowledge.symbol import Argument, Symbol
 from netmend.lint.knowledge.versions import reached
+from netmend.vocabulary.finding import Fix
 
 _SYMBOLS = {symbol.name: symbol for symbol in (*torch_symbols.SYMBOLS, *other_symbols.SYMBOLS)}
 _ARGUMENTS = (*torch_symbols.ARGUMENTS, *other_symbols.ARGUMENTS)
 _METHODS = {symbol.short: symbol for symbol in other_symbols.METHODS}
 _TENSOR_METHODS = {symbol.short: symbol for symbol in torch_symbols.SYMBOLS if symbol.method}
+# The new name takes the same arguments and gives the same result.
+_SAME = {
+    "torch.ger": "outer",
+    "torch.nn.functional.sigmoid": "",
+    "torch.nn.utils.clip_grad_norm": "clip_grad_norm_",
+    "torch.cuda.memory_cached": "memory_reserved",
+    "torch.cuda.max_memory_cached": "max_memory_reserved",
+}
 # A test that tells versions apart: what stands under it is meant for another version.
 _CHOICE = re.compile(r"hasattr|version|greater|less|compat|legacy|TORCH|_ge_|_lt_|IS_|HAS_|_AVAILABLE", re.IGNORECASE)  # fmt: skip
 
@@ -39,22 +49,35 @@ class Use:
         return deprecated and not self.is_removed and not self._is_back
 
     @property
+    def is_announced(self) -> bool:
+        """Deprecated, and the documentation says that it will be removed."""
+        return self.is_deprecated and isinstance(self.entry, Symbol) and self.entry.announced
+
+    @property
     def _is_back(self) -> bool:
         return isinstance(self.entry, Symbol) and reached(self.entry.package, self.entry.back)
 
 
-def uses(program: Program) -> Iterator[Use]:
-    """Every use of a listed name, argument or method that no test of the version stands around."""
-    old_keras = "tf_keras" in program.text or "keras.src" in program.text  # Keras 2 as a package; the inside of Keras
-    imported = list(_imports(program))
-    told = {use.name for use in imported}
-    for use in (*imported, *_names(program), *_arguments(program), *_methods(program)):
-        if use.entry.package == "keras" and old_keras:
+def uses(program: Program, wanted: Callable[[Use], bool]) -> Iterator[Use]:
+    """Every use of a listed name, argument or method that is wanted and that no test of the version stands around."""
+    old_keras = (
+        "tf_keras" in program.text or "keras.src" in program.text
+    )  # Keras 2 as a package; the inside of Keras
+    for use in (*_imports(program), *_names(program), *_arguments(program), *_methods(program)):
+        if not wanted(use) or (use.entry.package == "keras" and old_keras):
             continue
-        if isinstance(use.node, ast.Name) and use.name in told:
-            continue  # told at the import
+        if use.is_announced and not _is_acted_on(program, use.node):
+            continue
         if not is_chosen_by_version(program, use.node):
             yield use
+
+
+def _is_acted_on(program: Program, node: ast.AST) -> bool:
+    """Called or imported; tables and documentation may name what will go."""
+    if not isinstance(node, ast.Attribute):
+        return True
+    call = program.parent(node)
+    return isinstance(call, ast.Call) and call.func is node
 
 
 def _names(program: Program) -> Iterator[Use]:
@@ -62,7 +85,7 @@ def _names(program: Program) -> Iterator[Use]:
         name = qualified
         while name:
             symbol = _SYMBOLS.get(name)
-            if symbol is not None and isinstance(node, ast.Attribute | ast.Name):
+            if symbol is not None and isinstance(node, ast.Attribute):  # plain names are told at their import
                 yield Use(node, symbol, symbol.name)
                 break
             name = name.rpartition(".")[0]
@@ -70,33 +93,26 @@ def _names(program: Program) -> Iterator[Use]:
 
 def _imports(program: Program) -> Iterator[Use]:
     """`from torch import lstsq` fails by itself, used or not."""
-    waiting: list[ast.stmt] = list(program.tree.body)
-    while waiting:
-        statement = waiting.pop()
-        if isinstance(statement, ast.ImportFrom) and statement.module and not statement.level:
-            for alias in statement.names:
-                module = re.sub(r"^(tensorflow|tensorflow\.python)\.keras", "keras", statement.module)
-                for name in (f"{module}.{alias.name}", module):
-                    symbol = _SYMBOLS.get(name)
-                    if symbol is not None:
-                        yield Use(statement, symbol, symbol.name)
-                        break
-        elif isinstance(statement, ast.If):
-            waiting.extend((*statement.body, *statement.orelse))
+    for statement in ast.walk(program.tree):
+        if not isinstance(statement, ast.ImportFrom) or not statement.module or statement.level:
+            continue
+        module = re.sub(r"^(tensorflow|tensorflow\.python)\.keras", "keras", statement.module)
+        for alias in statement.names:
+            symbol = _SYMBOLS.get(f"{module}.{alias.name}") or _SYMBOLS.get(module)
+            if symbol is not None:
+                yield Use(statement, symbol, symbol.name)
 
 
 def _arguments(program: Program) -> Iterator[Use]:
-    functions = {id(node): qualified for node, qualified in program.references}
     for node, qualified in program.references:
-        call = program.parent(node)
-        if not isinstance(call, ast.Call) or call.func is not node or not call.keywords:
+        listed = [argument for argument in _ARGUMENTS if argument.belongs_to(qualified)]
+        call = program.parent(node) if listed else None
+        if not isinstance(call, ast.Call) or call.func is not node:
             continue
-        for argument in _ARGUMENTS:
-            if argument.belongs_to(functions[id(node)]):
-                for keyword in call.keywords:
-                    if keyword.arg == argument.keyword and not _is_none(keyword.value):
-                        short = qualified.rpartition(".")[2]
-                        yield Use(keyword, argument, f"{argument.keyword}= of {short}")
+        for argument in listed:
+            for keyword in call.keywords:
+                if keyword.arg == argument.keyword and not _is_none(keyword.value):
+                    yield Use(keyword, argument, f"{argument.keyword}= of {qualified.rpartition('.')[2]}")
 
 
 def _methods(program: Program) -> Iterator[Use]:
@@ -125,22 +141,29 @@ def is_chosen_by_version(program: Program, node: ast.AST) -> bool:
     for above in program.above(node):
         if isinstance(above, ast.Try) and above.handlers and inner not in above.finalbody:
             return True
-        if isinstance(above, ast.If | ast.IfExp) and _CHOICE.search(program.source(above.test)):
+        if isinstance(above, ast.If | ast.IfExp) and _CHOICE.search(ast.unparse(above.test)):
             return True
-        if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef | ast.Module) and _left_by_version(
-            program, above.body, inner
-        ):
+        if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef) and _left_by_version(above.body, inner):
             return True
         inner = above
     return False
 
 
-def _left_by_version(program: Program, body: list[ast.stmt], until: ast.AST) -> bool:
+def _left_by_version(body: list[ast.stmt], until: ast.AST) -> bool:
     """`if version >= …: return new()` before it."""
     for statement in body:
         if statement is until:
             return False
-        if isinstance(statement, ast.If) and isinstance(statement.body[-1], ast.Return | ast.Raise):
-            if _CHOICE.search(program.source(statement.test)):
-                return True
+        leaves = isinstance(statement, ast.If) and isinstance(statement.body[-1], ast.Return | ast.Raise)
+        if leaves and isinstance(statement, ast.If) and _CHOICE.search(ast.unparse(statement.test)):
+            return True
     return False
+
+
+def renamed(program: Program, use: Use) -> Fix | None:
+    """The change where only the name differs."""
+    new = _SAME.get(use.name, "")
+    if not new or not isinstance(use.node, ast.Attribute):
+        return None
+    edits = replace(program, use.node, f"{program.source(use.node.value)}.{new}")
+    return Fix(f"Use {new}", edits, "safe") if edits else None

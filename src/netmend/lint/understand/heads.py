@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from weakref import WeakKeyDictionary
 
 from netmend.lint.edit_source import Edits
 from netmend.lint.edits import delete_argument, delete_list_element, replace, unwrap_call
@@ -13,9 +12,9 @@ from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Call, Collection, Const, Either, Item, Value, options, resolved
 from netmend.lint.understand.losses import LossUse, loss_kind, loss_use
 from netmend.lint.understand.operations import LAYOUT, LINEAR_MAPS, Op, operation
+from netmend.lint.understand.remember import once
 from netmend.vocabulary.finding import Edit, Related
 
-_USES: WeakKeyDictionary[Program, tuple[LossUse, ...]] = WeakKeyDictionary()
 # Keeps the values in place: with these between a layer and the loss its last axis is still the last.
 PLAIN = frozenset(
     ("contiguous", "clone", "float", "double", "half", "bfloat16", "to", "cuda", "cpu", "type", "type_as", "identity", "xpu", "mps")
@@ -23,13 +22,10 @@ PLAIN = frozenset(
 _WIDTH = {"linear": ("out_features", 1), "bilinear": ("out_features", 2)}
 
 
+@once
 def loss_uses(program: Program) -> tuple[LossUse, ...]:
     """Every loss that is computed, in order; a criterion chosen by the path counts where every choice is of one kind."""
-    known = _USES.get(program)
-    if known is None:
-        known = tuple(use for event in program.calls if (use := _use(event)) is not None)
-        _USES[program] = known
-    return known
+    return tuple(use for event in program.calls if (use := _use(event)) is not None)
 
 
 def _use(event: Event) -> LossUse | None:

@@ -9,6 +9,7 @@ from netmend.lint.engine.history import Event
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Call, Collection, Const, Name, Value, constant, resolved
 from netmend.lint.understand.keras_models import Chain, Head, chain, head, model_of
+from netmend.lint.understand.test_code import is_test_code
 
 BINARY, CATEGORICAL, SPARSE = "binary", "categorical", "sparse"
 ENTROPIES = (BINARY, CATEGORICAL, SPARSE)
@@ -45,12 +46,14 @@ class Compiled:
 
 def compiles(program: Program) -> Iterator[Compiled]:
     """Every `compile` of a `Sequential` or `Model` that the file makes."""
-    for event in program.methods_of("compile"):
+    for event in program.methods_of("compile") if not is_test_code(program) else ():
         call = event.call
         model = model_of(call.receiver) if call is not None else None
         if call is None or model is None:
             continue
-        loss, from_logits = loss_of(call.argument("loss", 1)) if not call.open or "loss" in call.keywords else ("", None)
+        loss, from_logits = (
+            loss_of(call.argument("loss", 1)) if not call.open or "loss" in call.keywords else ("", None)
+        )
         layers = chain(program, model)
         yield Compiled(event, call, model, layers, head(layers), loss, from_logits)
 

@@ -58,9 +58,16 @@ def source(value: Value | None) -> Source:
             reshaped = reshaped or value.method not in ("astype", "copy")
             value = value.receiver
         elif isinstance(value, Call) and value.qualified in _SAME_FUNCTIONS and value.args:
-            reshaped = reshaped or value.qualified.rpartition(".")[2] in ("expand_dims", "reshape", "squeeze", "transpose")
+            reshaped = reshaped or value.qualified.rpartition(".")[2] in (
+                "expand_dims",
+                "reshape",
+                "squeeze",
+                "transpose",
+            )
             value = value.args[0]
-        elif isinstance(value, Call) and value.qualified.rpartition(".")[2] == "to_categorical" and value.args:
+        elif (
+            isinstance(value, Call) and value.qualified.rpartition(".")[2] == "to_categorical" and value.args
+        ):
             one_hot = True
             value = value.args[0]
         elif isinstance(value, Either):
@@ -80,6 +87,10 @@ def _part(value: Item) -> tuple[str, int, int, Call] | None:
         return ("split", place % 2, place // 2, outer) if len(outer.args) == 2 and 0 <= place < 4 else None
     if isinstance(outer, Item) and isinstance(outer.key, Const):
         load = resolved(outer.base)
-        if isinstance(load, Call) and load.qualified.startswith("keras.datasets.") and load.qualified.endswith(".load_data"):
+        if (
+            isinstance(load, Call)
+            and load.qualified.startswith("keras.datasets.")
+            and load.qualified.endswith(".load_data")
+        ):
             return load.qualified.split(".")[2], int(outer.key.value), value.key.value, load
     return None

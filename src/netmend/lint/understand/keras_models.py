@@ -10,6 +10,7 @@ from netmend.lint.engine.history import Event
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Call, Collection, Const, Name, Value, constant, resolved
 from netmend.lint.understand.operations import operation
+from netmend.lint.understand.test_code import is_test_code
 
 SEQUENTIAL = ("keras.Sequential", "keras.models.Sequential")
 FUNCTIONAL = ("keras.Model", "keras.models.Model")
@@ -101,7 +102,9 @@ def _named(value: Value | None) -> str:
     value = resolved(value) if value is not None else Const(None)
     if isinstance(value, Const):
         return LINEAR if value.value is None else str(value.value).lower()
-    if isinstance(value, Name) and value.qualified.startswith(("keras.activations.", "tensorflow.nn.", "keras.ops.")):
+    if isinstance(value, Name) and value.qualified.startswith(
+        ("keras.activations.", "tensorflow.nn.", "keras.ops.")
+    ):
         return value.qualified.rpartition(".")[2].lower()
     if isinstance(value, Call):
         return _ACTIVATION_LAYERS.get(kind(value), UNSURE)
@@ -139,7 +142,7 @@ def head(layers: Chain | None) -> Head | None:
 
 def fits(program: Program) -> Iterator[tuple[Event, Call, Call]]:
     """Every `fit` of a known model: the event, the call, the model."""
-    for event in program.methods_of("fit"):
+    for event in program.methods_of("fit") if not is_test_code(program) else ():
         call = event.call
         model = model_of(call.receiver) if call is not None else None
         if call is not None and model is not None:

@@ -93,7 +93,11 @@ def _permuted(op: Op, given: Shape) -> Shape | None:
         return None
     order = [place % count for place in places if place is not None]
     if op.name == "permute":
-        return Shape(tuple(given.dims[place] for place in order)) if sorted(order) == list(range(count)) else None
+        return (
+            Shape(tuple(given.dims[place] for place in order))
+            if sorted(order) == list(range(count))
+            else None
+        )
     if op.name in ("transpose", "swapaxes") and len(order) == 2:
         dims = list(given.dims)
         dims[order[0]], dims[order[1]] = dims[order[1]], dims[order[0]]

@@ -62,7 +62,9 @@ def _examined(op: Op, known: Shapes) -> Iterator[Misfit]:
     elif name == "dropout2d":
         before = _source(op, _SAME_AXES)
         if before is not None and before.name == "linear" and (given is None or given.rank in (None, 2)):
-            yield Misfit(NORM, op, "Dropout2d after a Linear layer drops along the wrong axis; use nn.Dropout.")
+            yield Misfit(
+                NORM, op, "Dropout2d after a Linear layer drops along the wrong axis; use nn.Dropout."
+            )
     elif given is not None and given.last is not None:
         yield from _last_axis(op, given)
 
@@ -76,8 +78,12 @@ def _last_axis(op: Op, given: Shape) -> Iterator[Misfit]:
     elif op.name == "multiheadattention":
         wanted = width(op, "embed_dim", 0)
     if wanted is not None and wanted != given.last:
-        title = {"layernorm": "LayerNorm", "multiheadattention": "MultiheadAttention"}.get(op.name, op.name.upper())
-        yield Misfit(WIDTH, op, f"{title} expects {wanted} features, but {given.last} reach it.", "LYR-DIM-MISMATCH")
+        title = {"layernorm": "LayerNorm", "multiheadattention": "MultiheadAttention"}.get(
+            op.name, op.name.upper()
+        )
+        yield Misfit(
+            WIDTH, op, f"{title} expects {wanted} features, but {given.last} reach it.", "LYR-DIM-MISMATCH"
+        )
 
 
 def _source(op: Op, through: frozenset[str]) -> Op | None:
@@ -151,7 +157,9 @@ def _kernel(op: Op, given: Shape | None, name: str) -> Iterator[Misfit]:
         left = convolved(size, op, axis, axes)
         if left is not None and left < 1:
             kind = "pooling window" if "pool" in name else "kernel"
-            yield Misfit(KERNEL, op, f"The {kind} is larger than its input, of which only {size} are left here.")
+            yield Misfit(
+                KERNEL, op, f"The {kind} is larger than its input, of which only {size} are left here."
+            )
             return
 
 
@@ -160,29 +168,30 @@ def _norm(op: Op, given: Shape | None) -> Iterator[Misfit]:
     if axes is None:
         return
     source = _source(op, _SAME_AXES | DROPOUTS | {"maxpool1d", "maxpool2d", "maxpool3d", "avgpool2d"})
-    if source is None or source.layer is None:
+    is_layer = source is not None and source.layer is not None
+    expected = (
+        axes_of(source.name) if source is not None and is_layer and source.name.startswith("conv") else None
+    )
+    if expected is not None and expected != axes:
+        if given is None or given.rank == expected + 2:
+            message = f"BatchNorm{axes}d after a {expected}-d convolution: use nn.BatchNorm{expected}d."
+            yield Misfit(NORM, op, message)
         return
-    expected = axes_of(source.name) if source.name.startswith("conv") else None
-    if expected is not None and expected != axes and (given is None or given.rank == expected + 2):
-        if not (axes == 1 and expected == 1):
-            yield Misfit(
-                NORM, op,
-                f"BatchNorm{axes}d after a {expected}-d convolution: use nn.BatchNorm{expected}d.",
-            )  # fmt: skip
-        return
-    if source.name == "linear" and axes > 1 and (given is None or given.rank in (None, 2)):
+    is_linear = source is not None and is_layer and source.name == "linear"
+    if is_linear and axes > 1 and (given is None or given.rank in (None, 2)):
         yield Misfit(NORM, op, f"BatchNorm{axes}d after a Linear layer: use nn.BatchNorm1d.")
         return
-    wanted = width(op, "num_features", 0)
-    features = None
-    if expected is not None and given is not None and given.rank == expected + 2:
+    wanted, features = width(op, "num_features", 0), None
+    if given is not None and given.rank is not None:
+        if given.rank not in ((2, 3) if axes == 1 else (axes + 2,)):
+            yield Misfit(NORM, op, f"BatchNorm{axes}d does not take input of shape {given.words()}.")
+            return
         features = given.dims[1]
-    elif source.name == "linear" and axes == 1 and given is not None and given.rank in (None, 2):
+    elif is_linear and given is not None:
         features = given.last
     if wanted is not None and features is not None and wanted != features:
-        yield Misfit(
-            WIDTH, op, f"BatchNorm{axes}d expects {wanted} features, but {features} reach it.", "LYR-DIM-MISMATCH"
-        )  # fmt: skip
+        message = f"BatchNorm{axes}d expects {wanted} features, but {features} reach it."
+        yield Misfit(WIDTH, op, message, "LYR-DIM-MISMATCH")
 
 
 def _view(op: Op, known: Shapes) -> Iterator[Misfit]:

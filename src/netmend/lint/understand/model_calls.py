@@ -18,7 +18,9 @@ WRAPPERS = (*PARALLEL, "torch.nn.DataParallel", "torch.nn.parallel.DataParallel"
 
 def is_wrapped(value: Value) -> bool:
     """Is a model a parallel wrapper, on some path?"""
-    return any(isinstance(option, Call) and option.qualified in WRAPPERS for option in options(resolved(value)))
+    return any(
+        isinstance(option, Call) and option.qualified in WRAPPERS for option in options(resolved(value))
+    )
 
 
 def called_model(event: Event) -> Value | None:
@@ -49,7 +51,9 @@ def may_be_gpu(device: Value) -> bool:
     if isinstance(device, Either):
         return any(may_be_gpu(option) for option in device.options)
     if isinstance(device, Const):
-        return isinstance(device.value, str) and device.value.startswith(("cuda", "mps", "xpu")) or type(device.value) is int
+        return (isinstance(device.value, str) and device.value.startswith(("cuda", "mps", "xpu"))) or type(
+            device.value
+        ) is int
     if isinstance(device, Call):
         return device.qualified == "torch.device" and bool(device.args) and may_be_gpu(device.args[0])
     return isinstance(device, Param) and device.name == "device"
@@ -62,7 +66,8 @@ def moves_inside(model: Value) -> bool:
     for cls in model.cls.ancestry():
         definition = getattr(cls, "definition", None)
         if definition is not None and any(
-            isinstance(node, ast.Attribute) and node.attr in ("to", "cuda", "device") for node in ast.walk(definition)
+            isinstance(node, ast.Attribute) and node.attr in ("to", "cuda", "device")
+            for node in ast.walk(definition)
         ):
             return True
     return False

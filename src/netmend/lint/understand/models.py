@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from netmend.lint.engine.history import Body, Event
 from netmend.lint.engine.values import (
     Attribute,
     Call,
@@ -114,3 +115,12 @@ def new_parameters(layer: Value | None) -> Iterator[Call]:
             name = part.qualified.rpartition(".")[2]
             if name.startswith(_WITH_PARAMETERS) and not name.endswith("Loss"):
                 yield part
+
+
+def is_construction(event: Event) -> bool:
+    """Does it happen in the `__init__` of the very object that it changes?"""
+    base = resolved(event.target.base) if event.target is not None and event.target.base is not None else None
+    return any(
+        isinstance(part, Body) and part.function.name == "__init__" and part.function.owner is base
+        for part in event.around()
+    )

@@ -61,6 +61,8 @@ def _layer_cares(layer: Call) -> bool | None:
     if name in _SENSITIVE:
         rate = layer.argument("p", 0) if "dropout" in name else None
         return not (isinstance(rate, Const) and rate.value == 0)
+    if name in ("transformerencoder", "transformerdecoder") and layer.args:
+        return cares(layer.args[0])
     if name in _TRANSFORMERS:
         return not (isinstance(layer.keywords.get("dropout"), Const) and layer.keywords["dropout"].value == 0)  # type: ignore[attr-defined]
     if name in _WITH_DROPOUT and "dropout" in layer.keywords:

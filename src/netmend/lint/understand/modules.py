@@ -8,7 +8,17 @@ from collections.abc import Iterator
 from netmend.lint.engine.containers import container_layers
 from netmend.lint.engine.history import Body, Event
 from netmend.lint.engine.program import Program
-from netmend.lint.engine.values import Call, Class, Collection, Either, Instance, Name, Value, constant, resolved
+from netmend.lint.engine.values import (
+    Call,
+    Class,
+    Collection,
+    Either,
+    Instance,
+    Name,
+    Value,
+    constant,
+    resolved,
+)
 from netmend.lint.understand.operations import layer_name
 from netmend.lint.understand.remember import once
 
@@ -20,7 +30,9 @@ NORMS = frozenset(
      "instancenorm2d", "instancenorm3d", "rmsnorm", "lazybatchnorm1d", "lazybatchnorm2d", "lazybatchnorm3d")
 )  # fmt: skip
 BATCH_NORMS = frozenset(("batchnorm1d", "batchnorm2d", "batchnorm3d", "syncbatchnorm"))
-DROPOUTS = frozenset(("dropout", "dropout1d", "dropout2d", "dropout3d", "alphadropout", "featurealphadropout"))
+DROPOUTS = frozenset(
+    ("dropout", "dropout1d", "dropout2d", "dropout3d", "alphadropout", "featurealphadropout")
+)
 RECURRENT = frozenset(("lstm", "gru", "rnn"))
 # Layers whose weights are drawn at random when they are made.
 RANDOM = frozenset(

@@ -3,26 +3,42 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from functools import cached_property
 
 from netmend.lint.engine.containers import container_layers
-from netmend.lint.engine.history import CALL, RETURN, YIELD, Body, Event
+from netmend.lint.engine.history import RETURN, YIELD, Body, Event
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Call, Param, Value, resolved
 from netmend.lint.understand.modules import DROPOUTS
 from netmend.lint.understand.operations import Op, operation, parts_of
 from netmend.lint.understand.remember import once
 
-UNCHANGED = DROPOUTS | {"identity", "contiguous", "clone", "to", "cuda", "cpu", "float", "half", "type", "type_as"}
+UNCHANGED = DROPOUTS | {
+    "identity",
+    "contiguous",
+    "clone",
+    "to",
+    "cuda",
+    "cpu",
+    "float",
+    "half",
+    "type",
+    "type_as",
+}
 
 
-@dataclass(frozen=True)
 class Paths:
     """Operations of a program in order, and the users of every value by its identity."""
 
-    ops: tuple[Op, ...]
-    users: dict[int, list[Value | Event]]
-    events: dict[int, Event]  # of operations that happen (not of containers that are only made)
+    def __init__(self, ops: tuple[Op, ...], happened: dict[int, Event], history: tuple[Event, ...]) -> None:
+        self.ops = ops
+        self.events = happened  # of operations that happen (not of containers that are only made)
+        self._history = history
+
+    @cached_property
+    def users(self) -> dict[int, list[Value | Event]]:
+        """Worked out when first asked for: few programs need it."""
+        return _users(self._history, self.ops)
 
     def only_user(self, value: Value) -> Value | None:
         """The one value that is computed from a value; None when it has several users, none, or leaves the function."""
@@ -63,7 +79,7 @@ def paths(program: Program) -> Paths:
     for container in made:
         if id(container) not in called:
             _unroll(container, Param("input", "", None, container.node), found, 0)
-    return Paths(tuple(found), _users(program, found), events)
+    return Paths(tuple(found), events, program.events)
 
 
 def _is_torch(op: Op) -> bool:
@@ -88,16 +104,15 @@ def _unroll(container: Call, value: Value, found: list[Op], depth: int) -> Value
     return value
 
 
-def _users(program: Program, ops: list[Op]) -> dict[int, list[Value | Event]]:
+def _users(history: tuple[Event, ...], ops: tuple[Op, ...]) -> dict[int, list[Value | Event]]:
     users: dict[int, list[Value | Event]] = {}
     seen: set[int] = set()
     waiting: list[Value] = [op.value for op in ops]
-    for event in program.events:
+    for event in history:
         waiting.append(event.value)
         target = event.target
-        if target is not None and target.base is not None:
-            users.setdefault(id(resolved(event.value)), []).append(event)
-        elif event.kind == YIELD or (event.kind == RETURN and _leaves(event)):
+        is_kept = target is not None and target.base is not None
+        if is_kept or event.kind == YIELD or (event.kind == RETURN and _leaves(event)):
             users.setdefault(id(resolved(event.value)), []).append(event)
     while waiting:
         value = resolved(waiting.pop())
@@ -124,6 +139,3 @@ def previous(op: Op, through: frozenset[str] = UNCHANGED) -> Op | None:
             return before
         value = before.input
     return None
-
-
-__all__ = ["CALL", "UNCHANGED", "Paths", "paths", "previous"]

@@ -44,7 +44,10 @@ def made_shape(call: Call) -> Shape | None:
         return _of(size if size is not None else call.argument("size", position))
     if call.method in _GENERATOR and call.receiver is not None:
         maker = resolved(call.receiver)
-        if isinstance(maker, Call) and maker.qualified in ("numpy.random.default_rng", "numpy.random.RandomState"):
+        if isinstance(maker, Call) and maker.qualified in (
+            "numpy.random.default_rng",
+            "numpy.random.RandomState",
+        ):
             return _of(size if size is not None else call.argument("size", _GENERATOR[call.method]))
     return None
 
@@ -120,7 +123,10 @@ def _transformed(shape: tuple[int, int, int], transform: Value | None) -> tuple[
         if name in _SIZED:
             result = (result[0], *numbers(step.argument("size", 0), 2))
         elif name == "Grayscale":
-            result = (whole_number(step.argument("num_output_channels", 0)) or (None if step.args else 1), *result[1:])
+            result = (
+                whole_number(step.argument("num_output_channels", 0)) or (None if step.args else 1),
+                *result[1:],
+            )
         elif name == "Pad":
             result = (result[0], None, None)
         elif name not in _SAME:

@@ -12,7 +12,6 @@ from netmend.lint.engine.values import (
     Element,
     Item,
     Operation,
-    Unknown,
     Value,
     constant,
     resolved,
@@ -29,6 +28,7 @@ from netmend.lint.understand.sizes import (
     merged,
     numbers,
     recurrent_width,
+    setting,
     transposed,
     width,
 )
@@ -183,7 +183,7 @@ class Shapes:
             wanted = op.option("output_size", 0)
             sizes = numbers(wanted, axes)
         else:
-            if constant(op.option("return_indices"), False) is not False:
+            if setting(op.option("return_indices"), False) is not False:
                 return None
             sizes = [convolved(size, op, axis, axes) for axis, size in enumerate(sizes)]
         if any(size is not None and size < 1 for size in sizes):
@@ -199,6 +199,3 @@ def shapes(program: Program) -> Shapes:
         if event.call is not None and event.call.receiver is not None:
             found.forget(event.call.receiver)
     return found
-
-
-__all__ = ["Shapes", "Unknown", "shapes"]

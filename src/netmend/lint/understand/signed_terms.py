@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from netmend.lint.engine.values import Const, Operation, Value, resolved
-from netmend.lint.understand.operations import LAYOUT, operation
+from netmend.lint.engine.values import Const, Operation, Value, constant, resolved
+from netmend.lint.understand.gradient_cuts import is_computed
+from netmend.lint.understand.operations import LAYOUT, Op, operation
 
 _AVERAGES = LAYOUT | {"mean", "sum"}
 _MOST_TERMS = 40
@@ -54,3 +55,44 @@ def _sign(value: Value) -> int | None:
     if isinstance(value, Const) and isinstance(value.value, int | float) and value.value:
         return 1 if value.value > 0 else -1
     return None
+
+
+def is_flipped_hinge(value: Value) -> bool:
+    """`clamp(1 + score * label, min=0)`, `relu(1 + score * label)`."""
+    op = operation(value)
+    if op is None or not op.inputs or not (op.name == "relu" or _is_from_zero(op)):
+        return False
+    inner = resolved(op.inputs[0])
+    if not isinstance(inner, Operation) or inner.operator != "+" or len(inner.operands) != 2:
+        return False
+    parts = [resolved(part) for part in inner.operands]
+    products = [
+        part
+        for part in parts
+        if isinstance(part, Operation) and part.operator == "*" and len(part.operands) == 2
+    ]
+    if len(products) != 1 or not any(isinstance(part, Const) for part in parts):
+        return False
+    return [is_computed(part) for part in products[0].operands].count(True) == 1 and not any(
+        isinstance(resolved(part), Const) for part in products[0].operands
+    )
+
+
+def _is_from_zero(op: Op) -> bool:
+    return op.name == "clamp" and constant(op.option("min", 0)) == 0 and op.option("max", 1) is None
+
+
+def flipped_gaussian(terms: list[tuple[int, Value]]) -> str:
+    """log_var and error² / exp(log_var) with opposite signs."""
+    for sign, value in terms:
+        if not isinstance(value, Operation) or value.operator != "/" or len(value.operands) != 2:
+            continue
+        scale = operation(resolved(value.operands[1]))
+        square = resolved(value.operands[0])
+        is_square = isinstance(square, Operation) and square.operator == "**"
+        if scale is None or scale.name != "exp" or not scale.inputs or not is_square:
+            continue
+        log_scale = resolved(scale.inputs[0])
+        if any(other is log_scale and other_sign != sign for other_sign, other in terms):
+            return "log-variance and scaled error must have the same sign in a Gaussian likelihood"
+    return ""

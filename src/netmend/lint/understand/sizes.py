@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from netmend.lint.engine.values import Call, Collection, Const, Item, Operation, Value, constant, resolved
-from netmend.lint.understand.operations import Op, layer_name
+from netmend.lint.engine.values import Call, Collection, Const, Item, Value, constant, resolved
+from netmend.lint.understand.operations import Op
 
 Dims = tuple[int | None, ...]
 
@@ -51,6 +51,17 @@ def product(sizes: Sequence[int | None]) -> int | None:
     return prod(known) if len(known) == len(sizes) else None
 
 
+UNKNOWN = object()  # an option that is given, but not as a constant
+
+
+def setting(value: Value | None, default: object) -> object:
+    """The constant that an option is given, its default when it is not given, UNKNOWN when it cannot be told."""
+    if value is None:
+        return default
+    value = resolved(value)
+    return value.value if isinstance(value, Const) else UNKNOWN
+
+
 def whole_number(value: Value | None) -> int | None:
     found = constant(resolved(value)) if value is not None else None
     return found if isinstance(found, int) and not isinstance(found, bool) else None
@@ -70,7 +81,11 @@ def numbers(value: Value | None, count: int, default: int | None = None) -> list
 
 def width(op: Op, name: str, position: int) -> int | None:
     """A size that a layer was made with."""
-    return whole_number(op.layer.argument(name, position)) if op.layer is not None and not op.layer.open else None
+    return (
+        whole_number(op.layer.argument(name, position))
+        if op.layer is not None and not op.layer.open
+        else None
+    )
 
 
 def is_batch_size(value: Value) -> bool:
@@ -97,7 +112,9 @@ def convolved(size: int | None, op: Op, axis: int, count: int) -> int | None:
     is_none = isinstance(stride_given, Const) and stride_given.value is None
     default_stride = kernel if is_pool else 1
     stride = (
-        default_stride if stride_given is None or is_none else numbers(stride_given, count, default_stride)[axis]
+        default_stride
+        if stride_given is None or is_none
+        else numbers(stride_given, count, default_stride)[axis]
     )
     padding_value = op.option("padding", shift + 2)
     if constant(padding_value) == "same":
@@ -105,7 +122,14 @@ def convolved(size: int | None, op: Op, axis: int, count: int) -> int | None:
     padding = 0 if constant(padding_value) == "valid" else numbers(padding_value, count, 0)[axis]
     is_average = "avg" in op.name
     dilation = 1 if is_average else numbers(op.option("dilation", shift + 3), count, 1)[axis]
-    if _rounds_up(op) or size is None or kernel is None or stride is None or padding is None or dilation is None:
+    if (
+        _rounds_up(op)
+        or size is None
+        or kernel is None
+        or stride is None
+        or padding is None
+        or dilation is None
+    ):
         return None
     return (size + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1 if stride else None
 
@@ -114,7 +138,7 @@ def _rounds_up(op: Op) -> bool:
     if "pool" not in op.name:
         return False
     position = 3 if "avg" in op.name else (5 if op.layer is not None else 4)
-    return constant(op.option("ceil_mode", position), False) is not False
+    return setting(op.option("ceil_mode", position), False) is not False
 
 
 def transposed(size: int | None, op: Op, axis: int, count: int) -> int | None:
@@ -176,7 +200,3 @@ def merged(one: Shape | None, other: Shape | None, scalar: bool = False) -> Shap
         else:
             sizes.append(first if first is not None else second)
     return Shape(tuple(sizes), one.whole and other.whole)
-
-
-__all__ = ["Operation", "Shape", "axes_of", "convolved", "is_batch_size", "layer_name", "merged", "numbers", "product",
-           "recurrent_width", "transposed", "whole_number", "width"]  # fmt: skip

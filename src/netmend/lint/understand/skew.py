@@ -35,7 +35,9 @@ def evaluated_raw(program: Program) -> Iterator[Event]:
         call = event.call
         if call is None or not call.args or id(bare(call.function)) not in models or not grad_is_off(event):
             continue
-        if any(_key(value) in scaled for value in _as_it_was(call.args[0])):
+        found = {_key(value) for value in _as_it_was(call.args[0])} & scaled
+        if found:
+            scaled -= found  # layers inside the model get the same data
             yield event
 
 

@@ -59,7 +59,11 @@ def _makes_an_object(value: Value) -> bool:
 def loader_part(value: Value | None) -> tuple[Value, object] | None:
     """`(loader, 0)` for the `x` of `for x, y in loader`; the loader must be one by its making or its name."""
     value = resolved(value) if value is not None else None
-    if not isinstance(value, Item) or not isinstance(value.key, Const) or not isinstance(value.key.value, int):
+    if (
+        not isinstance(value, Item)
+        or not isinstance(value.key, Const)
+        or not isinstance(value.key.value, int)
+    ):
         return None
     batch = resolved(value.base)
     if isinstance(batch, Element) and role(batch.iterable) == LOADER:

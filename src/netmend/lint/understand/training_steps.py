@@ -12,6 +12,8 @@ _READS = frozenset(
     ("clone", "detach", "norm", "abs", "sum", "mean", "max", "min", "item", "numpy", "cpu", "view", "flatten")
 )
 
+_CHANGES = frozenset(("mul_", "div_", "add_", "sub_", "clamp_", "nan_to_num_", "register_hook"))
+
 
 def clears(zero: Event, optimiser: Value | None) -> bool:
     """Is it sure that a `zero_grad()` clears what this optimiser steps?"""
@@ -40,6 +42,13 @@ def is_written(event: Event) -> bool:
     ) or call.qualified.startswith("torch.func."):
         return True
     return bool(call.method) and call.method not in _READS and _holds_gradient(call.receiver)
+
+
+def is_replaced(event: Event) -> bool:
+    """Like `is_written`, but changes that keep what is there do not count: `p.grad.mul_(0.5)`, `p.grad /= n`."""
+    call = event.call
+    is_change = event.kind == AUGMENT or (call is not None and call.method in _CHANGES)
+    return not is_change and is_written(event)
 
 
 def _holds_gradient(value: Value | None) -> bool:

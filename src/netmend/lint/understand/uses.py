@@ -37,6 +37,23 @@ def calls_given(program: Program, value: Value) -> list[Event]:
     return _given(program).get(id(resolved(value)), [])
 
 
+def contents(program: Program, collection: Collection) -> list[Value]:
+    """What a list holds, with what whole lists were added to it."""
+    added = []
+    for event in program.methods_of("extend"):
+        call = event.call
+        if (
+            call is not None
+            and call.args
+            and call.receiver is not None
+            and resolved(call.receiver) is collection
+        ):
+            inner = resolved(call.args[0])
+            if not isinstance(inner, Collection):
+                added.append(inner)
+    return [*collection.items, *added]
+
+
 @once
 def arithmetic(program: Program) -> tuple[tuple[Operation, Event], ...]:
     """Every operation that takes part in an event, each once, with the first event that uses it."""

@@ -1,0 +1,16 @@
+import torch
+from torch import nn
+from torch.cuda.amp import GradScaler, autocast
+
+model = nn.Linear(10, 2).cuda()
+optimizer = torch.optim.Adam(model.parameters())
+scaler = GradScaler()
+
+
+def step(x, y):
+    optimizer.zero_grad()
+    with autocast():
+        loss = nn.functional.cross_entropy(model(x.cuda()), y.cuda())
+    scaler.scale(loss).backward()
+    scaler.step(optimizer)
+    scaler.update()

@@ -1,0 +1,20 @@
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+
+class NoisySignals(Dataset):
+    def __init__(self, signals):
+        self.signals = signals
+
+    def __len__(self):
+        return len(self.signals)
+
+    def __getitem__(self, i):
+        noise = 0.1 * torch.randn(self.signals[i].shape)
+        return torch.as_tensor(self.signals[i]).float() + torch.as_tensor(noise).float()
+
+
+loader = DataLoader(NoisySignals(np.random.rand(100, 32)), batch_size=8, num_workers=4, shuffle=True)
+for batch in loader:
+    print(batch.std())
