@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Callable
 
-from netmend.lint.engine.machine import Machine
+from netmend.lint.engine.machine import Machine, OutOfEffort
 from netmend.lint.engine.scope import ModuleFile, Scope
 from netmend.lint.engine.values import Class, Function, Name, Unknown, Value
 
 _MOST_FILES = 40  # project files that one checked file may pull in
+_MOST_STARS = (
+    3  # star imports of project files that are looked into; more of them stand in lists of a whole package
+)
+_EFFORT_OF_CLASS = 5000  # expressions
+_BUILTINS = frozenset(dir(builtins))
 
 
 def import_module(machine: Machine, node: ast.Import, scope: Scope) -> None:
@@ -40,10 +46,12 @@ def import_from(machine: Machine, node: ast.ImportFrom, scope: Scope, only: str 
     path = machine.project.find(module, node.level, scope.module.path) if module or node.level else None
     for alias in node.names:
         if alias.name == "*":
+            if only not in ("", "*"):
+                continue
             if path is None:
                 scope.module.stars.append(canonical(module + ".")[:-1])
             else:
-                _all_names(machine, path, scope)
+                _star(machine, path, scope.module)
             continue
         name = alias.asname or alias.name
         if only and name != only:
@@ -97,16 +105,23 @@ def _member(
     return thunk
 
 
-def _all_names(machine: Machine, path: str, scope: Scope) -> None:
-    module = load(machine, path)
-    if module is not None:
-        for name in (*machine.project.index(path, module.tree), *module.scope.names):
-            if not name.startswith("_") and name != "*":
-                scope.set(name, _later(module, name))
+def _star(machine: Machine, path: str, module: ModuleFile) -> None:
+    """`from file import *`: the file is looked into when a name is asked for that nothing else defines."""
+    module.star_files.append(path)
+    if module.scope.later is None:
+        module.scope.later = lambda name: _from_stars(machine, module, name)
 
 
-def _later(module: ModuleFile, name: str) -> Callable[[], Value]:
-    return lambda: module.scope.get(name) or Unknown()
+def _from_stars(machine: Machine, module: ModuleFile, name: str) -> bool:
+    if len(module.star_files) > _MOST_STARS or name.startswith("_") or name in _BUILTINS:
+        return False
+    for path in reversed(module.star_files):
+        loaded = load(machine, path)
+        found = loaded.scope.get(name) if loaded is not None and loaded is not module else None
+        if found is not None:
+            module.scope.names[name] = found
+            return True
+    return False
 
 
 def load(machine: Machine, path: str) -> ModuleFile | None:
@@ -121,12 +136,17 @@ def load(machine: Machine, path: str) -> ModuleFile | None:
         return None
     module = ModuleFile(path, parsed[1], parsed[0])
     machine.modules[path] = module
-    index = machine.project.index(path, module.tree)
+    define_later(machine, module)
+    return module
+
+
+def define_later(machine: Machine, module: ModuleFile) -> None:
+    """Names of the file's top level are defined when they are asked for."""
+    index = machine.project.index(module.path, module.tree)
     module.scope.later = lambda name: _define(machine, index, name, module.scope)
     for node in index.get("*", ()):
         if isinstance(node, ast.ImportFrom):
-            import_from(machine, node, module.scope)
-    return module
+            import_from(machine, node, module.scope, only="*")
 
 
 def _define(machine: Machine, index: dict[str, list[ast.stmt]], name: str, scope: Scope) -> bool:
@@ -134,8 +154,10 @@ def _define(machine: Machine, index: dict[str, list[ast.stmt]], name: str, scope
     from netmend.lint.engine.expressions import evaluate
 
     nodes = index.get(name)
-    if not nodes or name in scope.names:
+    if name in scope.names:
         return False
+    if not nodes:
+        return bool(scope.module.star_files) and _from_stars(machine, scope.module, name)
     node = nodes[-1]
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         define_function(machine, node, scope)
@@ -202,10 +224,13 @@ def _inside_of_class(
     from netmend.lint.engine.expressions import evaluate
 
     machine.silent += 1
+    # Asked for at any time, also when the entry has come to its end: class bodies have an effort of their own.
+    spent, machine.effort = machine.effort, _EFFORT_OF_CLASS
+    bases: tuple[Value, ...] = ()
+    attributes: dict[str, Value] = {}
     try:
         bases = tuple(evaluate(machine, base, scope) for base in node.bases)
         inner = machine.new_scope(scope, scope.module)
-        attributes: dict[str, Value] = {}
         for part in node.body:
             if isinstance(part, ast.Assign | ast.AnnAssign) and part.value is not None:
                 value = evaluate(machine, part.value, inner)
@@ -216,6 +241,9 @@ def _inside_of_class(
             elif isinstance(part, ast.ClassDef):
                 attributes[part.name] = make_class(machine, part, inner)
                 inner.set(part.name, attributes[part.name])
+    except OutOfEffort:
+        pass
     finally:
         machine.silent -= 1
+        machine.effort = spent
     return bases, attributes

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from netmend.lint.engine.calls import follow, is_generator, run_body
-from netmend.lint.engine.definitions import make_class
+from netmend.lint.engine.definitions import define_later, make_class
 from netmend.lint.engine.expressions import evaluate
 from netmend.lint.engine.history import Block, Body
 from netmend.lint.engine.machine import ASIDE_DEPTH, MOST_ASIDES, Machine, OutOfEffort
@@ -16,6 +16,10 @@ from netmend.lint.engine.scope import Scope
 from netmend.lint.engine.statements import execute
 from netmend.lint.engine.values import Attribute, Call, Class, Function, Instance, Name, Param, Value
 
+# Calls at the top level of libraries that do nothing for training.
+_DEFINING = frozenset(
+    ("getLogger", "get_logger", "TypeVar", "NewType", "namedtuple", "NamedTuple", "frozenset", "compile", "is_torch_available")
+)  # fmt: skip
 FunctionDefinition = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -35,11 +39,16 @@ class Entry:
 def evaluate_entries(machine: Machine, interest: Sequence[int] | None) -> Iterator[Entry]:
     module = machine.main
     block = machine.begin()
-    yield Entry("<file>", "file", block, _attempt(lambda: execute(machine, module.tree.body, module.scope)))
+    text = _Text(module.text, interest)
+    if all(_is_passive(node) for node in module.tree.body):
+        define_later(machine, module)
+        complete = True
+    else:
+        complete = _attempt(lambda: execute(machine, module.tree.body, module.scope))
+    yield Entry("<file>", "file", block, complete)
     machine.visits.clear()
     machine.most_visits, machine.most_depth, machine.aside = MOST_ASIDES, ASIDE_DEPTH, True
     functions, classes = _definitions(module.tree)
-    text = _Text(module.text, interest)
     wanted = text.with_callers(functions)
     later = {id(node) for node in wanted if text.is_called(node)}
     for node in sorted(wanted, key=lambda node: id(node) in later):
@@ -81,12 +90,33 @@ def _class(machine: Machine, definition: ast.ClassDef, text: _Text) -> Iterator[
             yield _function(machine, bound, instance, "method")
 
 
+def _last_name(node: ast.AST) -> str:
+    return getattr(node, "attr", "") or getattr(node, "id", "")
+
+
+def _is_passive(node: ast.stmt) -> bool:
+    """Does a statement of the top level only define things? A file of such statements is read name by name, when asked."""
+    if isinstance(
+        node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom | ast.Pass
+    ):
+        return True
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, ast.Constant)
+    if isinstance(node, ast.Assign | ast.AnnAssign):
+        return all(
+            _last_name(part.func) in _DEFINING for part in ast.walk(node) if isinstance(part, ast.Call)
+        )
+    if isinstance(node, ast.If):
+        return all(_is_passive(part) for part in (*node.body, *node.orelse))
+    if isinstance(node, ast.Try):
+        handled = (part for handler in node.handlers for part in handler.body)
+        return all(_is_passive(part) for part in (*node.body, *node.orelse, *node.finalbody, *handled))
+    return False
+
+
 def _is_dataset(definition: ast.ClassDef) -> bool:
     """What a data set gives is what training gets."""
-    return any(
-        (getattr(base, "id", "") or getattr(base, "attr", "")).endswith("Dataset")
-        for base in definition.bases
-    )
+    return any(_last_name(base).endswith("Dataset") for base in definition.bases)
 
 
 def _function(machine: Machine, function: Function, owner: Instance | None, kind: str) -> Entry:
@@ -150,6 +180,10 @@ def _attempt(work: object) -> bool:
     except (OutOfEffort, RecursionError):
         return False
     return True
+
+
+def top_level_classes(tree: ast.Module) -> list[ast.ClassDef]:
+    return _definitions(tree)[1]
 
 
 def _definitions(

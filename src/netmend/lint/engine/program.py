@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from netmend.lint.engine.entries import Entry, evaluate_entries
+from netmend.lint.engine.definitions import make_class
+from netmend.lint.engine.entries import Entry, evaluate_entries, top_level_classes
 from netmend.lint.engine.history import CALL, Event, Loop, Part
 from netmend.lint.engine.machine import Machine
 from netmend.lint.engine.names import references
@@ -89,7 +90,9 @@ class Program:
     @cached_property
     def classes(self) -> tuple[Class, ...]:
         """Classes of this file, in order."""
-        self.entries  # noqa: B018 - makes them
+        self.entries  # noqa: B018 - makes those inside functions
+        for node in top_level_classes(self.tree):
+            make_class(self.machine, node, self.module.scope)
         own = [cls for cls in self.machine.classes.values() if cls.module is self.module]
         return tuple(sorted(own, key=lambda cls: cls.definition.lineno))
 

@@ -14,14 +14,15 @@ _BUILTINS = frozenset(dir(builtins))
 class ModuleFile:
     """One source file: its text, tree and the scope of its top level."""
 
-    __slots__ = ("chains", "lines", "may_yield", "path", "scope", "stars", "text", "tree")
+    __slots__ = ("chains", "lines", "may_yield", "path", "scope", "star_files", "stars", "text", "tree")
 
     def __init__(self, path: str, text: str, tree: ast.Module) -> None:
         self.path = path
         self.text = text
         self.tree = tree
         self.scope = Scope(None, self)
-        self.stars: list[str] = []  # modules of which everything was imported
+        self.stars: list[str] = []  # libraries of which everything was imported
+        self.star_files: list[str] = []  # the same for files of the project
         self.lines: list[str] | None = None
         self.chains: dict[int, tuple[ast.AST, list[ast.AST] | None]] = {}
         self.may_yield = "yield" in text

@@ -24,7 +24,8 @@ class GradientForWholeNumbers(StaticRule):
     message = "Whole numbers cannot have a gradient; make the tensor floating-point, for example with dtype=torch.float32."
     triggers = ("requires_grad", "Parameter(")
     patterns = (
-        r"requires_grad\s*=\s*True|Parameter\(\s*torch\.(?:arange|tensor|randint|LongTensor|IntTensor)",
+        r"requires_grad\s*=\s*True",
+        r"Parameter\(\s*torch\.(?:arange|tensor|randint|LongTensor|IntTensor)",
     )
 
     GOOD = (

@@ -33,7 +33,7 @@ class LayerMadeInForward(StaticRule):
     message = "This layer gets new random weights at every call of forward; make it in __init__."
     triggers = ("def forward",)
     patterns = (
-        r"^[ \t]+(?:return\b|\w+ =)[^\n#]*\bnn\.(?:Linear|Conv[123]d|LSTM|GRU|RNN|Embedding|BatchNorm[123]d)\(",
+        r"^[ \t]+(?:return |\w+ = )(?:self\.)?\w*\(?nn\.(?:Linear|Conv[123]d|LSTM|GRU|RNN|Embedding|BatchNorm[123]d)\(",
         LITERAL_LAYERS,
     )
 

@@ -57,7 +57,10 @@ class LayerMadeOfTensor(StaticRule):
     cause = "API-USAGE"
     message = "nn.{name}(x) makes a layer and computes nothing; write nn.{name}(…)(x) or use the function."
     triggers = tuple(f"nn.{name}(" for name in sorted(_NO_OPTIONS | _OTHERS))
-    patterns = (r"^[ \t]+(?!self\.)\w+\s*=\s*nn\.[A-Z]\w*\(\s*[a-z_]\w*\s*[,)]|return\s+nn\.[A-Z]",)
+    patterns = (
+        r"^[ \t]+\w+ = nn\.[A-Z]\w*\(\s*[a-z_]\w*\s*[,)]",
+        r"return nn\.[A-Z]",
+    )
 
     GOOD = (
         Snippet("made, then called", NET + "        return nn.ReLU()(self.fc(x))\n"),

@@ -41,7 +41,10 @@ class LeafChangedInPlace(StaticRule):
         "weight.copy_(",
         "weight.normal_(",
     )
-    patterns = (r"requires_grad\s*=\s*True|\.backward\(",)
+    patterns = (
+        r"requires_grad\s*=\s*True",
+        r"\.backward\(",
+    )
 
     GOOD = (
         Snippet("under no_grad", HEAD + LOOP + "    with torch.no_grad():\n        w -= lr * w.grad\n    w.grad = None\n"),

@@ -9,7 +9,7 @@ from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Value, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.literal_layers import LITERAL_LAYERS
-from netmend.lint.understand.modules import DROPOUTS, NORMS, RANDOM, forward_around, module_classes
+from netmend.lint.understand.modules import DROPOUTS, NORMS, RANDOM, bodies, forward_around, module_classes
 from netmend.lint.understand.operations import ACTIVATIONS, Op, operation
 from netmend.lint.understand.paths import Paths, paths
 from netmend.lint.understand.sizes import setting
@@ -101,7 +101,7 @@ def _written(program: Program) -> tuple[set[int], set[int]]:
     unread: set[int] = set()
     for cls in module_classes(program):
         method = cls.methods.get("forward")
-        if method is None:
+        if method is None or not bodies(program, cls, "forward"):
             continue
         names: dict[str, int] = {}
         assigned: list[tuple[str, ast.Assign]] = []

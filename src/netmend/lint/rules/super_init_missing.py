@@ -59,6 +59,8 @@ class SuperInitMissing(StaticRule):
             method = cls.methods.get("__init__")
             if method is None or not cls.is_known or not isinstance(method.definition, ast.FunctionDef):
                 continue
+            if any(_is_plain_call(part) for part in method.definition.body):
+                continue
             if method.definition.decorator_list or any(
                 _is_prepared_elsewhere(part) for part in cls.ancestry()
             ):
@@ -66,6 +68,16 @@ class SuperInitMissing(StaticRule):
             if _prepares(cls.definition) or not _stores(method.definition) or cls.method("forward") is None:
                 continue
             yield self.finding(program, method.definition, fix=_fix(program, cls, method.definition))
+
+
+def _is_plain_call(statement: ast.stmt) -> bool:
+    """`super().__init__(...)` on a line of its own: what nearly every class has, found without a walk."""
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Call)
+        and isinstance(statement.value.func, ast.Attribute)
+        and statement.value.func.attr == "__init__"
+    )
 
 
 def _is_prepared_elsewhere(part: Value) -> bool:
