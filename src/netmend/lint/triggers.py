@@ -21,7 +21,8 @@ _FRAMEWORKS = (
     "optimizer",
     "nn.",
 )
-_WORD = re.compile(r"[^\W\d]\w*")
+_LENGTH_OF_CLASS_NAME = 6
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def triggered(rule: StaticRule, text: str) -> bool:
@@ -45,6 +46,11 @@ def concerned(rules: Iterable[StaticRule], text: str) -> list[StaticRule]:
     return [rule for rule in chosen if rule.needs in vocabulary and not present.isdisjoint(rule.triggers)]
 
 
+def _is_class_name(word: str) -> bool:
+    """`DataLoader` in `DataLoader(` is a whole word; `Loss` in `Loss(` may be the end of one."""
+    return word[0].isupper() and len(word) >= _LENGTH_OF_CLASS_NAME
+
+
 @lru_cache(maxsize=16)
 def _fragments(rules: tuple[StaticRule, ...]) -> tuple[dict[str, list[str]], list[tuple[str, str]]]:
     """Triggers by a whole word in them (`backward` in `.backward(`), and the others with a part of a word."""
@@ -52,7 +58,11 @@ def _fragments(rules: tuple[StaticRule, ...]) -> tuple[dict[str, list[str]], lis
     parts: list[tuple[str, str]] = []
     for trigger in {trigger for rule in rules for trigger in rule.triggers}:
         found = list(_WORD.finditer(trigger))
-        inner = [match.group() for match in found if match.start() > 0 and match.end() < len(trigger)]
+        inner = [
+            match.group()
+            for match in found
+            if match.end() < len(trigger) and (match.start() > 0 or _is_class_name(match.group()))
+        ]
         if inner:
             whole.setdefault(max(inner, key=len), []).append(trigger)
         else:

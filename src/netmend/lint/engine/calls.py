@@ -178,9 +178,11 @@ def instantiate(machine: Machine, cls: Class, call: Call) -> Instance:
     machine.made.setdefault(id(cls.definition), []).append(instance)
     method = cls.method("__init__")
     if method is not None:
-        follow(
-            machine, Function(method.definition, method.scope, method.module, instance, method.within), call
-        )
+        bound = Function(method.definition, method.scope, method.module, instance, method.within)
+        if machine.aside and not machine.silent:
+            instance.initialise_later(lambda: machine.aside_work(lambda: follow(machine, bound, call)))
+        else:
+            follow(machine, bound, call)
     elif any(_last(part) == "dataclass" for part in cls.definition.decorator_list):
         fields = [
             part.target.id
@@ -199,7 +201,7 @@ def follow(machine: Machine, function: Function, call: Call | None) -> Value | N
         len(machine.frames) > machine.most_depth
         or machine.visits.get(id(definition), 0) >= machine.most_visits
         or machine.silent
-        or (machine.aside and function.module is not machine.main)
+        or (machine.aside and (function.module is not machine.main or _is_deep(machine, function)))
         or any(
             frame.function is not None and frame.function.definition is definition for frame in machine.frames
         )
@@ -213,6 +215,18 @@ def follow(machine: Machine, function: Function, call: Call | None) -> Value | N
     body = Body(definition, machine.block, machine.next_order(), function, call)
     machine.enter(body)
     return run_body(machine, function, scope, body)
+
+
+_FORWARD = ("forward", "call", "__call__")
+
+
+def _is_deep(machine: Machine, function: Function) -> bool:
+    """A model inside a model inside a model: where nobody trains it, its inside is not looked at once more."""
+    return (
+        function.name in _FORWARD
+        and sum(frame.function is not None and frame.function.name in _FORWARD for frame in machine.frames)
+        >= 2
+    )
 
 
 def run_body(machine: Machine, function: Function, scope: Scope, body: Body) -> Value:

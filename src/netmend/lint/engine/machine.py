@@ -11,6 +11,7 @@ from netmend.lint.engine.scope import ModuleFile, Scope
 from netmend.lint.engine.values import Class, Function, Instance, Value, either
 
 MOST_EFFORT = 60_000  # expressions and statements per entry: a training script needs a few thousand
+EFFORT_ASIDE = 5000  # the same for what is evaluated only when it is asked for
 MOST_DEPTH = 12  # calls inside calls, from the file's top level
 ASIDE_DEPTH = 3  # the same from functions that nobody in the file calls
 MOST_VISITS = 6  # times one function is followed from the file's top level, where the arguments are real
@@ -102,7 +103,7 @@ class Machine:
             cls.dispose()
         for made in self.made.values():
             for instance in made:
-                instance.attributes.clear()
+                instance.dispose()
         for module in self.modules.values():
             module.scope.names = {}
             module.scope.later = None
@@ -123,6 +124,18 @@ class Machine:
             return work()
         finally:
             self.block = outer
+
+    def aside_work(self, work: Callable[[], object]) -> None:
+        """Evaluate something whose events do not count, at any time; what cannot be finished is left out."""
+        outer, spent = self.block, self.effort
+        self.block, self.effort = Block(), EFFORT_ASIDE
+        self.beginnings.append(self.block)
+        try:
+            work()
+        except OutOfEffort:
+            pass
+        finally:
+            self.block, self.effort = outer, spent
 
     def store_attribute(self, instance: Instance, name: str, value: Value, node: ast.AST) -> None:
         self.writes.append((instance, name, instance.attributes.get(name)))

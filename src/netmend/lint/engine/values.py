@@ -187,14 +187,30 @@ class Class(Value):
 class Instance(Value):
     """An object of a project class, with what was stored in its attributes so far."""
 
-    __slots__ = ("arguments", "attributes", "cls", "stores")
+    __slots__ = ("_attributes", "_later", "arguments", "cls", "stores")
 
     def __init__(self, cls: Class, node: ast.AST | None = None) -> None:
         self.node = node
         self.cls = cls
-        self.attributes: dict[str, Value] = {}
         self.stores: dict[str, ast.AST] = {}  # where each attribute was stored last
         self.arguments: tuple[tuple[Value, ...], dict[str, Value]] = ((), {})
+        self._attributes: dict[str, Value] = {}
+        self._later: Callable[[], None] | None = None
+
+    @property
+    def attributes(self) -> dict[str, Value]:
+        if self._later is not None:
+            later, self._later = self._later, None
+            later()
+        return self._attributes
+
+    def initialise_later(self, work: Callable[[], None]) -> None:
+        """`__init__` is evaluated when an attribute is asked for."""
+        self._later = work
+
+    def dispose(self) -> None:
+        self._later = None
+        self._attributes.clear()
 
     def __repr__(self) -> str:
         return f"Instance({self.cls.name})"

@@ -17,6 +17,7 @@ class Symbol:
     announced: bool = False  # the documentation says that it will be removed
     back: str = ""  # the version in which it came back
     method: bool = False  # tensors had a method of that name too, and nothing else is likely to
+    tensor: bool = False  # the same for what is a tensor for certain: other objects have such methods too
 
     @property
     def package(self) -> str:
@@ -39,6 +40,8 @@ class Argument:
     instead: str
     source: str
     ending: tuple[str, ...] = ()  # only functions whose name ends so
+    announced: bool = False  # the documentation says that it will be removed
+    position: int | None = None  # where True or False mean this argument too
 
     @property
     def package(self) -> str:

@@ -11,6 +11,8 @@ Version = tuple[int, ...]
 NEWEST: dict[str, Version] = {
     "torch": (2, 13),
     "torchvision": (0, 28),
+    "torchaudio": (2, 11),
+    "torchtext": (0, 18),
     "numpy": (2, 4),
     "keras": (3, 13),
 }

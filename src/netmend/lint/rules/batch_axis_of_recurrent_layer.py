@@ -44,6 +44,7 @@ class BatchAxisOfRecurrentLayer(StaticRule):
     cause = "INP-FORMAT-RNN"
     message = "Without batch_first=True this takes the last sample of the batch, not the last step; make the layer with batch_first=True."
     triggers = ("nn.LSTM(", "nn.GRU(", "nn.RNN(", "LSTM(", "GRU(", "[:, -1")
+    patterns = (r"(?:LSTM|GRU|RNN)\(", r"\[:, -1, :\]")
 
     GOOD = (
         Snippet("batch first", FIRST + "        return self.fc(out[:, -1])\n"),

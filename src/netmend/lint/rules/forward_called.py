@@ -38,6 +38,7 @@ class ForwardCalled(StaticRule):
     """
 
     code = "S703"
+    advisory = True
     cause = "API-USAGE"
     message = "forward() is called directly, which skips every hook; call the model itself: model(x)."
     triggers = (".forward(",)

@@ -30,8 +30,8 @@ class LayersInPlainDict(StaticRule):
     )
     triggers = ("Module)", "nn.Linear(", "LightningModule", "nn.Conv")
     patterns = (
-        r"= (?:\{|dict\()",
-        r"\] = nn\.",
+        r"= (?:\{|dict\()\s*[^\n]*\b(?:nn\.|[A-Z]\w+\()",
+        r"\] = (?:nn\.|[A-Z]\w+\()",
     )
 
     GOOD = (

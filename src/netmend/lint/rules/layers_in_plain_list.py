@@ -30,9 +30,9 @@ class LayersInPlainList(StaticRule):
     )
     triggers = ("Module)", "nn.Linear(", "LightningModule", "nn.Conv")
     patterns = (
-        r"= (?:\[\]|\[\n|list\()",
-        r"= [\[(][^\n]*\b(?:nn\.|[A-Z]\w+\()",
-        r"\.append\(\s*nn\.",
+        r"= [\[(]\s*[^\n]*\b(?:nn\.|[A-Z]\w+\()",
+        r"= list\(",
+        r"\.append\(\s*(?:nn\.|[A-Z]\w+\()",
     )
 
     GOOD = (

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Attribute, Call, Instance, Name, Value, resolved
@@ -10,7 +12,7 @@ from netmend.lint.understand.operations import parts_of, walk
 from netmend.lint.understand.optimisers import made_optimisers
 from netmend.lint.understand.training import Round, grad_is_off, rounds, stepped
 from netmend.lint.understand.uses import calls_given
-from netmend.vocabulary.finding import Finding
+from netmend.vocabulary.finding import Finding, Related
 
 HEAD = """\
 import torch
@@ -28,7 +30,8 @@ class Net(nn.Module):
 LOOP = "for x, y in data:\n    optimizer.zero_grad()\n    nn.functional.cross_entropy({0}(x), y).backward()\n    optimizer.step()\n"
 
 
-_PARTLY = "The optimiser holds only a part of this model; the rest stays at its random start. Give it all parameters, or freeze the rest."
+_NONE = "The loss is computed with {0}, but its parameters are in no optimiser; it will not learn."
+_PARTLY = "The optimisers hold only a part of {0}; the rest stays at its random start. Give all parameters, or freeze the rest."
 
 
 @register
@@ -71,13 +74,17 @@ class OptimiserOfAnotherModel(StaticRule):
     )  # fmt: skip
     BAD = (
         Snippet("the old model's optimiser", HEAD + "old = Net()\noptimizer = torch.optim.SGD(old.parameters(), lr=0.1)\nnet = Net()\n"
-                + LOOP.format("net"), line=17),
+                + LOOP.format("net"), line=13),
         Snippet("encoder forgotten", HEAD + "encoder, decoder = Net(), nn.Linear(2, 2)\noptimizer = torch.optim.Adam(decoder.parameters())\n"
                 "for x, y in data:\n    code = encoder(x)\n    loss = nn.functional.cross_entropy(decoder(code), y)\n"
-                "    optimizer.zero_grad()\n    loss.backward()\n    optimizer.step()\n", line=15),
+                "    optimizer.zero_grad()\n    loss.backward()\n    optimizer.step()\n", line=13),
         Snippet("only the head", HEAD + "class Deep(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.body = Net()\n"
                 "        self.head = nn.Linear(2, 2)\n\n    def forward(self, x):\n        return self.head(self.body(x))\n\nnet = Deep()\n"
-                "optimizer = torch.optim.SGD(net.head.parameters(), lr=0.1)\n" + LOOP.format("net"), line=25),
+                "optimizer = torch.optim.SGD(net.head.parameters(), lr=0.1)\n" + LOOP.format("net"), line=22),
+        Snippet("the teacher instead of the student", HEAD + "def make():\n    return nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))\n\n"
+                "teacher, student = make(), make()\nopt = torch.optim.Adam(teacher.parameters())\nfor x, y in data:\n    with torch.no_grad():\n"
+                "        goal = teacher(x)\n    loss = nn.functional.mse_loss(student(x), goal)\n    opt.zero_grad()\n    loss.backward()\n"
+                "    opt.step()\n", line=16),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
@@ -97,9 +104,21 @@ class OptimiserOfAnotherModel(StaticRule):
                 if not missed or id(model) in held or not _is_fresh(program, model):
                     continue
                 event = next((event for event in turn.loop.body.events() if event.value is call), None)
-                if event is not None and not grad_is_off(event):
-                    yield self.finding(program, event.node, None if len(missed) == len(layers) else _PARTLY)
-                    break
+                if event is None or grad_is_off(event):
+                    continue
+                message = _NONE if len(missed) == len(layers) else _PARTLY
+                name = program.source(call.node.func) if call.node is not None else "the model"
+                node = _only_optimiser(program) or event.node
+                place = program.place(event.node)
+                used = Related("The loss is computed with it here.", place.file, place.line, place.column)
+                yield self.finding(program, node, message.format(name), related=(used,))
+                break
+
+
+def _only_optimiser(program: Program) -> ast.AST | None:
+    """Where the one optimiser of the program is made: there the parameters are missing."""
+    made = made_optimisers(program)
+    return made[0].event.node if len(made) == 1 else None
 
 
 def _held(program: Program, turn: Round) -> set[int] | None:
@@ -119,8 +138,8 @@ def _held(program: Program, turn: Round) -> set[int] | None:
     return held
 
 
-def _used(turn: Round) -> Iterator[tuple[Instance, Call]]:
-    """Project models that the losses of the round are computed with, and the calls of them."""
+def _used(turn: Round) -> Iterator[tuple[Instance | Call, Call]]:
+    """Models that the losses of the round are computed with, and the calls of them."""
     waiting: list[Value] = [
         event.call.receiver
         for event in turn.backward
@@ -139,7 +158,7 @@ def _used(turn: Round) -> Iterator[tuple[Instance, Call]]:
                 continue
             callee = bare(value.function)
             if (
-                isinstance(callee, Instance)
+                (isinstance(callee, Instance) or _is_stack(callee))
                 and is_module(callee)
                 and any(True for _ in new_parameters(callee))
             ):
@@ -149,7 +168,12 @@ def _used(turn: Round) -> Iterator[tuple[Instance, Call]]:
         waiting.extend(parts_of(value))
 
 
-def _is_fresh(program: Program, model: Instance) -> bool:
+def _is_stack(value: Value | None) -> TypeGuard[Call]:
+    """`nn.Sequential(…)` that is a model of its own, not a layer inside another."""
+    return isinstance(value, Call) and value.qualified == "torch.nn.Sequential"
+
+
+def _is_fresh(program: Program, model: Instance | Call) -> bool:
     """Made in this program from layers alone: nothing loaded, frozen or handed to code that is not seen."""
     inner = {id(part) for part in parts(model)}
     optimised = {
@@ -179,7 +203,7 @@ def _is_fresh(program: Program, model: Instance) -> bool:
         if (
             call is not None
             and isinstance(call.function, Name)
-            and not call.function.qualified.startswith(("torch.", "print"))
+            and not call.function.qualified.startswith(("torch.", "print", "copy."))
         ):
             return False
     return True
