@@ -235,3 +235,18 @@ show(net(x))
 
 def test_a_tuple_that_a_function_returns_is_spread() -> None:
     assert constant(given("def pair():\n    return 1, 2\ndef second(a, b):\n    return b\nshow(second(*pair()))")) == 2
+
+
+def test_launchers_give_back_what_they_are_given() -> None:
+    source = """
+import torch
+from accelerate import Accelerator
+from torch import nn
+accelerator = Accelerator()
+net = nn.Linear(4, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+net, opt = accelerator.prepare(net, opt)
+show(opt)
+"""
+    value = given(source)
+    assert isinstance(value, Call) and role(value) == "optimiser"

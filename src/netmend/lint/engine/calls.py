@@ -10,6 +10,7 @@ from netmend.lint.engine.history import CALL, Body, Guard
 from netmend.lint.engine.machine import Frame, Machine
 from netmend.lint.engine.scope import Scope
 from netmend.lint.engine.values import (
+    WRAPPERS,
     Attribute,
     Call,
     Class,
@@ -46,18 +47,26 @@ _GIVE_BACK_SELF = frozenset(
         "compile_model",
     ]
 )
-_WRAPPERS = frozenset(
-    (
-        "torch.nn.DataParallel",
-        "torch.nn.parallel.DataParallel",
-        "torch.nn.parallel.DistributedDataParallel",
-        "torch.distributed.fsdp.FullyShardedDataParallel",
-    )
-)
 _GIVE_BACK_FIRST = frozenset(("torch.compile", "torch.jit.script", "torch.nn.utils.weight_norm", "torch.nn.utils.spectral_norm",
                               "torch.nn.utils.parametrizations.weight_norm", "torch.nn.utils.parametrizations.spectral_norm"))  # fmt: skip
 CONTAINERS = frozenset(("torch.nn.Sequential", "keras.Sequential", "keras.models.Sequential"))
 _GROWING = frozenset((*CONTAINERS, "torch.nn.ModuleList"))
+# Launchers give back what they are given, moved and wrapped.
+_LAUNCHERS = (
+    "accelerate.Accelerator",
+    "lightning.fabric.Fabric",
+    "lightning.Fabric",
+    "lightning_fabric.Fabric",
+)
+_PREPARE = (
+    "prepare",
+    "setup",
+    "setup_dataloaders",
+    "setup_module",
+    "setup_optimizers",
+    "prepare_model",
+    "prepare_data_loader",
+)
 _GRAD_MODES = ("torch.no_grad", "torch.inference_mode", "torch.enable_grad", "torch.autograd.no_grad")
 
 
@@ -106,7 +115,7 @@ def _same_inside(value: Either) -> Value:
     found: Value | None = None
     for option in value.options:
         inner = resolved(option)
-        while isinstance(inner, Call) and inner.qualified in _WRAPPERS and inner.args:
+        while isinstance(inner, Call) and inner.qualified in WRAPPERS and inner.args:
             inner = resolved(inner.args[0])
         if found is not None and inner is not found:
             return value
@@ -120,6 +129,11 @@ def _method(machine: Machine, method: Attribute, call: Call) -> Value | None:
         return grown(machine, base, method.name, call)
     if method.name in _GIVE_BACK_SELF and (isinstance(base, Instance) or _is_layer(base)):
         return base
+    if method.name in _PREPARE and isinstance(base, Call) and base.qualified.startswith(_LAUNCHERS):
+        given = [value for value in call.args if not isinstance(value, Element)]
+        if len(given) == 1:
+            return resolved(given[0])
+        return Collection("tuple", given, call.node, open=call.open) if given else None
     if (
         isinstance(base, Call)
         and base.qualified in _GROWING
@@ -158,7 +172,7 @@ def _called_object(machine: Machine, callee: Call, call: Call) -> Value | None:
         for layer in layers:
             value = call_value(machine, layer, (value,), {}, layer.node or callee.node or ast.Pass())
         return value
-    if callee.qualified in _WRAPPERS and callee.args:
+    if callee.qualified in WRAPPERS and callee.args:
         inner = call_value(
             machine, callee.args[0], call.args, call.keywords, call.node or ast.Pass(), is_open=call.open
         )

@@ -34,6 +34,7 @@ class ComparedWithNan(StaticRule):
         "np.NaN",
         "numpy.nan",
         "torch.nan",
+        "th.nan",
         "math.nan",
     )
 

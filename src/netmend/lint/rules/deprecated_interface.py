@@ -4,15 +4,15 @@ from collections.abc import Iterator
 
 from netmend.lint.engine.program import Program
 from netmend.lint.rule import Snippet, StaticRule, register
-from netmend.lint.understand.going_away import renamed, uses
+from netmend.lint.understand.going_away import in_package, renamed, uses
 from netmend.vocabulary.finding import Finding
 
 
 @register
 class DeprecatedInterface(StaticRule):
-    """A name or argument is used that the installed version of torch still has but will take away.
+    """A name or argument is used that the installed version of torch still has but advises against.
 
-    It works today, sometimes with a warning, and may stop after an update.
+    It works today, sometimes with a warning, and may stop after an update. Inside packages this tells also what S701 tells elsewhere.
 
     Use what takes its place.
     """
@@ -22,11 +22,11 @@ class DeprecatedInterface(StaticRule):
     message = "This interface is deprecated in the installed version."
     advisory = True
     triggers = (
-        ".sigmoid(", ".tanh(", "upsample",
-        "UpsamplingNearest2d", "UpsamplingBilinear2d", "NLLLoss2d", "clip_grad_norm(", "weight_norm", "cuda.amp", "cpu.amp", "Variable", "memory_cached",
-        "set_default_tensor_type", "sdp_kernel", "_utils.collate", "uniform(", "normal(",
-        "constant(", "orthogonal(", "size_average", "reduce=", "pretrained=", "lr_scheduler",
+        ".sigmoid(", ".tanh(", "Variable", "torch.norm(", "cuda.amp", "cpu.amp", "weight_norm", "upsample", "clip_grad_norm(", "_utils.collate", "size_average",
+        "reduce=", "pretrained=", "set_default_tensor_type", "sdp_kernel", "torch.qr(", "torch.svd(", "torch.cholesky(", "torch.ger(", "torch.range(", "functorch",
+        "memory_cached", "v2.ToTensor",
     )  # fmt: skip
+    patterns = (r"(?!)",)  # nothing is evaluated
 
     GOOD = (
         Snippet("what takes its place", "import torch\n\nq, r = torch.linalg.qr(a)\nsteps = torch.arange(0, 10)\nscaler = torch.amp.GradScaler('cuda')\n"),
@@ -36,15 +36,14 @@ class DeprecatedInterface(StaticRule):
                 "else:\n    cast = torch.cuda.amp.autocast\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("clipping", "import torch\n\ntorch.nn.utils.clip_grad_norm(net.parameters(), 1.0)\n", line=3,
-                fixed="import torch\n\ntorch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)\n"),
-        Snippet("mixed precision", "from torch.cuda.amp import GradScaler\n\nscaler = GradScaler()\n", line=1),
-        Snippet("an argument", "from torch import nn\n\nloss = nn.MSELoss(size_average=False)\n", line=3),
-        Snippet("an initialiser", "import torch.nn.init as init\n\ndef start(layer):\n    init.xavier_uniform(layer.weight)\n", line=4),
+        Snippet("variables", "from torch.autograd import Variable\n\nx = Variable(data)\n", line=1),
+        Snippet("an old name", "import torch.nn.functional as F\n\ny = F.sigmoid(x)\n", line=3),
+        Snippet("in a package", "import torch\n\ndef size(x):\n    return torch.norm(x)\n", line=4, files={"__init__.py": ""}),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        for use in uses(program, lambda use: use.is_deprecated and not use.is_announced):
+        may_be_old = in_package(program)
+        for use in uses(program, lambda use: use.is_deprecated and (may_be_old or not use.is_announced)):
             entry = use.entry
             state = (
                 "is private"

@@ -25,7 +25,7 @@ class DoubleMeetsFloat(StaticRule):
     code = "S722"
     cause = "INP-TENSOR-TYPE"
     message = "The input is float64, the layer's weights are float32; convert it with .float()."
-    triggers = ("from_numpy", "torch.tensor(", "as_tensor", "torch.arange", "torch.randint")
+    triggers = ("from_numpy", "torch.tensor(", "as_tensor", "torch.arange", "torch.randint", "th.tensor(")
     patterns = (
         r"from_numpy\(",
         r"tensor\(\s*np\.",

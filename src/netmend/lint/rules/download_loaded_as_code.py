@@ -33,7 +33,7 @@ class DownloadLoadedAsCode(StaticRule):
     code = "S708"
     cause = "API-USAGE"
     message = "torch.load runs any code that this downloaded file holds; load it with weights_only=True."
-    triggers = ("torch.load",)
+    triggers = ("torch.load", "th.load")
 
     GOOD = (
         Snippet("weights only", "import torch\nimport urllib.request\n\nurllib.request.urlretrieve(url, 'net.pt')\nstate = torch.load('net.pt', weights_only=True)\n"),

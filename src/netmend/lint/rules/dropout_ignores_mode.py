@@ -46,7 +46,10 @@ class DropoutIgnoresMode(StaticRule):
     cause = "LYR-DROPOUT-MODE"
     message = "F.dropout drops in evaluation too: its default is training=True. Pass training=self.training."
     triggers = ("dropout(", "dropout1d(", "dropout2d(", "dropout3d(")
-    patterns = (r"(?:F|functional)\.\w*dropout\w*\((?![^\n]*training)",)
+    patterns = (
+        r"(?:F|functional)\.\w*dropout\w*\((?![^\n]*training)",
+        r"[\s(=]dropout\d?d?\((?![^\n]*training)",
+    )
 
     GOOD = (
         Snippet("mode passed", NET + "        return F.dropout(self.fc(x), 0.5, training=self.training)\n"),

@@ -25,7 +25,7 @@ class GradientForWholeNumbers(StaticRule):
     triggers = ("requires_grad", "Parameter(")
     patterns = (
         r"requires_grad\s*=\s*True",
-        r"Parameter\(\s*torch\.(?:arange|tensor|randint|LongTensor|IntTensor)",
+        r"Parameter\(\s*\w+\.(?:arange|tensor|randint|LongTensor|IntTensor)",
     )
 
     GOOD = (

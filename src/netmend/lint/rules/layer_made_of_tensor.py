@@ -40,6 +40,7 @@ _GIVE_TENSORS = frozenset(
         "Embedding",
     )
 )
+_WORDS = "|".join(sorted(_NO_OPTIONS | _OTHERS))
 _NAMES = tuple(f"torch.nn.{name}" for name in sorted(_NO_OPTIONS | _OTHERS))
 
 
@@ -56,10 +57,10 @@ class LayerMadeOfTensor(StaticRule):
     code = "S328"
     cause = "API-USAGE"
     message = "nn.{name}(x) makes a layer and computes nothing; write nn.{name}(…)(x) or use the function."
-    triggers = tuple(f"nn.{name}(" for name in sorted(_NO_OPTIONS | _OTHERS))
+    triggers = tuple(f"{name}(" for name in sorted(_NO_OPTIONS | _OTHERS))
     patterns = (
-        r"^[ \t]+\w+ = nn\.[A-Z]\w*\(\s*[a-z_]\w*\s*[,)]",
-        r"return nn\.[A-Z]",
+        rf"^[ \t]+\w+ = (?:[\w.]*nn\.)?(?:{_WORDS})\(\s*[a-z_]\w*\s*[,)]",
+        rf"return (?:[\w.]*nn\.)?(?:{_WORDS})\(",
     )
 
     GOOD = (

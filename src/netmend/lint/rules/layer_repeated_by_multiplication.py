@@ -29,7 +29,7 @@ class LayerRepeatedByMultiplication(StaticRule):
     message = "The same layer stands in every place of this list and shares its weights; make a new one each time: [… for _ in range(n)]."
     triggers = ("] *", "]*", "* [", "*[")
     patterns = (
-        r"\[[^\]\n]*(?:nn\.|ayer|Linear|lock)[^\]\n]*\]\s*\*|\*\s*\[[^\]\n]*(?:nn\.|ayer|Linear|lock)",
+        r"\[[^\]\n]*(?:nn\.|ayer|Linear|lock|Conv)[^\]\n]*\]\s*\*|\*\s*\[[^\]\n]*(?:nn\.|ayer|Linear|lock|Conv)",
     )
 
     GOOD = (

@@ -31,7 +31,7 @@ class LayersInPlainDict(StaticRule):
     triggers = ("Module)", "nn.Linear(", "LightningModule", "nn.Conv")
     patterns = (
         r"= (?:\{|dict\()\s*[^\n]*\b(?:nn\.|[A-Z]\w+\()",
-        r"\] = (?:nn\.|[A-Z]\w+\()",
+        r"\] = (?:[\w.]*nn\.|[A-Z]\w+\()",
     )
 
     GOOD = (

@@ -32,7 +32,7 @@ class LayersInPlainList(StaticRule):
     patterns = (
         r"= [\[(]\s*[^\n]*\b(?:nn\.|[A-Z]\w+\()",
         r"= list\(",
-        r"\.append\(\s*(?:nn\.|[A-Z]\w+\()",
+        r"\.append\(\s*(?:[\w.]*nn\.|[A-Z]\w+\()",
     )
 
     GOOD = (

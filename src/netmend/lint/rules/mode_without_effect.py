@@ -29,7 +29,7 @@ class ModeWithoutEffect(StaticRule):
     message = "Alone on a line this does nothing; write `with torch.no_grad():` around the code."
     triggers = ("no_grad(", "enable_grad(", "inference_mode(", "autocast(", "set_grad_enabled(")
     patterns = (
-        r"^[ \t]*torch\.(?:autograd\.|amp\.|cuda\.amp\.)?(?:no_grad|enable_grad|inference_mode|set_grad_enabled|autocast)\(",
+        r"^[ \t]*(?:torch|th)\.(?:autograd\.|amp\.|cuda\.amp\.)?(?:no_grad|enable_grad|inference_mode|set_grad_enabled|autocast)\(",
     )
 
     GOOD = (

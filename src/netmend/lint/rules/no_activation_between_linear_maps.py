@@ -52,7 +52,7 @@ class NoActivationBetweenLinearMaps(StaticRule):
         "No activation stands between this layer and the one before it; together they are one linear map."
     )
     triggers = ("nn.Linear(", "nn.Conv", "Linear(", "Conv2d(", "Conv1d(")
-    patterns = (r"append\(\s*nn\.(?:Linear|Conv)", LITERAL_LAYERS)
+    patterns = (r"append\(\s*(?:[\w.]*nn\.)?(?:Linear|Conv)", LITERAL_LAYERS)
 
     GOOD = (
         Snippet("activation between", NET + "        return self.fc2(self.drop(F.relu(self.fc1(x))))\n"),

@@ -42,7 +42,8 @@ class OnlyFirstBatch(StaticRule):
     code = "S126"
     cause = "HYP-EPOCH-FEW"
     message = "This ends the loop after its first batch; remove it, or move it behind the loop."
-    triggers = ("loader:", "loader)", "batches:", "batches)")
+    triggers = ("loader", "batches")
+    patterns = (r"for [^\n]*(?:loader|batches)",)
 
     GOOD = (
         Snippet("all batches", TRAIN + "    return loss.item()\n"),

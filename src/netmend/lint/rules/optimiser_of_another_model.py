@@ -158,7 +158,7 @@ def _used(turn: Round) -> Iterator[tuple[Instance | Call, Call]]:
                 continue
             callee = bare(value.function)
             if (
-                (isinstance(callee, Instance) or _is_stack(callee))
+                (isinstance(callee, Instance) or _is_stack(callee, value))
                 and is_module(callee)
                 and any(True for _ in new_parameters(callee))
             ):
@@ -168,9 +168,10 @@ def _used(turn: Round) -> Iterator[tuple[Instance | Call, Call]]:
         waiting.extend(parts_of(value))
 
 
-def _is_stack(value: Value | None) -> TypeGuard[Call]:
-    """`nn.Sequential(…)` that is a model of its own, not a layer inside another."""
-    return isinstance(value, Call) and value.qualified == "torch.nn.Sequential"
+def _is_stack(value: Value | None, call: Call) -> TypeGuard[Call]:
+    """`net = nn.Sequential(…)` that is called by its own name; as `self.net(x)` it is a part of something."""
+    is_named = call.node is not None and isinstance(call.node.func, ast.Name)
+    return is_named and isinstance(value, Call) and value.qualified == "torch.nn.Sequential"
 
 
 def _is_fresh(program: Program, model: Instance | Call) -> bool:

@@ -36,7 +36,7 @@ class ParameterMadeIntoTensor(StaticRule):
     patterns = (
         r"Parameter\([^\n]*\)\.(?:to|cuda|half|float|double)\(",
         r"Parameter\([^\n]*\)\s*[-*+/]",
-        r"[-*+/] (?:torch\.)?nn\.Parameter\(",
+        r"[-*+/] (?:[\w.]*nn\.)?Parameter\(",
     )
 
     GOOD = (

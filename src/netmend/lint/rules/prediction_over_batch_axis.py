@@ -39,7 +39,7 @@ class PredictionOverBatchAxis(StaticRule):
     code = "S608"
     cause = "TSR-INDEX"
     message = "Axis 0 counts the samples; take the class over the scores of each sample: dim=1."
-    triggers = ("argmax(0", "argmax(dim=0", ".max(0", ".max(dim=0", "torch.max(", "torch.argmax(")
+    triggers = ("argmax(0", "argmax(dim=0", ".max(0", ".max(dim=0", "torch.max(", "torch.argmax(", "th.max(", "th.argmax(")
     patterns = (r"(?:argmax|max)\([^\n]*\b0\b",)
 
     GOOD = (

@@ -27,7 +27,7 @@ class SchedulerOfAnotherOptimiser(StaticRule):
     code = "S414"
     cause = "HYP-LR-SCHED"
     message = "This scheduler belongs to an optimiser that never steps; make it from the optimiser that the loop uses."
-    triggers = ("lr_scheduler",)
+    triggers = ("lr_scheduler", "LR(")
 
     GOOD = (
         Snippet("the same optimiser", HEAD + "opt = torch.optim.SGD(net.parameters(), lr=0.1)\nscheduler = StepLR(opt, 3)\n" + LOOP),

@@ -10,15 +10,18 @@ from dataclasses import dataclass
 from netmend.lint.edits import replace
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Instance, Name, resolved
-from netmend.lint.knowledge import other_symbols, torch_symbols
+from netmend.lint.knowledge import domain_symbols, other_symbols, torch_symbols
 from netmend.lint.knowledge.symbol import Argument, Symbol
 from netmend.lint.knowledge.versions import reached
+from netmend.lint.understand.tensors import is_tensor
 from netmend.vocabulary.finding import Fix
 
-_SYMBOLS = {symbol.name: symbol for symbol in (*torch_symbols.SYMBOLS, *other_symbols.SYMBOLS)}
-_ARGUMENTS = (*torch_symbols.ARGUMENTS, *other_symbols.ARGUMENTS)
+_LISTS = (torch_symbols, domain_symbols, other_symbols)
+_SYMBOLS = {symbol.name: symbol for listed in _LISTS for symbol in listed.SYMBOLS}
+_ARGUMENTS = tuple(argument for listed in _LISTS for argument in listed.ARGUMENTS)
 _METHODS = {symbol.short: symbol for symbol in other_symbols.METHODS}
-_TENSOR_METHODS = {symbol.short: symbol for symbol in torch_symbols.SYMBOLS if symbol.method}
+_TENSOR_METHODS = {symbol.short: symbol for symbol in torch_symbols.SYMBOLS if symbol.method or symbol.tensor}
+_METHOD_CALL = re.compile(rf"\.(?:{'|'.join((*_METHODS, *_TENSOR_METHODS))})\(")
 # The new name takes the same arguments and gives the same result.
 _SAME = {
     "torch.ger": "outer",
@@ -51,7 +54,7 @@ class Use:
     @property
     def is_announced(self) -> bool:
         """Deprecated, and the documentation says that it will be removed."""
-        return self.is_deprecated and isinstance(self.entry, Symbol) and self.entry.announced
+        return self.is_deprecated and self.entry.announced
 
     @property
     def _is_back(self) -> bool:
@@ -59,25 +62,42 @@ class Use:
 
 
 def uses(program: Program, wanted: Callable[[Use], bool]) -> Iterator[Use]:
-    """Every use of a listed name, argument or method that is wanted and that no test of the version stands around."""
+    """Every use of a listed name, argument or method that is wanted and that no test of the version stands around.
+
+    What still works is told once per file.
+    """
     old_keras = (
         "tf_keras" in program.text or "keras.src" in program.text
     )  # Keras 2 as a package; the inside of Keras
-    for use in (*_imports(program), *_names(program), *_arguments(program), *_methods(program)):
+    told: set[object] = set()
+    found = (*_imports(program), *_names(program), *_arguments(program), *_methods(program))
+    for use in sorted(
+        found, key=lambda use: (getattr(use.node, "lineno", 0), getattr(use.node, "col_offset", 0))
+    ):
         if not wanted(use) or (use.entry.package == "keras" and old_keras):
             continue
         if use.is_announced and not _is_acted_on(program, use.node):
             continue
-        if not is_chosen_by_version(program, use.node):
+        is_again = not use.is_removed and not told.isdisjoint((use.entry, use.node))
+        if not is_again and not is_chosen_by_version(program, use.node):
+            told.update((use.entry, use.node))
             yield use
 
 
+def in_package(program: Program) -> bool:
+    """Is the file a part of a package? A package has to run with several versions of what it uses."""
+    found = program.machine.project.find("", 1, program.file)
+    return found is not None and found.endswith("__init__.py")
+
+
 def _is_acted_on(program: Program, node: ast.AST) -> bool:
-    """Called or imported; tables and documentation may name what will go."""
+    """Called, imported or a decorator; tables and documentation may name what will go."""
     if not isinstance(node, ast.Attribute):
         return True
-    call = program.parent(node)
-    return isinstance(call, ast.Call) and call.func is node
+    above = program.parent(node)
+    if isinstance(above, ast.FunctionDef):
+        return node in above.decorator_list
+    return isinstance(above, ast.Call) and above.func is node
 
 
 def _names(program: Program) -> Iterator[Use]:
@@ -107,16 +127,23 @@ def _arguments(program: Program) -> Iterator[Use]:
     for node, qualified in program.references:
         listed = [argument for argument in _ARGUMENTS if argument.belongs_to(qualified)]
         call = program.parent(node) if listed else None
+        if isinstance(call, ast.Subscript):  # models.__dict__[name](…)
+            node, call = call, program.parent(call)
         if not isinstance(call, ast.Call) or call.func is not node:
             continue
+        short = "a model" if qualified.endswith("__dict__") else qualified.rpartition(".")[2]
         for argument in listed:
             for keyword in call.keywords:
                 if keyword.arg == argument.keyword and not _is_none(keyword.value):
-                    yield Use(keyword, argument, f"{argument.keyword}= of {qualified.rpartition('.')[2]}")
+                    yield Use(keyword, argument, f"{argument.keyword}= of {short}")
+            if argument.position is not None and len(call.args) > argument.position:
+                given = call.args[argument.position]
+                if isinstance(given, ast.Constant) and isinstance(given.value, bool):
+                    yield Use(given, argument, f"{argument.keyword} of {short}")
 
 
 def _methods(program: Program) -> Iterator[Use]:
-    if not any(f".{name}(" in program.text for name in (*_METHODS, *_TENSOR_METHODS)):
+    if not _METHOD_CALL.search(program.text):
         return
     for event in program.methods_of(*_METHODS):
         receiver = event.call.receiver if event.call is not None else None
@@ -128,7 +155,8 @@ def _methods(program: Program) -> Iterator[Use]:
         receiver = event.call.receiver if event.call is not None else None
         if receiver is not None and not isinstance(resolved(receiver), Instance | Name):
             symbol = _TENSOR_METHODS[getattr(event.value, "method", "")]
-            yield Use(event.node, symbol, f"Tensor.{symbol.short}")
+            if symbol.method or is_tensor(receiver):
+                yield Use(event.node, symbol, f"Tensor.{symbol.short}")
 
 
 def _is_none(node: ast.expr) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -28,8 +27,8 @@ from netmend.lint.understand.gradient_cuts import Cut, cut_at, is_given
 from netmend.lint.understand.heads import loss_uses
 from netmend.lint.understand.operations import layer_name
 from netmend.lint.understand.remember import once
-from netmend.lint.understand.roles import MODEL, role
-from netmend.lint.understand.training import grad_is_off
+from netmend.lint.understand.roles import MODEL, SCALER, role
+from netmend.lint.understand.training import grad_is_off, is_launcher
 
 # Layers with weights; normalisation is left out, it says nothing about the path.
 TRAINABLE = frozenset(
@@ -219,13 +218,17 @@ def lost(event: Event) -> list[Value]:
     call = event.call
     if call is None or call.receiver is None:
         return [call.args[0]] if call is not None and call.args else []
-    name = getattr(resolved(call.receiver), "name", getattr(resolved(call.receiver), "qualified", ""))
-    if call.args and _WRAPPER.search(name):
+    receiver = resolved(call.receiver)
+    if call.args and is_launcher(receiver):
         return [call.args[0]]
+    if (
+        isinstance(receiver, Call)
+        and receiver.method == "scale"
+        and role(receiver.receiver) == SCALER
+        and receiver.args
+    ):
+        return [receiver.args[0]]
     return [call.receiver]
-
-
-_WRAPPER = re.compile("accelerat|fabric|engine|strategy", re.IGNORECASE)
 
 
 _paths = once(Paths)

@@ -76,6 +76,9 @@ def is_over_loader(loop: Loop) -> bool:
     node = loop.node
     if not isinstance(node, ast.For | ast.AsyncFor) or loop.iterable is None:
         return False
+    count = bound_of(loop)
+    if isinstance(count, Call) and count.qualified == "len" and count.args:
+        return _is_loader(count.args[0])  # range(len(loader)), with next(batches) inside
     return _is_loader(loop.iterable) or (
         not isinstance(node.iter, ast.Call) and any(_LOADER.search(name) for name in names_in(node.iter))
     )
@@ -94,20 +97,49 @@ def _is_loader(value: Value) -> bool:
 def is_over_epochs(loop: Loop) -> bool:
     """Is it named as the loop over epochs: `for epoch in …`, `range(args.epochs)`?"""
     node = loop.node
+    if isinstance(node, ast.While):
+        count = _count(node)
+        return count is not None and any(_EPOCH.match(name) for name in names_in(count))
     if not isinstance(node, ast.For | ast.AsyncFor) or is_over_several(loop) or is_over_loader(loop):
         return False
     return any(_EPOCH.match(name) for name in (*names_in(node.target), *names_in(node.iter)))
 
 
+def _count(loop: ast.While) -> ast.Compare | None:
+    """`epoch < epochs` of a loop that counts by itself: `epoch += 1` as a statement of its body."""
+    test = loop.test
+    if (
+        not isinstance(test, ast.Compare)
+        or len(test.ops) != 1
+        or not isinstance(test.ops[0], ast.Lt | ast.LtE)
+    ):
+        return None
+    counted = ast.unparse(test.left)
+    is_counted = any(
+        isinstance(part, ast.AugAssign) and ast.unparse(part.target) == counted for part in loop.body
+    )
+    return test if is_counted else None
+
+
 def is_over_several(loop: Loop) -> bool:
     """Is each round a training of its own: folds, seeds, members of an ensemble?"""
     node = loop.node
-    named = (*names_in(node.target), *names_in(node.iter)) if isinstance(node, ast.For | ast.AsyncFor) else ()
+    if not isinstance(node, ast.For | ast.AsyncFor):
+        return False
+    holders = {
+        part.value.id
+        for part in ast.walk(node.iter)
+        if isinstance(part, ast.Attribute | ast.Subscript) and isinstance(part.value, ast.Name)
+    }  # `config` of range(config["epochs"]) says nothing
+    named = (*names_in(node.target), *(name for name in names_in(node.iter) if name not in holders))
     return any(_SEVERAL.search(name) for name in named)
 
 
 def bound_of(loop: Loop) -> Value | None:
-    """`n` of `for … in range(n)` or `range(1, n + 1)`, through progress bars."""
+    """`n` of `for … in range(n)` or `range(1, n + 1)`, through progress bars, and of `while epoch < n`."""
+    if isinstance(loop.node, ast.While):
+        test = loop.test
+        return test.operands[1] if isinstance(test, Operation) and _count(loop.node) is not None else None
     value = resolved(loop.iterable) if loop.iterable is not None else None
     while isinstance(value, Call) and value.qualified.rpartition(".")[2] in _THROUGH and value.args:
         if value.qualified.rpartition(".")[2] == "trange":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from netmend.lint.engine.values import (
+    WRAPPERS,
     Attribute,
     Call,
     Collection,
@@ -125,7 +126,7 @@ def _owners(value: Value) -> tuple[Value, ...] | None:
     value = resolved(value)
     if isinstance(value, Call):
         if value.method in ("parameters", "named_parameters") and value.receiver is not None:
-            return (resolved(value.receiver),)
+            return (_inside(value.receiver),)
         if value.qualified in ("list", "iter", "tuple", "set") and len(value.args) == 1:
             return _owners(value.args[0])
         if value.qualified == "itertools.chain" and not value.open:
@@ -140,6 +141,14 @@ def _owners(value: Value) -> tuple[Value, ...] | None:
     if isinstance(value, Attribute | Param):
         return None
     return None
+
+
+def _inside(model: Value) -> Value:
+    """The model that `DataParallel(model)` wraps: both have the same parameters."""
+    model = resolved(model)
+    while isinstance(model, Call) and model.qualified in WRAPPERS and model.args:
+        model = resolved(model.args[0])
+    return model
 
 
 def _joined(values: tuple[Value, ...]) -> tuple[Value, ...] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -87,6 +88,17 @@ def is_backward(event: Event) -> bool:
         (call.method == "backward" and not isinstance(call.receiver, Name))
         or call.qualified == "torch.autograd.backward"
     )
+
+
+_LAUNCHER = re.compile("accelerat|fabric|engine|strategy", re.IGNORECASE)
+
+
+def is_launcher(value: Value | None) -> bool:
+    """What calls `backward` for the program: `accelerator.backward(loss)`, `fabric.backward(loss)`."""
+    if value is None:
+        return False
+    value = resolved(value)
+    return bool(_LAUNCHER.search(getattr(value, "name", "") or getattr(value, "qualified", "")))
 
 
 def is_step(event: Event) -> bool:

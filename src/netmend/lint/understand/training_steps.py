@@ -6,7 +6,7 @@ from netmend.lint.engine.history import AUGMENT, STORE, Event, Loop
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Attribute, Call, Const, Instance, Item, Name, Value, resolved
 from netmend.lint.understand.roles import MODEL, OPTIMISER, SCALER, optimised, role, same
-from netmend.lint.understand.training import Round, is_zero, stepped
+from netmend.lint.understand.training import Round, is_launcher, is_zero, stepped
 
 _READS = frozenset(
     ("clone", "detach", "norm", "abs", "sum", "mean", "max", "min", "item", "numpy", "cpu", "view", "flatten")
@@ -92,8 +92,10 @@ def loss_of(backward: Event) -> Value | None:
     call = backward.call
     if call is None:
         return None
-    if role(call.receiver) in (OPTIMISER, MODEL) or isinstance(
-        resolved(call.receiver or Const(None)), Instance
+    if (
+        role(call.receiver) in (OPTIMISER, MODEL)
+        or is_launcher(call.receiver)
+        or isinstance(resolved(call.receiver or Const(None)), Instance)
     ):
         return call.args[0] if call.args else None  # accelerator.backward(loss)
     loss = resolved(call.receiver) if call.receiver is not None else None
