@@ -51,6 +51,8 @@ def written(source: str, name: str) -> Written | None:
         for old, new in zip(ast.walk(module), ast.walk(ast.parse(texts[file])), strict=False):
             if hasattr(old, "origin") and hasattr(new, "lineno"):
                 result.origins.setdefault((file, new.lineno), set()).add(old.origin)
+            for origin in getattr(old, "moved", ()):
+                result.origins.setdefault((file, new.lineno), set()).add(origin)
     return None if len(texts) == 1 and texts[MAIN] == plain + "\n" else result
 
 
@@ -140,7 +142,9 @@ def _parts(tree: ast.Module) -> _Parts | None:
         bound |= more
     free = [node for node in rest if isinstance(node, _DEFINITIONS) and id(node) not in bound]
     script = [node for node in rest if node not in free]
-    if not any(not isinstance(node, _DEFINITIONS) for node in script):
+    plain = [node for node in script if not isinstance(node, _DEFINITIONS)]
+    used = {name for node in script for name in _loaded([node])}
+    if not plain or any(isinstance(node, _DEFINITIONS) and node.name not in used for node in script):
         return None
     return _Parts(imports, constants, free, script, _stored(script))
 
@@ -282,6 +286,8 @@ def in_trainer_given(tree: ast.Module) -> Files | None:
         return None
     before, after, _ = pieces
     given = [name for name in _loaded(list(after)) if name in _stored(before)]
+    if not given:
+        return None
     change = _ToSelf(set(given))
     store = [_parse(f"self.{name} = {name}")[0] for name in given]
     body = [change.visit(node) for node in after]
@@ -406,7 +412,8 @@ def step_in_function(tree: ast.Module) -> Files | None:
     parts = _parts(tree)
     if parts is None:
         return None
-    loop = next((found for node in parts.script for found in _training_loops(node)), None)
+    plain = [node for node in parts.script if not isinstance(node, _DEFINITIONS)]
+    loop = next((found for node in plain for found in _training_loops(node)), None)
     if not isinstance(loop, ast.For) or _leaves(loop) or any(isinstance(node, _DEFINITIONS) for node in loop.body):
         return None
     given = [name for name in _loaded(list(loop.body)) if name in parts.variables]
@@ -427,6 +434,7 @@ def step_in_function(tree: ast.Module) -> Files | None:
         body += _parse(f"return {', '.join(back)}")
         call = f"{', '.join(back)} = {call}"
     loop.body = _parse(call)
+    loop.body[0].moved = {node.origin for part in body for node in ast.walk(part) if hasattr(node, "origin")}  # type: ignore[attr-defined]
     function = _function("training_step", given, body)
     return {MAIN: _module(parts.imports, parts.constants, parts.free, [function], parts.script)}
 
@@ -536,7 +544,9 @@ def short_names(tree: ast.Module) -> Files | None:
 _CONSTRUCTED = ("torch.optim", "torch.nn", "torch.utils.data")
 
 
-def _settings(tree: ast.Module, reference: Callable[[str], str]) -> list[tuple[str, ast.Constant]] | None:
+def _settings(
+    tree: ast.Module, reference: Callable[[str], str], *, shapes: bool
+) -> list[tuple[str, ast.Constant]] | None:
     """Numbers given to what the script makes, replaced by references to settings."""
     parts = _parts(copy.deepcopy(tree))
     if parts is None:
@@ -550,6 +560,8 @@ def _settings(tree: ast.Module, reference: Callable[[str], str]) -> list[tuple[s
                 continue
             last = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
             if not last[:1].isupper() and last != "range":
+                continue
+            if not shapes and not ("optim" in ast.unparse(node.func) or last.endswith(("LR", "range"))):
                 continue
             for place, value in enumerate(node.args):
                 if _is_number(value):
@@ -569,8 +581,10 @@ def _is_number(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and type(node.value) in (int, float)
 
 
-def _configured(tree: ast.Module, reference: str, lines: Callable[[list[tuple[str, str]]], str]) -> Files | None:
-    found = _settings(tree, lambda name: reference.format(name))
+def _configured(
+    tree: ast.Module, reference: str, lines: Callable[[list[tuple[str, str]]], str], *, shapes: bool = True
+) -> Files | None:
+    found = _settings(tree, lambda name: reference.format(name), shapes=shapes)
     if found is None:
         return None
     made = _parse(lines([(name, repr(value.value)) for name, value in found]))
@@ -619,7 +633,7 @@ def settings_by_argparse(tree: ast.Module) -> Files | None:
         )
         return f"import argparse\nparser = argparse.ArgumentParser()\n{options}\nargs = parser.parse_args()"
 
-    return _configured(tree, "args.{}", lines)
+    return _configured(tree, "args.{}", lines, shapes=False)
 
 
 @style
@@ -634,7 +648,7 @@ def settings_by_argparse_function(tree: ast.Module) -> Files | None:
             "args = parse_args()"
         )
 
-    return _configured(tree, "args.{}", lines)
+    return _configured(tree, "args.{}", lines, shapes=False)
 
 
 # Loops

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from netmend.lint.engine.entries import only_defines
 from netmend.lint.engine.program import Program
-from netmend.lint.engine.project import Project
+from netmend.lint.engine.project import Project, imported_texts
 from netmend.lint.rule import RULES, StaticRule
 from netmend.lint.triggers import concerned, places, triggered
 from netmend.vocabulary.finding import Finding
@@ -27,7 +28,7 @@ def check_text(
     text: str, file: str = "<stdin>", rules: Sequence[StaticRule] = (), project: Project | None = None
 ) -> Checked:
     """All findings of the rules (default: every rule that is not advisory) in one source text, in order of lines."""
-    wanted = concerned(rules or default_rules(), text)
+    rules = rules or default_rules()
     project = project or Project()
     try:
         tree = project.tree(file, text)
@@ -35,8 +36,11 @@ def check_text(
         return Checked(problem=f"line {problem.lineno or 1}: {problem.msg}")
     except (ValueError, RecursionError, MemoryError) as problem:
         return Checked(problem=f"{problem or type(problem).__name__}")
+    # What makes a program wrong may be spread over its files.
+    others = {} if only_defines(tree) else imported_texts(project, file, tree)
+    wanted = concerned(rules, "\n".join((text, *others.values())))
     if not wanted:
-        return Checked()
+        return Checked(reads=tuple(others))
     program = Program(text, file, tree, project, places(wanted, text))
     findings: list[Finding] = []
     failures = []
@@ -45,7 +49,7 @@ def check_text(
             findings.extend(rule.check(program))
         except Exception as problem:  # noqa: BLE001 - one broken rule must not cost the others
             failures.append(f"{rule.code} ({type(problem).__name__}: {problem})")
-    reads = program.reads
+    reads = tuple(dict.fromkeys((*others, *program.reads)))
     program.dispose()
     return Checked(tuple(_in_order(findings)), "", reads, tuple(failures))
 

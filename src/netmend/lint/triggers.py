@@ -46,6 +46,11 @@ def concerned(rules: Iterable[StaticRule], text: str) -> list[StaticRule]:
     return [rule for rule in chosen if rule.needs in vocabulary and not present.isdisjoint(rule.triggers)]
 
 
+def _telling(word: str) -> int:
+    """How much it says that a text holds a word."""
+    return 0 if word in ("import", "from", "torch", "self", "nn", "numpy") else len(word)
+
+
 def _is_class_name(word: str) -> bool:
     """`DataLoader` in `DataLoader(` is a whole word; `Loss` in `Loss(` may be the end of one."""
     return word[0].isupper() and len(word) >= _LENGTH_OF_CLASS_NAME
@@ -64,9 +69,9 @@ def _fragments(rules: tuple[StaticRule, ...]) -> tuple[dict[str, list[str]], lis
             if match.end() < len(trigger) and (match.start() > 0 or _is_class_name(match.group()))
         ]
         if inner:
-            whole.setdefault(max(inner, key=len), []).append(trigger)
+            whole.setdefault(max(inner, key=_telling), []).append(trigger)
         else:
-            parts.append((trigger, max((match.group() for match in found), key=len, default="")))
+            parts.append((trigger, max((match.group() for match in found), key=_telling, default="")))
     return whole, parts
 
 

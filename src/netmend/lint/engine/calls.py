@@ -176,7 +176,7 @@ def _called_object(machine: Machine, callee: Call, call: Call) -> Value | None:
         inner = call_value(
             machine, callee.args[0], call.args, call.keywords, call.node or ast.Pass(), is_open=call.open
         )
-        return inner.result if isinstance(inner, Call) else None
+        return inner
     if callee.qualified == "functools.partial" and callee.args:
         keywords = {**callee.keywords, **call.keywords}
         return call_value(
@@ -189,6 +189,7 @@ def instantiate(machine: Machine, cls: Class, call: Call) -> Instance:
     """An object of a project class, with what its `__init__` stores."""
     instance = Instance(cls, call.node)
     instance.arguments = (call.args, call.keywords)
+    call.result = instance
     machine.made.setdefault(id(cls.definition), []).append(instance)
     method = cls.method("__init__")
     if method is not None:

@@ -40,7 +40,7 @@ def evaluate_entries(machine: Machine, interest: Sequence[int] | None) -> Iterat
     module = machine.main
     block = machine.begin()
     text = _Text(module.text, interest)
-    if all(_is_passive(node) for node in module.tree.body):
+    if only_defines(module.tree):
         define_later(machine, module)
         complete = True
     else:
@@ -88,6 +88,11 @@ def _class(machine: Machine, definition: ast.ClassDef, text: _Text) -> Iterator[
         if id(method.definition) not in machine.reached:
             bound = Function(method.definition, method.scope, method.module, instance, method.within)
             yield _function(machine, bound, instance, "method")
+
+
+def only_defines(tree: ast.Module) -> bool:
+    """A library: its top level makes functions, classes and constants, and runs nothing."""
+    return all(_is_passive(node) for node in tree.body)
 
 
 def _last_name(node: ast.AST) -> str:

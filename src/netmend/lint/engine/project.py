@@ -45,6 +45,7 @@ _NEVER_FOLLOWED = frozenset(
 # A larger file is generated code or a library's centre: following it costs more than it tells.
 _MOST_BYTES = 400_000
 _IMPORTED_KEPT = 4_000_000  # characters of imported files, of which some serve a whole code base
+_MOST_TEXTS = 12  # imported files of a program that are searched for triggers
 _MOST_INDICES = 400  # files
 _CHECKED_KEPT = 1_000_000  # characters of files that were checked, which their neighbours may import
 
@@ -146,6 +147,40 @@ class Project:
         self._checked.drop(path)
         self._imported.keep(path, parsed)
         return parsed
+
+
+def imported_texts(project: Project, path: str, tree: ast.Module) -> dict[str, str]:
+    """The texts of the project files that a program imports, and of those that they import, by path."""
+    texts: dict[str, str] = {}
+    seen = {path}
+    waiting = [(path, tree)]
+    while waiting and len(texts) < _MOST_TEXTS:
+        file, inside = waiting.pop(0)
+        for found in _imports(project, file, inside.body):
+            parsed = project.parse(found) if found not in seen else None
+            seen.add(found)
+            if parsed is not None:
+                texts[found] = parsed[1]
+                waiting.append((found, parsed[0]))
+    return texts
+
+
+def _imports(project: Project, file: str, body: list[ast.stmt]) -> list[str]:
+    found: list[str | None] = []
+    for node in body:
+        if isinstance(node, ast.Import):
+            found.extend(project.find(alias.name, 0, file) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = node.module or ""
+            found.append(project.find(module, node.level, file) if module or node.level else None)
+            found.extend(
+                project.find(f"{module}.{alias.name}".strip("."), node.level, file)
+                for alias in node.names
+                if alias.name != "*" and (node.level or not module)
+            )
+        elif isinstance(node, ast.If | ast.Try):
+            found.extend(_imports(project, file, [*node.body, *node.orelse]))
+    return [path for path in found if path is not None]
 
 
 def _read(path: str) -> Parsed | None:

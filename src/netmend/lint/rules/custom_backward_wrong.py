@@ -60,6 +60,9 @@ class CustomBackwardWrong(StaticRule):
         Snippet("masked", "import torch\n\nclass Leaky(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        ctx.save_for_backward(x)\n"
                 "        return torch.where(x > 0, x, 0.1 * x)\n\n    @staticmethod\n    def backward(ctx, g):\n        x, = ctx.saved_tensors\n"
                 "        out = g.clone()\n        out[x < 0] *= 0.1\n        return out\n"),
+        Snippet("an average for the backward alone", "import torch\n\nclass LogOfMean(torch.autograd.Function):\n    @staticmethod\n"
+                "    def forward(ctx, input, average):\n        ctx.save_for_backward(average)\n        return input.log()\n\n    @staticmethod\n"
+                "    def backward(ctx, grad):\n        average, = ctx.saved_tensors\n        return grad / average, None\n"),
         Snippet("gradient clipped on purpose", FORWARD.format("x * x", "(2 * x * grad).clamp(-1, 1)")),
     )  # fmt: skip
     BAD = (
@@ -159,7 +162,11 @@ def _slopes(
         return found[0]
 
     context: dict[str, object] = {}
-    value(0.0, context)
+    middle = value(0.0, context)
+    for place in range(1, len(inputs)):
+        moved = [number * 1.1 if each == place else number for each, number in enumerate(inputs)]
+        if Formula({}, constants).run(forward, moved)[0] == middle:
+            raise NotElementwise  # given for the backward alone: it is meant to differ
     slope = (value(_STEP, {}) - value(-_STEP, {})) / (2 * _STEP)
     given = []
     for gradient in (1.0, 2.0, -1.0):

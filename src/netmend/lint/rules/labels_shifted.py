@@ -51,13 +51,15 @@ class LabelsShifted(StaticRule):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
+        reported: set[int] = set()
         for scope in _scopes(program.tree):
             pairs = set(_mixed_together(scope))
             for loop in (node for node in _own(scope) if isinstance(node, ast.For | ast.While)):
                 cuts = list(_cuts(loop, _assigned(loop)))
                 for one, other in pairs or _by_order(scope, cuts):
                     found = _shifted(cuts, one, other)
-                    if found is not None:
+                    if found is not None and id(found[0]) not in reported:
+                        reported.add(id(found[0]))
                         yield self.finding(program, found[0], self.message.format(found[1]))
 
 
