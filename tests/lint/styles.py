@@ -909,7 +909,8 @@ def _called(node: ast.Expr) -> str:
 
 
 def _is_optimiser(node: ast.AST) -> bool:
-    return "opt" in ast.unparse(node).lower()
+    text = ast.unparse(node).lower()
+    return "sched" not in text and "plan" not in text
 
 
 @style

@@ -234,7 +234,12 @@ show(net(x))
 
 
 def test_a_tuple_that_a_function_returns_is_spread() -> None:
-    assert constant(given("def pair():\n    return 1, 2\ndef second(a, b):\n    return b\nshow(second(*pair()))")) == 2
+    assert (
+        constant(
+            given("def pair():\n    return 1, 2\ndef second(a, b):\n    return b\nshow(second(*pair()))")
+        )
+        == 2
+    )
 
 
 def test_launchers_give_back_what_they_are_given() -> None:
@@ -250,3 +255,26 @@ show(opt)
 """
     value = given(source)
     assert isinstance(value, Call) and role(value) == "optimiser"
+
+
+def test_the_end_of_a_stack_that_grew_in_a_loop_is_known() -> None:
+    source = """
+from torch import nn
+def build(sizes):
+    layers = []
+    for a, b in sizes:
+        layers += [nn.Linear(a, b), nn.ReLU()]
+    layers.append(nn.Linear(8, 3))
+    layers.append(nn.Softmax(dim=1))
+    return nn.Sequential(*layers)
+show(build(sizes)(x))
+"""
+    op = operation(given(source))
+    assert op is not None and op.name == "softmax"
+    inner = operation(resolved(op.inputs[0]))
+    assert inner is not None and inner.name == "linear"
+    maybe = source.replace(
+        "    layers.append(nn.Softmax(dim=1))", "    if x:\n        layers.append(nn.Softmax(dim=1))"
+    )
+    unknown = operation(given(maybe))
+    assert unknown is not None and unknown.name == "sequential"

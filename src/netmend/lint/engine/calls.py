@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from netmend.lint.engine.builtin import called_builtin
-from netmend.lint.engine.containers import container_layers, grown
+from netmend.lint.engine.containers import container_layers, container_tail, grown
 from netmend.lint.engine.history import CALL, Body, Guard
 from netmend.lint.engine.machine import Frame, Machine
 from netmend.lint.engine.scope import Scope
@@ -166,9 +166,11 @@ def _called_object(machine: Machine, callee: Call, call: Call) -> Value | None:
     """Calling what a library call made: a container of layers, a wrapped model, a partial function."""
     if callee.qualified in CONTAINERS and call.args:
         layers = container_layers(machine, callee)
-        if layers is None:
-            return None
         value = call.args[0]
+        if layers is None:
+            layers, value = container_tail(callee), Unknown(call.node)
+            if not layers:
+                return None
         for layer in layers:
             value = call_value(machine, layer, (value,), {}, layer.node or callee.node or ast.Pass())
         return value

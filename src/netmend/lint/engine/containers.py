@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from netmend.lint.engine.machine import Machine
-from netmend.lint.engine.values import Call, Collection, Const, Value, resolved
+from netmend.lint.engine.values import Call, Collection, Const, Element, Value, resolved
 
 
 def grown(machine: Machine, base: Collection | Call, method: str, call: Call) -> Value | None:
@@ -13,24 +13,20 @@ def grown(machine: Machine, base: Collection | Call, method: str, call: Call) ->
         return None
     deeper = machine.depth > base.depth
     if method in ("append", "add") and call.args:
-        base.items.append(call.args[-1])
-        base.open |= deeper
+        base.grow([call.args[-1]], certain=not deeper)
     elif method in ("extend", "update") and call.args:
         other = resolved(call.args[0])
         if isinstance(other, Collection) and not other.open and (other.keys is None) == (base.keys is None):
-            base.items.extend(other.items)
+            base.grow(other.items, certain=not deeper)
             if base.keys is not None and other.keys is not None:
                 base.keys.extend(other.keys)
-            base.open |= deeper
         else:
-            if isinstance(other, Collection):
-                base.items.extend(other.items)
-            base.open = True
+            base.grow(other.items if isinstance(other, Collection) else [], certain=False)
     elif method == "insert" and len(call.args) == 2:
         base.items.append(call.args[1])
         base.open = True
     elif method in ("pop", "remove", "clear", "sort", "reverse", "setdefault", "popitem"):
-        base.open = True
+        base.grow([], certain=False)
     elif method == "copy":
         return Collection(
             base.kind, list(base.items), call.node, keys=base.keys, open=base.open, depth=machine.depth
@@ -47,6 +43,21 @@ def _grown_layers(machine: Machine, base: Call, method: str, call: Call) -> None
         base.added = None
     elif base.added is not None:
         base.added.append(call.args[-1])
+
+
+def container_tail(container: Call) -> list[Value]:
+    """The last layers of a `Sequential` whose other layers cannot be told."""
+    if container.added is None:
+        return []
+    args = list(container.args)
+    last = max((place for place, value in enumerate(args) if isinstance(value, Element)), default=None)
+    if last is not None:
+        return args[last + 1 :] + container.added
+    if len(args) == 1 and not container.open:
+        inner = resolved(args[0])
+        if isinstance(inner, Collection) and inner.open:
+            return inner.tail + container.added
+    return []
 
 
 def container_layers(machine: Machine | None, container: Call) -> list[Value] | None:

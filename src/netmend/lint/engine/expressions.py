@@ -158,6 +158,7 @@ def _call(machine: Machine, node: ast.Call, scope: Scope) -> Value:
             else:
                 is_open = True
                 args.append(Element(spread, argument))
+                args.extend(spread.tail if isinstance(spread, Collection) else ())
         else:
             args.append(evaluate(machine, argument, scope))
     for keyword in node.keywords:
@@ -227,18 +228,18 @@ def _conditional(machine: Machine, node: ast.IfExp, scope: Scope) -> Value:
 
 def _sequence(kind: str) -> Callable[[Machine, Any, Scope], Value]:
     def handler(machine: Machine, node: ast.List | ast.Tuple | ast.Set, scope: Scope) -> Value:
-        items: list[Value] = []
-        is_open = False
+        made = Collection(kind, [], node, depth=machine.depth)
         for element in node.elts:
-            if isinstance(element, ast.Starred):
-                spread = resolved(evaluate(machine, element.value, scope))
-                if isinstance(spread, Collection) and not spread.open and spread.kind != "dict":
-                    items.extend(spread.items)
-                else:
-                    is_open = True
+            if not isinstance(element, ast.Starred):
+                made.grow([evaluate(machine, element, scope)], certain=True)
+                continue
+            spread = resolved(evaluate(machine, element.value, scope))
+            if isinstance(spread, Collection) and not spread.open and spread.kind != "dict":
+                made.grow(spread.items, certain=True)
             else:
-                items.append(evaluate(machine, element, scope))
-        return Collection(kind, items, node, open=is_open, depth=machine.depth)
+                made.grow([], certain=False)
+                made.tail.extend(spread.tail if isinstance(spread, Collection) else ())
+        return made
 
     return handler
 

@@ -103,11 +103,10 @@ def _augmented(machine: Machine, node: ast.AugAssign, scope: Scope) -> None:
     owner = resolved(old)
     if sign == "+" and isinstance(owner, Collection) and owner.kind == "list":
         other = resolved(change)
-        if isinstance(other, Collection):
-            owner.items.extend(other.items)
-            owner.open |= other.open or machine.depth > owner.depth
-        else:
-            owner.open = True
+        known = isinstance(other, Collection) and not other.open and machine.depth <= owner.depth
+        owner.grow(other.items if isinstance(other, Collection) else [], certain=known)
+        if isinstance(other, Collection) and other.open:
+            owner.tail.extend(other.tail if machine.depth <= owner.depth else [])
         return
     value = computed(sign, (old, change), node)
     if isinstance(target, ast.Name):
@@ -194,9 +193,14 @@ def _loop(
 ) -> bool:
     """The body is evaluated once; what it assigns may on entry also stem from the round before."""
     start = dict(scope.names)
-    for name in _assigned(node.body):
+    grown: set[str] = set()
+    for name in _assigned(node.body, grown):
         known = scope.names.get(name)
         if isinstance(known, Value):
+            scope.names[name] = either(known, Unknown(node))
+    for name in grown:
+        known = scope.names.get(name)
+        if isinstance(known, Value) and not isinstance(known, Collection):  # a list keeps being the same list
             scope.names[name] = either(known, Unknown(node))
     machine.depth += 1
 
@@ -373,8 +377,8 @@ def _bind_target(target: ast.AST, value: Value, scope: Scope) -> None:
         _bind_target(target.value, Unknown(target), scope)
 
 
-def _assigned(body: Sequence[ast.stmt]) -> set[str]:
-    """Variables that statements assign, functions and classes inside left out."""
+def _assigned(body: Sequence[ast.stmt], grown: set[str]) -> set[str]:
+    """Variables that statements assign, functions and classes inside left out; `x += …` goes to `grown`."""
     found: set[str] = set()
     waiting: list[ast.AST] = list(body)
     while waiting:
@@ -384,7 +388,10 @@ def _assigned(body: Sequence[ast.stmt]) -> set[str]:
             found.add(node.id)  # type: ignore[attr-defined]
         elif kind is ast.Assign:
             waiting.extend(node.targets)  # type: ignore[attr-defined]
-        elif kind is ast.AugAssign or kind is ast.AnnAssign:
+        elif kind is ast.AugAssign:
+            if isinstance(node.target, ast.Name):  # type: ignore[attr-defined]
+                grown.add(node.target.id)  # type: ignore[attr-defined]
+        elif kind is ast.AnnAssign:
             waiting.append(node.target)  # type: ignore[attr-defined]
         elif kind is ast.Tuple or kind is ast.List:
             waiting.extend(node.elts)  # type: ignore[attr-defined]

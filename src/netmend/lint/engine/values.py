@@ -308,7 +308,7 @@ class Operation(Value):
 class Collection(Value):
     """A list, tuple, set or dict that the program writes out. `open`: it may hold more than `items`."""
 
-    __slots__ = ("depth", "items", "keys", "kind", "open", "repeated")
+    __slots__ = ("depth", "items", "keys", "kind", "open", "repeated", "tail")
 
     def __init__(
         self,
@@ -326,7 +326,16 @@ class Collection(Value):
         self.keys = keys  # of a dict; None for `**other`
         self.open = open
         self.depth = depth  # of loops and branches where it was made
+        self.tail: list[Value] = []  # of an open one: what is known to stand at its end
         self.repeated = False  # a comprehension: items stand for any number of the same kind
+
+    def grow(self, items: list[Value], *, certain: bool) -> None:
+        """More items at the end; `certain`: exactly these, on every path."""
+        self.items.extend(items)
+        if not certain:
+            self.open, self.tail = True, []
+        elif self.open:
+            self.tail.extend(items)
 
     def get(self, key: object) -> Value | None:
         for known, item in zip(self.keys or (), self.items, strict=False):

@@ -75,6 +75,8 @@ class ColumnAgainstRow(StaticRule):
                 "loss = nn.functional.mse_loss(net(torch.tensor(frame[['a', 'b']].values)), y)\n"),
         Snippet("all pairs wanted", HEAD + "score = net(x).squeeze(1)\nloss = (score.unsqueeze(1) - score).clamp(min=0).mean()\nloss.backward()\n"),
         Snippet("prediction against one number", HEAD + "loss = ((net(x) - y.mean()) ** 2).mean()\nloss.backward()\n"),
+        Snippet("made a column in place", HEAD + "import numpy as np\ntimes = np.linspace(0, 1, 200)\ntimes.resize((200, 1))\n"
+                "loss = nn.functional.mse_loss(net(x), torch.Tensor(times))\n"),
         Snippet("shape of the data not known", HEAD + "def step(a, b):\n    loss = nn.functional.mse_loss(net(a), b)\n    loss.backward()\n"),
     )  # fmt: skip
     BAD = (

@@ -45,6 +45,8 @@ class ForwardWithoutReturn(StaticRule):
         Snippet("works on its own state", NET + "        self.total = self.fc(x)\n"),
         Snippet("fills what it was given", NET + "        y = self.fc(x)\n        x.copy_(y)\n"),
         Snippet("gives one after the other", NET + "        for part in x:\n            yield self.fc(part)\n"),
+        Snippet("the class makes the output itself", NET.replace("class Net(nn.Module)", "class Base(nn.Module):\n    def __call__(self, x):\n        super().__call__(x)\n"
+                "        return self.kept.pop()\n\nclass Net(Base)") + "        out = self.fc(x)\n"),
         Snippet("returned on one path", NET + "        if self.training:\n            return self.fc(x)\n        y = self.fc(x)\n"),
     )  # fmt: skip
     BAD = (
@@ -58,6 +60,7 @@ class ForwardWithoutReturn(StaticRule):
             method = cls.methods.get("forward")
             if (
                 method is None
+                or cls.method("__call__") is not None  # makes the output itself, of hooks for example
                 or not isinstance(method.definition, ast.FunctionDef)
                 or method.definition.decorator_list
             ):

@@ -17,7 +17,10 @@ import torch.nn.functional as F
 
 net = nn.Linear(4, 3)
 """
-_INSTEAD = {"softmax": "log_softmax", "sigmoid": "logsigmoid or BCEWithLogits"}
+_NAMES = ("softmax", "sigmoid")
+_SOFTMAX = "The logarithm of softmax becomes -inf where it rounds to 0; use log_softmax on the raw scores."
+_SIGMOID = "The logarithm of 1 - sigmoid becomes -inf from a score of 17 on; use logsigmoid or BCEWithLogits on the raw scores."
+_REST = "The logarithm of 1 - softmax becomes -inf where a class is sure; keep it away from 0 with clamp(min=1e-7)."
 
 
 @register

@@ -9,7 +9,7 @@ from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.evaluation_sets import prepared_pairs
 from netmend.lint.understand.feeding import steps_of, transform_name
 from netmend.lint.understand.skew import evaluated_raw
-from netmend.vocabulary.finding import Finding
+from netmend.vocabulary.finding import Finding, Related
 
 HEAD = """\
 from torchvision import datasets, transforms as T
@@ -36,6 +36,7 @@ for epoch in range(9):
 with torch.no_grad():
     print(net(torch.tensor(X_test)).argmax(1) == torch.tensor(y_test))
 """
+_UNSCALED = "Only the training data is scaled here; scale what is evaluated with the same numbers."
 _Constants = tuple[object, ...]
 
 
@@ -52,7 +53,7 @@ class NormalisationDiffers(StaticRule):
     code = "S507"
     cause = "PRE-TRAIN-TEST-SKEW"
     message = "Training images are normalised otherwise; use the same Normalize(...) here."
-    triggers = ("Normalize(", "fit_transform(", "x_train", "X_train", "train_x")
+    triggers = ("Normalize(", "fit_transform(", "x_train", "X_train", "train_x", ".std(")
     patterns = (r"Normalize\(|fit_transform\(",)
 
     GOOD = (
@@ -62,6 +63,9 @@ class NormalisationDiffers(StaticRule):
         Snippet("another dataset", HEAD + 'other = datasets.MNIST("data", train=False, transform=T.ToTensor())\n'),
         Snippet("not known", HEAD + 'test_set = datasets.CIFAR10("data", train=False, transform=T.Compose([T.ToTensor(), normalise]))\n'),
         Snippet("arrays: both parts", ARRAYS + "X_train = scaler.fit_transform(X_train)\nX_test = scaler.transform(X_test)\n" + TRAINING),
+        Snippet("arrays: cut and scaled alike", "import torch\nX = torch.load('x.pt')\nX_train, X_val = X[:80], X[80:]\nm, s = X_train.mean(0), X_train.std(0)\n"
+                "X_train = (X_train - m) / s\nX_val = (X_val - m) / s\n" + ARRAYS[ARRAYS.index("net ="):] +
+                TRAINING.replace("X_test", "X_val")),
         Snippet("neither", "from torchvision import datasets, transforms as T\nnorm = T.Normalize(0, 1)\n"
                 'a = datasets.MNIST("d", train=True, transform=T.ToTensor())\nb = datasets.MNIST("d", train=False, transform=T.ToTensor())\n'),
     )  # fmt: skip
@@ -69,7 +73,15 @@ class NormalisationDiffers(StaticRule):
         Snippet("missing for the test set", HEAD + 'test_set = datasets.CIFAR10("data", train=False, transform=T.ToTensor())\n', line=5),
         Snippet("other constants", HEAD + "test_steps = T.Compose([\n    T.ToTensor(),\n    T.Normalize((0.485,), (0.229,)),\n])\n"
                 'test_set = datasets.CIFAR10("data", train=False, transform=test_steps)\n', line=7),
-        Snippet("arrays: only the training part", ARRAYS + "X_train = scaler.fit_transform(X_train)\n" + TRAINING, line=15),
+        Snippet("arrays: only the training part", ARRAYS + "X_train = scaler.fit_transform(X_train)\n" + TRAINING, line=8),
+        Snippet("arrays: another scale", "import torch\nfrom tools import load\n\ndef sample(n):\n    y = torch.randint(0, 3, (n,))\n"
+                "    return (torch.randn(n, 20) * 40 + y[:, None]).clamp(0, 255), y\n\nx, y = sample(100)\nx_val, y_val = sample(50)\n"
+                "x = (x - x.mean()) / x.std()\nx_val = x_val / 255\nnet = torch.nn.Linear(20, 3)\nopt = torch.optim.Adam(net.parameters())\n"
+                "for epoch in range(9):\n    opt.zero_grad()\n    torch.nn.functional.cross_entropy(net(x), y).backward()\n    opt.step()\n"
+                "with torch.no_grad():\n    print(torch.nn.functional.cross_entropy(net(x_val), y_val))\n", line=10),
+        Snippet("folders", "import os\nfrom torchvision import transforms as T\nfrom torchvision.datasets import ImageFolder\n"
+                "a = ImageFolder(os.path.join(root, 'train'), T.Compose([T.RandomResizedCrop(224), T.ToTensor(), T.Normalize([0.5], [0.5])]))\n"
+                "b = ImageFolder(os.path.join(root, 'val'), T.Compose([T.CenterCrop(224), T.ToTensor()]))\n", line=5),
         Snippet("in a dictionary", 'import torch\nfrom torchvision import transforms\nsteps = {\n    "train": transforms.Compose([transforms.ToTensor(), '
                 'transforms.Normalize([0.5], [0.5])]),\n    "val": transforms.Compose([transforms.ToTensor()]),\n}\n', line=5),
     )  # fmt: skip
@@ -92,12 +104,10 @@ class NormalisationDiffers(StaticRule):
             elif () in wanted:
                 message = "These images are normalised, the training images are not; prepare both alike."
             yield self.finding(program, node, message)
-        for event in evaluated_raw(program):
-            yield self.finding(
-                program,
-                event.node,
-                "The training data is scaled, what is evaluated here is not; scale it the same way.",
-            )
+        for event, scaling in evaluated_raw(program):
+            place = program.place(event.node)
+            related = Related("This data is evaluated without it.", place.file, place.line, place.column)
+            yield self.finding(program, scaling.node or event.node, _UNSCALED, related=(related,))
 
 
 def _normalised(transform: Value) -> tuple[_Constants, ast.AST | None] | None:

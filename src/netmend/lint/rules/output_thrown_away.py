@@ -35,6 +35,7 @@ class Net(nn.Module):
 _PURE = ACTIVATIONS | DROPOUTS | NORMS | (RANDOM - {"lstm", "gru", "rnn"}) | {
     "maxpool1d", "maxpool2d", "avgpool2d", "max_pool2d", "avg_pool2d", "flatten", "normalize", "batch_norm", "layer_norm",
 }  # fmt: skip
+_PROBABILITIES = frozenset(("softmax", "log_softmax", "sigmoid", "logsoftmax"))
 
 
 @register
@@ -60,6 +61,7 @@ class OutputThrownAway(StaticRule):
         Snippet("only for hooks", "from torch import nn\n\nmodel = nn.Linear(2, 1)\nmodel(x)\n"),
         Snippet("used on one path", NET + "        h = self.skip(x)\n        y = self.fc(x)\n        if self.training:\n            y = y + h\n        return self.out(y)\n"),
         Snippet("kept in the object", NET + "        self.last = self.fc(x)\n        return self.out(self.last)\n"),
+        Snippet("probabilities nobody asked for", NET + "        scores = self.out(F.relu(self.fc(x)))\n        probs = F.softmax(scores, dim=1)\n        return scores\n"),
         Snippet("deleted again", NET + "        h = self.skip(x)\n        del h\n        return self.out(self.fc(x))\n"),
     )  # fmt: skip
     BAD = (
@@ -91,7 +93,7 @@ class OutputThrownAway(StaticRule):
                 continue
             if forward_around(event) is None or not _is_learned(event.value):
                 continue
-            if not known.users.get(id(resolved(event.value))):
+            if not known.users.get(id(resolved(event.value))) and not _is_second_output(known, event.value):
                 yield self.finding(program, event.node.value)
 
 
@@ -128,6 +130,14 @@ def _is_learned(value: Value) -> bool:
             return op is not None
         op = operation(resolved(op.input)) if op.input is not None else None
     return False
+
+
+def _is_second_output(known: Paths, value: Value) -> bool:
+    """Probabilities of scores that go on as they are: work for nothing, but no layer is lost."""
+    op = operation(resolved(value))
+    if op is None or op.name not in _PROBABILITIES or op.input is None:
+        return False
+    return any(user is not op.value for user in known.users.get(id(resolved(op.input)), []))
 
 
 def _works_in_place(op: Op) -> bool:

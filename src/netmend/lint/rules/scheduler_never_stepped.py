@@ -3,7 +3,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.lint.engine.history import Event, always
+from netmend.lint.engine.history import Body, Event, always
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Call
 from netmend.lint.rule import Snippet, StaticRule, register
@@ -122,16 +122,56 @@ class SchedulerNeverStepped(StaticRule):
             and any(same(stepped(step), optimiser) for step in turn.step)
         )
 
-    def _is_idle(self, program: Program, name: str) -> bool:
+    def _is_idle(self, program: Program, name: str, seen: frozenset[str] = frozenset()) -> bool:
         """Is a name mentioned in no way that could step it?"""
+        seen |= {name}
         for node in ast.walk(program.tree):
-            if isinstance(node, ast.keyword) and node.arg == name:
-                return False
             if isinstance(node, ast.Constant) and node.value == name:
                 return False
-            mentioned = getattr(node, "id", None) or getattr(node, "attr", None)
+            if isinstance(node, ast.keyword) and node.arg == name and _name_of(node.value) not in seen:
+                return False
+            mentioned = _name_of(node)
             if mentioned == name and not isinstance(getattr(node, "ctx", None), ast.Store):
                 above = program.parent(node)
-                if not (isinstance(above, ast.Attribute) and above.attr in PASSIVE):
+                if isinstance(above, ast.Attribute) and above.attr in PASSIVE:
+                    continue
+                others = _other_names(program, node, above)
+                if not others or not all(
+                    other in seen or self._is_idle(program, other, seen) for other in others
+                ):
                     return False
         return True
+
+
+def _name_of(node: ast.AST) -> str:
+    return getattr(node, "id", "") or getattr(node, "attr", "")
+
+
+def _other_names(program: Program, node: ast.AST, above: ast.AST | None) -> list[str]:
+    """The names that an object gets where it is handed on: the parameter of a function of this file, `self.name = name`."""
+    if isinstance(above, ast.Assign) and above.value is node and len(above.targets) == 1:
+        name = _name_of(above.targets[0])
+        return [name] if name else []
+    call = program.parent(above) if isinstance(above, ast.keyword) else above
+    if not isinstance(call, ast.Call) or node is call.func:
+        return []
+    followed = [
+        part
+        for part in program.parts
+        if isinstance(part, Body) and part.call is not None and part.call.node is call
+    ]
+    if not followed or any(part.function.module is not program.module for part in followed):
+        return []
+    if isinstance(above, ast.keyword):
+        return [above.arg] if above.arg else []
+    if any(isinstance(argument, ast.Starred) for argument in call.args):
+        return []
+    place = next(place for place, argument in enumerate(call.args) if argument is node)
+    names = []
+    for part in followed:
+        arguments = part.function.definition.args
+        positional = [*arguments.posonlyargs, *arguments.args][part.function.owner is not None :]
+        if place >= len(positional):
+            return []
+        names.append(positional[place].arg)
+    return names

@@ -4,13 +4,11 @@ from collections.abc import Iterator
 
 from netmend.lint.engine.history import always
 from netmend.lint.engine.program import Program
-from netmend.lint.engine.values import Call, Value, constant, options, resolved
+from netmend.lint.engine.values import constant, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
-from netmend.lint.understand.carried import Carried, carried, has_graph_of
+from netmend.lint.understand.carried import Carried, carried, has_graph_of, learns
 from netmend.lint.understand.loops import runs_once, turns
-from netmend.lint.understand.operations import walk
-from netmend.lint.understand.roles import MODEL, role
-from netmend.lint.understand.training import Round
+from netmend.lint.understand.training import Round, grad_is_off
 from netmend.lint.understand.training_steps import loss_of
 from netmend.vocabulary.finding import Finding
 
@@ -72,6 +70,10 @@ class StateNotDetached(StaticRule):
         Snippet("detached in place", FUNCTION + "        hidden.detach_()\n"),
         Snippet("differentiated once per window", HEAD.replace("    opt.zero_grad()\n", "") + "    out, state = net(x, state)\n    if len(x) > 9:\n        opt.zero_grad()\n"
                 "        out.mean().backward()\n        opt.step()\n        state = state.detach()\n"),
+        Snippet("a queue of keys without a graph", HEAD + "    with torch.no_grad():\n        key, _ = net(y)\n    out, _ = net(x)\n    out = out * queue.mean()\n" + END
+                + "    queue = torch.cat([key, queue])[:64]\n"),
+        Snippet("a running scale", HEAD + "    out, _ = net(x)\n    out = out / scale\n" + END + "    with torch.no_grad():\n        scale = 0.9 * scale + 0.1 * out.std()\n"),
+        Snippet("the class with the highest score", HEAD + "    out, _ = net(torch.cat([x, state]))\n" + END + "    _, state = torch.max(out, 1)\n"),
         Snippet("an average of numbers", HEAD + "    out, _ = net(x)\n    state = 0.9 * (state or 0) + 0.1 * out.mean().item()\n" + END),
     )  # fmt: skip
     BAD = (
@@ -98,18 +100,11 @@ class StateNotDetached(StaticRule):
     def _is_connected(self, program: Program, turn: Round, state: Carried) -> bool:
         """The next state stems from a network and from the last one, and so does what is differentiated."""
         value = state.stored.value
-        if constant(resolved(value), 0) is None or not _is_from_network(value):
+        if constant(resolved(value), 0) is None or grad_is_off(state.stored) or not learns(program, value):
             return False
         if not has_graph_of(program, value, state.before):
             return False
         return any(has_graph_of(program, loss_of(event), state.before) for event in turn.backward)
-
-
-def _is_from_network(value: Value) -> bool:
-    return any(
-        isinstance(part, Call) and any(role(callee) == MODEL for callee in options(resolved(part.function)))
-        for part in walk(value)
-    )
 
 
 def _detaches(turn: Round) -> bool:

@@ -18,11 +18,12 @@ from netmend.lint.engine.values import (
     Operation,
     Unknown,
     Value,
+    constant,
     options,
     resolved,
 )
 from netmend.lint.understand.loops import call_events
-from netmend.lint.understand.operations import LAYOUT, depends_on, operation, parts_of
+from netmend.lint.understand.operations import LAYOUT, depends_on, operation, parts_of, walk
 from netmend.lint.understand.roles import MODEL, role
 from netmend.lint.understand.training import grad_is_off
 
@@ -55,8 +56,35 @@ _CUT = frozenset(
         "tensor",
         "no_grad",
         "from_numpy",
+        "full_like",
+        "empty_like",
+        "multinomial",
+        "bernoulli",
+        "normal",
+        "argsort",
+        "nonzero",
+        "unique",
+        "bincount",
+        "searchsorted",
+        "bucketize",
+        "histc",
+        "eq",
+        "ne",
+        "gt",
+        "ge",
+        "lt",
+        "le",
+        "isnan",
+        "isinf",
+        "isfinite",
+        "logical_and",
+        "logical_or",
+        "logical_not",
     )
 )
+_WITH_INDICES = frozenset(
+    ("max", "min", "topk", "sort", "median", "mode", "kthvalue", "cummax", "cummin")
+)  # give values and indices
 _LOSS = re.compile(r"loss|criterion", re.IGNORECASE)  # a parameter or an attribute of this name, called
 _NO_GRAPH = frozenset(("data", "shape", "grad", "device", "dtype"))
 
@@ -96,6 +124,20 @@ def carried(loop: Loop) -> Iterator[Carried]:
                     yield Carried(name, option, last[-1])
 
 
+def learns(program: Program, value: Value) -> bool:
+    """Does a gradient of `value` surely flow into a network?"""
+    events = call_events(program)
+    for part in walk(value):
+        if not isinstance(part, Call) or not any(
+            role(callee) == MODEL for callee in options(resolved(part.function))
+        ):
+            continue
+        event = events.get(id(part))
+        if (event is None or not grad_is_off(event)) and has_graph_of(program, value, part):
+            return True
+    return False
+
+
 def has_graph_of(program: Program, value: Value | None, source: Value, depth: int = 40) -> bool:
     """Does a gradient of `value` surely flow back into `source`, on every path?"""
     if value is None or depth == 0:
@@ -113,7 +155,10 @@ def has_graph_of(program: Program, value: Value | None, source: Value, depth: in
 
 
 def _is_smooth(program: Program, value: Value) -> bool:
-    if isinstance(value, Item | Collection):
+    if isinstance(value, Item):
+        op = operation(value.base)
+        return op is None or op.name not in _WITH_INDICES or constant(value.key) != 1
+    if isinstance(value, Collection):
         return True
     if isinstance(value, Attribute):
         return value.name not in _NO_GRAPH

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from netmend.lint.engine.history import Event
 from netmend.lint.engine.program import Program
-from netmend.lint.engine.values import Call, Collection, Const, Value, resolved
+from netmend.lint.engine.values import Call, Collection, Const, Operation, Value, resolved
 from netmend.lint.understand.feeding import (
     dataset_of,
     evaluated,
@@ -35,6 +36,7 @@ def prepared_pairs(program: Program) -> Iterator[tuple[Value, Value, ast.AST]]:
                 yield one, other, test.node
     yield from _dictionaries(program)
     yield from _fed(program)
+    yield from _by_path(program)
 
 
 def evaluation_transforms(program: Program) -> Iterator[tuple[Value, ast.AST]]:
@@ -85,6 +87,34 @@ def _fed(program: Program) -> Iterator[tuple[Value, Value, ast.AST]]:
             one, other = transform_of(folder), transform_of(test)
             if one is not None and other is not None:
                 yield one, other, test.node
+
+
+def _by_path(program: Program) -> Iterator[tuple[Value, Value, ast.AST]]:
+    """Datasets of folders, told apart by the folder: `root/train` and `root/val`."""
+    folders = [call for call in map(_event_call, program.calls) if call is not None]
+    train = [call for call in folders if _last_folder(call) == "train"]
+    for test in folders:
+        if _last_folder(test) not in _EVALUATION_KEYS or test.node is None:
+            continue
+        for one, other in ((transform_of(call), transform_of(test)) for call in train):
+            if one is not None and other is not None:
+                yield one, other, test.node
+
+
+def _event_call(event: Event) -> Call | None:
+    call = event.call
+    return call if call is not None and image_set(call) == "ImageFolder" else None
+
+
+def _last_folder(dataset: Call) -> str:
+    root = dataset.argument("root", 0)
+    root = resolved(root) if root is not None else None
+    if isinstance(root, Call) and root.qualified == "os.path.join" and root.args:
+        root = resolved(root.args[-1])
+    if isinstance(root, Operation) and root.operator in ("/", "+", "format") and root.operands:
+        root = resolved(root.operands[-1])
+    path = root.value if isinstance(root, Const) and isinstance(root.value, str) else ""
+    return path.rstrip("/").rpartition("/")[2].lower()
 
 
 def _folder(loader: Value) -> Call | None:

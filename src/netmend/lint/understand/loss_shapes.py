@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from netmend.lint.engine.history import STORE
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import (
     Attribute,
@@ -52,6 +53,7 @@ _JOINED = frozenset(("maximum", "minimum", "where", "hypot", "atan2", "mul", "ad
 _MASKS = frozenset(("==", "!=", "<", ">", "<=", ">=", "&", "|", "~"))
 _NO_ARITHMETIC = frozenset(("slice", "format", "and", "or", "not", "in", "not in", "is", "is not", "compare"))
 _NUMBERS = frozenset(("numpy.pi", "math.pi", "torch.pi", "numpy.e", "math.e"))
+_IN_PLACE = ("resize", "resize_", "unsqueeze_", "squeeze_", "t_", "transpose_")
 _MOST_STEPS = 600
 
 
@@ -62,6 +64,7 @@ class LossShapes:
         self._program = program
         self._known: dict[int, tuple[Value, Shape | None]] = {}
         self._steps = 0
+        self._changed = _changed_in_place(program)
 
     def of(self, value: Value | None) -> Shape | None:
         """The shape, one size per axis; None where even the number of axes is not known."""
@@ -72,6 +75,8 @@ class LossShapes:
         if known is not None:
             return known[1]
         self._known[id(value)] = (value, None)
+        if id(value) in self._changed:
+            return None
         self._steps += 1
         found = self._look(value) if self._steps < _MOST_STEPS else None
         self._known[id(value)] = (value, found)
@@ -240,3 +245,14 @@ class LossShapes:
 def _is_generator(call: Call) -> bool:
     made = resolved(call.receiver) if call.receiver is not None else None
     return isinstance(made, Call) and made.qualified.startswith("numpy.random.")
+
+
+def _changed_in_place(program: Program) -> frozenset[int]:
+    """The `id`s of arrays that get another shape after they were made: `a.resize((n, 1))`, `a.shape = n, 1`."""
+    owners = [event.call.receiver for event in program.methods_of(*_IN_PLACE) if event.call is not None]
+    owners += [
+        event.target.base
+        for event in program.events
+        if event.kind == STORE and event.target is not None and event.target.name == "shape"
+    ]
+    return frozenset(id(resolved(owner)) for owner in owners if owner is not None)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from netmend.lint.engine.history import Event
 from netmend.lint.engine.program import Program
-from netmend.lint.engine.values import Attribute, Call, Instance, Item, Operation, Value, resolved
+from netmend.lint.engine.values import Attribute, Call, Const, Instance, Item, Operation, Value, resolved
 from netmend.lint.understand.arrays import same_numbers, split_part
 from netmend.lint.understand.fitting import SCALERS, estimator_kind
 from netmend.lint.understand.models import bare, is_module
@@ -14,9 +14,9 @@ from netmend.lint.understand.operations import parts_of, walk
 from netmend.lint.understand.training import grad_is_off, rounds
 
 
-def evaluated_raw(program: Program) -> Iterator[Event]:
-    """Calls of the model without gradients on data whose sister part was standardised for training."""
-    scaled: set[tuple[int, int]] = set()
+def evaluated_raw(program: Program) -> Iterator[tuple[Event, Value]]:
+    """Calls of the model without gradients on data whose sister part was standardised for training, and the standardising."""
+    scaled: dict[tuple[int, int], Value] = {}
     models: set[int] = set()
     for turn in rounds(program):
         for event in turn.backward:
@@ -25,20 +25,21 @@ def evaluated_raw(program: Program) -> Iterator[Event]:
             for value in walk(event.call.receiver):
                 source = _scaled(value)
                 if source is not None:
-                    scaled.add(_sister(source))
+                    scaled.setdefault(_sister(source), value)
                 if isinstance(value, Call) and is_module(value.function):
                     models.add(id(bare(value.function)))
-    scaled.discard((0, 0))
+    scaled.pop((0, 0), None)
     if not scaled:
         return
     for event in program.calls:
         call = event.call
         if call is None or not call.args or id(bare(call.function)) not in models or not grad_is_off(event):
             continue
-        found = {_key(value) for value in _as_it_was(call.args[0])} & scaled
+        found = [key for key in map(_key, _as_it_was(call.args[0])) if key in scaled]
         if found:
-            scaled -= found  # layers inside the model get the same data
-            yield event
+            yield event, scaled[found[0]]
+            for key in found:
+                scaled.pop(key, None)  # layers inside the model get the same data
 
 
 def _scaled(value: Value) -> Value | None:
@@ -50,7 +51,7 @@ def _scaled(value: Value) -> Value | None:
             if isinstance(centre, Call) and (centre.receiver is not None or centre.args):
                 of = centre.receiver if centre.receiver is not None else centre.args[0]
                 name = (centre.method or centre.qualified).rpartition(".")[2]
-                return data if name == "mean" and resolved(of) is data else None
+                return data if name == "mean" and same_numbers(of) is same_numbers(data) else None
     if (
         isinstance(value, Call)
         and value.method == "fit_transform"
@@ -68,6 +69,9 @@ def _sister(source: Value) -> tuple[int, int]:
     part = split_part(source)
     if part is not None:
         return (id(part[0]), part[1] + 1) if part[1] % 2 == 0 else (0, 0)
+    source = same_numbers(source)
+    if isinstance(source, Item) and isinstance(resolved(source.key), Operation):
+        return _made(source.base)
     return _made(source)
 
 
@@ -79,13 +83,11 @@ def _key(value: Value) -> tuple[int, int]:
 def _made(value: Value) -> tuple[int, int]:
     """Two results of the same expression in the same function stand for two samples of the same data."""
     value = same_numbers(value)
-    if (
-        isinstance(value, Call)
-        and value.node is not None
-        and value.qualified.startswith(("numpy.", "torch."))
-    ):
-        return (id(value.node), -1)
-    return (0, 0)
+    if value.node is None or not isinstance(value, Call | Operation):
+        return (0, 0)
+    if isinstance(value, Call) and not value.method and not value.qualified.startswith(("numpy.", "torch.")):
+        return (0, 0)
+    return (id(value.node), -1)
 
 
 def _as_it_was(value: Value) -> Iterator[Value]:
@@ -99,6 +101,8 @@ def _as_it_was(value: Value) -> Iterator[Value]:
         seen.add(id(current))
         yield current
         if isinstance(current, Operation):
+            if current.operator in ("/", "*") and isinstance(resolved(current.operands[-1]), Const):
+                waiting.append(current.operands[0])  # another scale than the one of training
             continue
         if isinstance(current, Item) and split_part(current) is not None:
             continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 from netmend.lint.engine.history import AUGMENT, STORE, Event, Loop
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Attribute, Call, Const, Instance, Item, Name, Value, resolved
+from netmend.lint.understand.models import bare
 from netmend.lint.understand.roles import MODEL, OPTIMISER, SCALER, optimised, role, same
 from netmend.lint.understand.training import Round, is_launcher, is_zero, stepped
 
@@ -23,7 +24,7 @@ def clears(zero: Event, optimiser: Value | None) -> bool:
     if same(call.receiver, optimiser):
         return True
     owners = optimised(optimiser) or ()
-    return len(owners) == 1 and same(call.receiver, owners[0])
+    return len(owners) == 1 and same(bare(call.receiver), bare(owners[0]))
 
 
 def is_written(event: Event) -> bool:
