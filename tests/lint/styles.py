@@ -741,7 +741,7 @@ def indexed(tree: ast.Module) -> Files | None:
 
 @style
 def by_iterator(tree: ast.Module) -> Files | None:
-    """`batches = iter(loader)`, then `next(batches)` in a loop that counts."""
+    """`batches = iter(loader)`, then `next(batch_source)` in a loop that counts."""
     changed = False
     for holder in ast.walk(tree):
         body = getattr(holder, "body", None)
@@ -751,10 +751,10 @@ def by_iterator(tree: ast.Module) -> Files | None:
             if loop not in _batch_loops(ast.Module([loop], [])) or any(isinstance(node, ast.Continue) for node in ast.walk(loop)):
                 continue
             source = ast.unparse(loop.iter)
-            taking = _like(_parse("x = next(batches)")[0], loop.target)
+            taking = _like(_parse("x = next(batch_source)")[0], loop.target)
             assert isinstance(taking, ast.Assign)
             taking.targets = [loop.target]
-            body.insert(body.index(loop), _parse(f"batches = iter({source})")[0])
+            body.insert(body.index(loop), _parse(f"batch_source = iter({source})")[0])
             loop.iter = _expression(f"range(len({source}))")
             loop.target = ast.Name("_", ast.Store())
             loop.body.insert(0, taking)
@@ -828,9 +828,22 @@ def _models(tree: ast.Module) -> list[tuple[int, str]]:
     ]
 
 
+_KEPT = frozenset(
+    ("parameters", "named_parameters", "train", "eval", "to", "cuda", "state_dict", "load_state_dict", "zero_grad", "apply", "modules", "requires_grad_")
+)
+
+
+def _is_reached_into(tree: ast.Module, name: str) -> bool:
+    """`net.head`, which a wrapper does not have."""
+    return any(
+        isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == name and node.attr not in _KEPT
+        for node in ast.walk(tree)
+    )
+
+
 def _after_models(tree: ast.Module, text: str) -> Files | None:
     models = _models(tree)
-    if not models:
+    if not models or any(_is_reached_into(tree, name) for _, name in models):
         return None
     for place, name in reversed(models):
         tree.body[place + 1 : place + 1] = _parse(text.replace("MODEL", name))

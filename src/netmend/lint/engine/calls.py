@@ -51,6 +51,13 @@ _GIVE_BACK_FIRST = frozenset(("torch.compile", "torch.jit.script", "torch.nn.uti
                               "torch.nn.utils.parametrizations.weight_norm", "torch.nn.utils.parametrizations.spectral_norm"))  # fmt: skip
 CONTAINERS = frozenset(("torch.nn.Sequential", "keras.Sequential", "keras.models.Sequential"))
 _GROWING = frozenset((*CONTAINERS, "torch.nn.ModuleList"))
+_MODEL_MAKERS = (
+    "torch.nn.",
+    "torchvision.models.",
+    "timm.create_model",
+    "torch.hub.load",
+    "segmentation_models_pytorch.",
+)
 # Launchers give back what they are given, moved and wrapped.
 _LAUNCHERS = (
     "accelerate.Accelerator",
@@ -155,9 +162,10 @@ def _method(machine: Machine, method: Attribute, call: Call) -> Value | None:
 
 
 def _is_layer(value: Value) -> bool:
+    """A layer or a ready model of a library: moving it gives it back."""
     return (
         isinstance(value, Call)
-        and value.qualified.startswith("torch.nn.")
+        and value.qualified.startswith(_MODEL_MAKERS)
         and not value.qualified.startswith("torch.nn.functional")
     )
 

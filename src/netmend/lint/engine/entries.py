@@ -141,8 +141,11 @@ def _function(machine: Machine, function: Function, owner: Instance | None, kind
 def _parameters(machine: Machine, function: Function, scope: Scope) -> None:
     arguments = function.definition.args
     positional = [*arguments.posonlyargs, *arguments.args]
-    if function.owner is not None and positional and not _is_static(function.definition):
-        scope.set(positional.pop(0).arg, function.owner)
+    if function.owner is not None and positional and not _has_decorator(function.definition, "staticmethod"):
+        owner = function.owner
+        if isinstance(owner, Instance) and _has_decorator(function.definition, "classmethod"):
+            owner = owner.cls
+        scope.set(positional.pop(0).arg, owner)
     defaults: list[ast.expr | None] = list(arguments.defaults)
     missing = len(arguments.posonlyargs) + len(arguments.args) - len(defaults)
     by_position = [None] * missing + defaults
@@ -173,10 +176,8 @@ def _annotation(machine: Machine, parameter: ast.arg, scope: Scope) -> str:
     return value.name if isinstance(value, Class | Attribute) else ""
 
 
-def _is_static(definition: ast.AST) -> bool:
-    return any(
-        getattr(part, "id", "") == "staticmethod" for part in getattr(definition, "decorator_list", ())
-    )
+def _has_decorator(definition: ast.AST, name: str) -> bool:
+    return any(getattr(part, "id", "") == name for part in getattr(definition, "decorator_list", ()))
 
 
 def _attempt(work: object) -> bool:

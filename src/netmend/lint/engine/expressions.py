@@ -88,6 +88,8 @@ def attribute_of(machine: Machine, base: Value, name: str, node: ast.AST) -> Val
                 )
             if _is_static(method):
                 return method
+            if _decorated(method, ("classmethod",)):
+                return Function(method.definition, method.scope, method.module, base.cls, method.within)
             return Function(method.definition, method.scope, method.module, base, method.within)
         for value in base.cls.ancestry():
             if isinstance(value, Class) and name in value.attributes:
@@ -96,8 +98,12 @@ def attribute_of(machine: Machine, base: Value, name: str, node: ast.AST) -> Val
     if isinstance(base, Class):
         if name in base.attributes:
             return base.attributes[name]
-        found_method = base.method(name)
-        return found_method if found_method is not None else Attribute(base, name, node)
+        unbound = base.method(name)
+        if unbound is None:
+            return Attribute(base, name, node)
+        if _decorated(unbound, ("classmethod",)):
+            return Function(unbound.definition, unbound.scope, unbound.module, base, unbound.within)
+        return unbound
     if isinstance(base, Call) and base.result is not None and isinstance(base.result, Instance | Collection):
         return attribute_of(machine, base.result, name, node)
     if isinstance(base, Call) and base.qualified == "super":

@@ -55,6 +55,9 @@ class BatchOnOtherDevice(StaticRule):
         Snippet("the model moves its input", "import torch\nfrom torch import nn\n\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
                 "        self.fc = nn.Linear(4, 2)\n\n    def forward(self, x):\n        return self.fc(x.to(self.fc.weight.device))\n\nnet = Net().cuda()\n"
                 "def run(loader):\n    for x, y in loader:\n        y = y.cuda()\n        out = net(x)\n"),
+        Snippet("lengths stay", "import torch\nfrom torch import nn\nfrom torch.nn.utils.rnn import pack_padded_sequence\n\nclass Tagger(nn.Module):\n    def __init__(self):\n"
+                "        super().__init__()\n        self.rnn = nn.LSTM(4, 2)\n\n    def forward(self, x, lengths):\n        return self.rnn(pack_padded_sequence(x, lengths))[0]\n\n"
+                "net = Tagger().cuda()\ndef run(loader):\n    for x, lengths in loader:\n        x = x.cuda()\n        out = net(x, lengths)\n"),
         Snippet("a loader of unknown kind", HEAD + "def run(loader):\n    for x, y in loader:\n        out = model(x)\n"),
     )  # fmt: skip
     BAD = (
@@ -86,8 +89,9 @@ class BatchOnOtherDevice(StaticRule):
                 continue
             carried = _carried(program) if carried is None else carried
             call = event.call
-            for given in call.args if call is not None else ():
-                if _stays_behind(given, carried):
+            for position, given in enumerate(call.args if call is not None else ()):
+                # Behind the first argument may stand lengths or names, which are no tensors or belong where they are.
+                if _stays_behind(given, carried if position == 0 else [], carried):
                     place = program.place(move.node)
                     related = (Related("the model is moved here", place.file, place.line, place.column),)
                     yield self.finding(program, event.node, related=related)
@@ -100,7 +104,9 @@ def _holds(program: Program, move: Event, use: Event) -> bool:
     )
 
 
-def _stays_behind(value: Value, carried: list[tuple[Value, object]]) -> bool:
+def _stays_behind(
+    value: Value, sisters: list[tuple[Value, object]], carried: list[tuple[Value, object]]
+) -> bool:
     """Straight from a loader whose batches are in main memory for certain: by its data, or because a sister is moved."""
     found = origins(value, _STAY)
     parts = [loader_part(origin) for origin in found]
@@ -108,7 +114,7 @@ def _stays_behind(value: Value, carried: list[tuple[Value, object]]) -> bool:
         return False
     known = [part for part in parts if part is not None]
     return all(
-        _is_in_memory(loader) or any(other is loader and key != position for other, key in carried)
+        _is_in_memory(loader) or any(other is loader and key != position for other, key in sisters)
         for loader, position in known
     ) and not any(other is loader and key == position for loader, position in known for other, key in carried)
 

@@ -17,7 +17,8 @@ class ComparedWithNan(StaticRule):
     """A value is compared with NaN.
 
     NaN is equal to nothing, not even to itself: `loss == float("nan")` is always False, `!=` always True, and `is np.nan` holds only
-    for that one object, never for a result. The guard that was meant never acts.
+    for that one object, never for a result. The guard that was meant never acts. A variable may hold that very object as a mark,
+    so `length is np.nan` is left alone.
 
     Use `math.isnan(x)`, `torch.isnan(x).any()` or `not torch.isfinite(loss)`.
     """
@@ -41,6 +42,7 @@ class ComparedWithNan(StaticRule):
     GOOD = (
         Snippet("isnan", "import math\nimport torch\n\nif math.isnan(loss) or torch.isnan(x).any():\n    raise ValueError\nbest = float('nan')\n"),
         Snippet("compared with itself", "import torch\n\nif loss != loss:\n    raise ValueError\n"),
+        Snippet("a mark", "import torch\n\ndef pack(length):\n    if length is None:\n        length = torch.nan\n    return [length] if length is not torch.nan else []\n"),
         Snippet("used as a value", "import numpy as np\nimport torch\n\nrows = np.where(mask, rows, np.nan)\nif count == 0:\n    mean = float('nan')\n"),
     )  # fmt: skip
     BAD = (
@@ -56,8 +58,17 @@ class ComparedWithNan(StaticRule):
         for node in ast.walk(program.tree):
             if not isinstance(node, ast.Compare) or len(node.ops) != 1 or not isinstance(node.ops[0], _SIGNS):
                 continue
-            if _is_nan(node.comparators[0], known) or _is_nan(node.left, known):
+            sides = (node.left, node.comparators[0])
+            if not any(_is_nan(side, known) for side in sides):
+                continue
+            by_object = isinstance(node.ops[0], ast.Is | ast.IsNot)
+            if not by_object or any(_is_result(side) and not _is_nan(side, known) for side in sides):
                 yield self.finding(program, node)
+
+
+def _is_result(node: ast.expr) -> bool:
+    """Something computed on the spot, which is never the object `nan` of a library."""
+    return isinstance(node, ast.Call | ast.BinOp | ast.UnaryOp)
 
 
 def _is_nan(node: ast.expr, known: dict[str, str]) -> bool:

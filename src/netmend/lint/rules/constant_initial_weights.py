@@ -68,6 +68,8 @@ class ConstantInitialWeights(StaticRule):
         Snippet("some of them", HEAD + "def init(m):\n    if isinstance(m, nn.Linear) and m.out_features == 1:\n        nn.init.zeros_(m.weight)\n\n" + MODEL + "model.apply(init)\n"),
         Snippet("an average starts at zero", HEAD + "import copy\n" + MODEL + "mean = copy.deepcopy(model)\nfor p in mean.parameters():\n    p.data.zero_()\n"
                 "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"),
+        Snippet("asked for by the caller", HEAD + "class Net(nn.Module):\n    def __init__(self, start=None):\n        super().__init__()\n        self.a = nn.Linear(4, 8)\n        self.b = nn.Linear(8, 1)\n"
+                "        if start is not None:\n            for m in self.modules():\n                if isinstance(m, nn.Linear):\n                    nn.init.constant_(m.weight, start)\n\nnet = Net(start=1)\n"),
         Snippet("random afterwards", HEAD + "def init(m):\n    if isinstance(m, nn.Linear):\n        m.weight.data.fill_(0)\n        m.weight.data.normal_(0, 0.1)\n\n" + MODEL + "model.apply(init)\n"),
     )  # fmt: skip
     BAD = (

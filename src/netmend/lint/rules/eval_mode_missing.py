@@ -11,6 +11,7 @@ from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.loops import changes_in
 from netmend.lint.understand.losses import loss_use
 from netmend.lint.understand.modes import calls_of_model, cares, guard_of, is_eval, may_switch, switches
+from netmend.lint.understand.modules import forward_around
 from netmend.lint.understand.operations import depends_on, layer_name, operation, walk
 from netmend.lint.understand.roles import MODEL, role, same
 from netmend.lint.understand.training import backward_calls, grad_is_off
@@ -92,6 +93,10 @@ class EvalModeMissing(StaticRule):
         Snippet("targets for the training itself", HEAD + "for x, y in data:\n    with torch.no_grad():\n        label = net(x).argmax(1)\n    opt.zero_grad()\n"
                 "    nn.functional.cross_entropy(net(x + 1), label).backward()\n    opt.step()\n"),
         Snippet("an unknown helper may switch", HEAD + "from tools import ready\n" + TRAIN + "    ready(net)\n" + CHECK),
+        Snippet("noise on purpose", HEAD.replace("nn.Dropout(0.5)", "nn.Identity()").replace("        return self.fc(self.drop(x))",
+                "        if self.training:\n            x = x + torch.randn_like(x)\n        return self.fc(x)") + TRAIN + CHECK),
+        Snippet("parts are replaced elsewhere", HEAD.replace("self.drop = nn.Dropout(0.5)", "self.body = nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.5))").replace("self.drop(x)", "self.body(x)")
+                .replace("\nnet = Net()", "    def save_memory(self):\n        self.body = torch.utils.checkpoint(self.body)\n\nnet = Net()") + TRAIN + "    net.eval()\n" + CHECK + "    net.train()\nnet.save_memory()\n"),
         Snippet("accuracy of the batch just trained on", HEAD + TRAIN + "        with torch.no_grad():\n            hits = (net(x).argmax(1) == y).sum()\n"),
     )  # fmt: skip
     BAD = (
@@ -113,8 +118,8 @@ class EvalModeMissing(StaticRule):
             ):
                 continue
             is_layer = bool(layer_name(model)) and not layer_name(model).startswith("sequential")
-            if is_layer or not grad_is_off(event):
-                continue
+            if is_layer or not grad_is_off(event) or forward_around(event) is not None:
+                continue  # a part of a model is in the mode of the whole
             if id(model) not in seen:
                 seen[id(model)] = self._is_ours(program, event, model)
             guard = guard_of(event)

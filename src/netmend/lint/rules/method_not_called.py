@@ -72,4 +72,12 @@ def _blocks(program: Program, node: ast.AST) -> Iterator[ast.AST]:
             "raises" in program.source(item.context_expr).lower() for item in above.items
         ):
             continue
+        if isinstance(above, ast.Try) and all(map(_is_about_more, above.handlers)):
+            continue
         yield above
+
+
+def _is_about_more(handler: ast.ExceptHandler) -> bool:
+    """Does it catch something that a look-up does not raise: `except KeyboardInterrupt:`?"""
+    caught = ast.unparse(handler.type) if handler.type is not None else ""
+    return bool(caught) and not any(word in caught for word in ("Attribute", "Exception"))

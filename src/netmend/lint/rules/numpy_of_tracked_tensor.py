@@ -37,6 +37,8 @@ class NumpyOfTrackedTensor(StaticRule):
         Snippet("class ids", HEAD + "out = net(torch.randn(3, 4)).argmax(1).numpy()\n"),
         Snippet("a caller may switch gradients off", HEAD + "def predict(x):\n    return net(x).numpy()\n"),
         Snippet("switched off for all", HEAD + "torch.set_grad_enabled(False)\nout = net(torch.randn(3, 4)).numpy()\n"),
+        Snippet("a model of Keras", "import torch\nfrom tensorflow.keras import Model, layers\n\nclass Net(Model):\n    def __init__(self):\n        super().__init__()\n"
+                "        self.out = layers.Dense(2)\n\n    def call(self, x):\n        return self.out(x)\n\nprint(Net()(images).numpy())\n"),
         Snippet("frozen", HEAD + "for p in net.parameters():\n    p.requires_grad = False\nout = net(torch.randn(3, 4)).numpy()\n"),
     )  # fmt: skip
     BAD = (
@@ -85,7 +87,7 @@ class NumpyOfTrackedTensor(StaticRule):
 
 
 def _has_weights(op: Op) -> bool:
-    return op.layer is not None and op.name in LINEAR_MAPS
+    return op.layer is not None and op.name in LINEAR_MAPS and op.layer.qualified.startswith("torch.nn.")
 
 
 def _steps(value: Value | None, made: dict[int, Event]) -> Iterator[Event]:

@@ -17,7 +17,8 @@ HEAD = "import torch\nfrom torch import nn\n\nnet = nn.Linear(4, 2)\n"
 class OptimiserSettingOutOfRange(StaticRule):
     """Momentum, betas, epsilon or weight decay of an optimiser is outside the range in which it can work.
 
-    Momentum of 0.999 or more keeps thousands of old gradients and makes the loss swing. An Adam epsilon of 0.1 or more outweighs
+    Momentum of 0.999 or more keeps thousands of old gradients and makes the loss swing, unless the rate is a thousand times smaller
+    too. An Adam epsilon of 0.1 or more outweighs
     the gradients and slows every step; zero divides by zero. Exchanged betas average the wrong thing. A weight decay of 1 or more
     in the gradient pulls all weights to zero.
 
@@ -30,6 +31,7 @@ class OptimiserSettingOutOfRange(StaticRule):
     triggers = ("optim.", "optim import")
 
     momentum_limit = 0.999  # averages about 1000 steps; 0.99 is the largest in published recipes
+    rate_limit = 0.02  # rate / (1 - momentum); below it the steps stay those of a usual rate
     eps_limit = 0.1  # square roots of gradient variance are rarely larger
     first_beta_limit = 0.99  # above, with a smaller second beta: exchanged
     decay_limit = 1.0  # per step, in the gradient
@@ -43,6 +45,11 @@ class OptimiserSettingOutOfRange(StaticRule):
         Snippet(
             "betas of adversarial training",
             HEAD + "opt = torch.optim.Adam(net.parameters(), betas=(0.0, 0.9), eps=1e-3)\n",
+        ),
+        Snippet(
+            "a rate to match",
+            HEAD + "def build(rate=1e-5, momentum=0.999):\n"
+            "    return torch.optim.RMSprop(net.parameters(), lr=rate, momentum=momentum)\n\nopt = build()\n",
         ),
         Snippet(
             "large decay of AdamW",
@@ -69,10 +76,23 @@ class OptimiserSettingOutOfRange(StaticRule):
             if problem is not None:
                 yield self.finding(program, made.event.node, problem[0], cause=problem[1])
 
+    def _is_slow(self, program: Program, made: Made, momentum: float) -> bool:
+        """Is the rate so small that even a thousand gradients together make a usual step?"""
+        rates = [number(program, value) for value in made.options("lr")]
+        return (
+            momentum < 1
+            and bool(rates)
+            and all(rate is not None and rate / (1 - momentum) <= self.rate_limit for rate in rates)
+        )
+
     def _problems(self, program: Program, made: Made) -> Iterator[tuple[str, str]]:
         for value in made.options("momentum"):
             momentum = number(program, value)
-            if momentum is not None and momentum >= self.momentum_limit:
+            if (
+                momentum is not None
+                and momentum >= self.momentum_limit
+                and not self._is_slow(program, made, momentum)
+            ):
                 yield (
                     f"A momentum of {momentum:g} lets the loss swing or diverge; 0.9 is usual.",
                     "OPT-MOMENTUM",

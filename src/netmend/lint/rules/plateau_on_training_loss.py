@@ -8,6 +8,7 @@ from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.feeding import evaluated
 from netmend.lint.understand.operations import walk
 from netmend.lint.understand.training import rounds
+from netmend.lint.understand.training_steps import loss_of
 from netmend.vocabulary.finding import Finding
 
 HEAD = """\
@@ -69,10 +70,10 @@ class PlateauOnTrainingLoss(StaticRule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         losses = {
-            id(resolved(event.call.receiver))
+            id(resolved(loss))
             for turn in rounds(program)
             for event in turn.backward
-            if event.call is not None and event.call.receiver is not None
+            if (loss := loss_of(event)) is not None
         }
         if not losses or not evaluated(program):
             return

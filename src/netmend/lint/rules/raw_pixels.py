@@ -8,6 +8,7 @@ from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.operations import LINEAR_MAPS, Op, operation, origins, walk
 from netmend.lint.understand.pixels import reaches_raw
 from netmend.lint.understand.training import rounds
+from netmend.lint.understand.training_steps import loss_of
 from netmend.vocabulary.finding import Finding
 
 HEAD = """\
@@ -66,7 +67,7 @@ class RawPixels(StaticRule):
         seen: set[int] = set()
         for turn in rounds(program):
             for event in turn.backward:
-                maps, rescued = _maps(event.call.receiver if event.call is not None else None)
+                maps, rescued = _maps(loss_of(event))
                 for op in maps:
                     if id(op.value) in rescued or id(op.node) in seen or op.input is None:
                         continue

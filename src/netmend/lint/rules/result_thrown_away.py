@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from netmend.lint.edits import replace
 from netmend.lint.engine.history import Event
 from netmend.lint.engine.program import Program
-from netmend.lint.engine.values import Value
+from netmend.lint.engine.values import Call, Param, Value, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.tensors import is_tensor, loader_part
+from netmend.lint.understand.uses import calls_given
 from netmend.vocabulary.finding import Finding, Fix
 
 _METHODS = (
@@ -50,6 +51,11 @@ class ResultThrownAway(StaticRule):
         Snippet("the device is woken", HEAD + "torch.zeros(1).cuda()\n"),
         Snippet("a batch that moves itself", HEAD + "for batch in DataLoader(data):\n    batch.to(device)\n    out = model(batch)\n"),
         Snippet("must not fail", HEAD + "x = torch.randn(3)\ntry:\n    x.cuda()\nexcept RuntimeError:\n    device = 'cpu'\n"),
+        Snippet("of that type already", "import torch\n\ndef bias(query, n):\n    bias = torch.zeros(n, n, dtype=query.dtype)\n    bias.masked_fill_(mask, -1e9)\n"
+                "    bias.to(query.dtype)\n    return query + bias\n"),
+        Snippet("replaced before it is used", HEAD + "x = torch.randn(3)\nif again:\n    x.detach()\n    y = torch.randn(3)\n    x = y * 2\nprint(x)\n"),
+        Snippet("a model that was not moved", "import torch\n\ndef test_net(Net):\n    net = Net(3)\n    x = torch.randn(2, 3)\n    if torch.cuda.is_available():\n"
+                "        x.cuda()\n    assert net(x).shape == (2, 1)\n"),
         Snippet("in place", HEAD + "x = torch.randn(3)\nx.squeeze_()\nx.requires_grad_()\n"),
     )  # fmt: skip
     BAD = (
@@ -58,6 +64,8 @@ class ResultThrownAway(StaticRule):
         Snippet("a tensor", HEAD + "noise = torch.randn(3, 10)\nnoise.cuda()\nout = model(noise)\n", line=8),
         Snippet("in a function", "import torch\n\ndef train(model, loader, device):\n    for images, labels in loader:\n        images = images.to(device)\n"
                 "        labels.to(device)\n        loss = torch.nn.functional.cross_entropy(model(images), labels)\n", line=6),
+        Snippet("in a loop, replaced in the next round", HEAD + "x = torch.randn(3)\nfor step in range(3):\n    x.clamp(0, 1)\n    y = x * 2\n    x = y\n", line=9),
+        Snippet("another type", "import torch\n\ndef table(old, n):\n    new = torch.zeros(n, dtype=torch.float32)\n    new.to(old.dtype)\n    return new\n", line=5),
         Snippet("a shape", HEAD + "out = torch.sigmoid(model(x))\nout.squeeze()\nprint(out.shape)\n", line=8),
     )  # fmt: skip
 
@@ -72,6 +80,12 @@ class ResultThrownAway(StaticRule):
             ):
                 continue
             if _is_tried(program, node) or not _is_certain(event):
+                continue
+            if (
+                _is_so_already(event, node)
+                or _is_replaced(program, node, holder)
+                or _meets_others(program, event)
+            ):
                 continue
             name = program.source(holder)
             edits = replace(program, node, f"{name} = {program.source(node)}")
@@ -96,5 +110,56 @@ def _is_tried(program: Program, node: ast.AST) -> bool:
         if isinstance(above, ast.With) and any(
             "raises" in program.source(item.context_expr).lower() for item in above.items
         ):
+            return True
+    return False
+
+
+def _is_so_already(event: Event, node: ast.Call) -> bool:
+    """Was the tensor made with the very type or device that it is now given?"""
+    call = event.call
+    made = resolved(call.receiver) if call is not None and call.receiver is not None else None
+    if not isinstance(made, Call) or made.node is None:
+        return False
+    had = {ast.dump(part.value) for part in made.node.keywords if part.arg in ("dtype", "device")}
+    given = [*node.args, *(part.value for part in node.keywords)]
+    return bool(given) and all(ast.dump(part) in had for part in given)
+
+
+def _is_replaced(program: Program, node: ast.AST, holder: ast.expr) -> bool:
+    """Is the variable given another value, in the lines that follow, before anything reads it?"""
+    if not isinstance(holder, ast.Name):
+        return False
+    statement = program.statement(node)
+    block = _block_of(program.parent(statement), statement)
+    for later in block[block.index(statement) + 1 :] if block else ():
+        uses = [part for part in ast.walk(later) if isinstance(part, ast.Name) and part.id == holder.id]
+        if any(isinstance(part.ctx, ast.Load) for part in uses):
+            return False
+        if isinstance(later, ast.Assign) and uses:
+            return True
+    return False
+
+
+def _block_of(parent: ast.AST | None, statement: ast.stmt) -> list[ast.stmt]:
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(parent, name, None)
+        if isinstance(block, list) and statement in block:
+            return block
+    return []
+
+
+def _meets_others(program: Program, event: Event) -> bool:
+    """Does the tensor go into an object of a class that the caller gave, which nobody moved either?"""
+    call = event.call
+    if call is None or call.receiver is None or call.method not in ("to", "cuda"):
+        return False
+    moved = {
+        id(resolved(other.call.receiver))
+        for other in program.methods_of("to", "cuda")
+        if other.call is not None and other.call.receiver is not None
+    }
+    for use in calls_given(program, call.receiver):
+        callee = resolved(use.call.function) if use.call is not None else None
+        if isinstance(callee, Call) and isinstance(callee.function, Param) and id(callee) not in moved:
             return True
     return False

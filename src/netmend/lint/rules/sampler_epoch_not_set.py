@@ -47,6 +47,9 @@ class SamplerEpochNotSet(StaticRule):
                 "    for epoch in range(epochs):\n        for x in loader:\n" + STEP),
         Snippet("an unknown helper", HEAD + "from tools import start_epoch\ndef train(data, epochs):\n    loader = DataLoader(data, sampler=DistributedSampler(data))\n"
                 "    for epoch in range(epochs):\n        start_epoch(loader, epoch)\n        for x in loader:\n" + STEP),
+        Snippet("set in another file", HEAD + "from steps import one\ndef train(data, epochs):\n    sampler = DistributedSampler(data)\n    loader = DataLoader(data, sampler=sampler)\n"
+                "    for epoch in range(epochs):\n        one(net, loader, epoch, sampler=sampler)\n",
+                files={"steps.py": "def one(net, loader, epoch, sampler=None):\n    if sampler:\n        sampler.set_epoch(epoch)\n    for x in loader:\n        net(x).sum().backward()\n"}),
         Snippet("evaluation", HEAD + "def test(data, runs):\n    loader = DataLoader(data, sampler=DistributedSampler(data))\n    for run in range(runs):\n"
                 "        for x in loader:\n            print(net(x))\n"),
     )  # fmt: skip
@@ -105,11 +108,13 @@ def _may_be_set(epochs: Loop, iterable: Value | None, sampler: Value) -> bool:
         call = event.call
         if (
             call is None
-            or call.result is not None
+            or (call.result is not None and call.method != "set_epoch")
             or call.qualified in ("enumerate", "len", "tqdm.tqdm", "iter", "next", "range")
         ):
             continue
-        if any(id(resolved(value)) in wanted for value in (*call.args, *call.keywords.values())):
+        if call.method == "set_epoch" or any(
+            id(resolved(value)) in wanted for value in (*call.args, *call.keywords.values())
+        ):
             return True
     return False
 

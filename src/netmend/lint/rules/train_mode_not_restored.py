@@ -79,6 +79,8 @@ class TrainModeNotRestored(StaticRule):
         Snippet("evaluated when leaving", HEAD + "for epoch in range(9):\n" + BATCHES + "    if done(epoch):\n        evaluate(net, val)\n        break\n"),
         Snippet("frozen statistics on purpose", HEAD + "for epoch in range(9):\n    net.eval()\n" + BATCHES),
         Snippet("the teacher only", HEAD + "teacher = Net()\nfor epoch in range(9):\n    teacher.eval()\n" + BATCHES),
+        Snippet("a new model in each round", HEAD + "def fit(data):\n    net = Net()\n    opt = torch.optim.Adam(net.parameters())\n    for epoch in range(9):\n        for x, y in data:\n"
+                "            opt.zero_grad()\n            nn.functional.cross_entropy(net(x), y).backward()\n            opt.step()\n    return evaluate(net, data)\n\nfor data in pictures:\n    fit(data)\n"),
         Snippet("nothing depends on the mode", HEAD.replace("nn.BatchNorm1d(8), ", "") + "for epoch in range(9):\n" + BATCHES + "    evaluate(net, val)\n"),
     )  # fmt: skip
     BAD = (
@@ -96,6 +98,8 @@ class TrainModeNotRestored(StaticRule):
                 loop = self._epochs(turn, switch)
                 if model is None or loop is None or not self._is_trained(turn, model):
                     continue
+                if model.node is not None and any(event.node is model.node for event in loop.events()):
+                    continue  # made anew in each round, so nothing goes on with it
                 if self._stays(program, loop, switch, model) and self._is_for_evaluation(
                     turn, loop, switch, model
                 ):

@@ -3,12 +3,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.lint.engine.program import Program
-from netmend.lint.engine.values import Call, Const, constant, resolved
+from netmend.lint.engine.values import Call, Const, Item, Value, constant, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.arguments import with_argument
 from netmend.lint.understand.feeding import Fed, dataset_of, loader_made, trained
 from netmend.lint.understand.operations import operation, walk
 from netmend.lint.understand.orders import order_is_plain
+from netmend.lint.understand.training_steps import loss_of
 from netmend.vocabulary.finding import Finding, Fix
 
 HEAD = """\
@@ -58,7 +59,8 @@ class TrainingLoaderNotShuffled(StaticRule):
     Datasets are often sorted, by class or by time of recording. Batches of one kind pull the weights to and fro, and batch norm
     sees skewed statistics; the network learns badly or forgets.
 
-    Give the training loader `shuffle=True` (evaluation needs none). Leave it only where order carries meaning.
+    Give the training loader `shuffle=True` (evaluation needs none). Leave it only where order carries meaning. Loops that use no
+    labels (autoencoders, generators, style transfer) are left alone.
     """
 
     code = "S501"
@@ -80,6 +82,11 @@ class TrainingLoaderNotShuffled(StaticRule):
         Snippet("windows of a series", HEAD + WINDOWS + "loader = DataLoader(Windows(series), batch_size=64)\n" + LOOP),
         Snippet("all at once", HEAD + "loader = DataLoader(train_set, batch_size=len(train_set))\n" + LOOP),
         Snippet("not known", HEAD + "loader = DataLoader(train_set, batch_size=64, shuffle=mix)\n" + LOOP),
+        Snippet("no labels", HEAD + "loader = DataLoader(train_set, batch_size=64)\nfor x, _ in loader:\n    x = x.flatten(1)\n    optimizer.zero_grad()\n"
+                "    nn.functional.mse_loss(net(x), x).backward()\n    optimizer.step()\n"),
+        Snippet("measured before", HEAD + "plain = DataLoader(train_set, batch_size=64)\nmean = torch.stack([x.mean() for x, y in plain]).mean()\n"
+                "train_set = datasets.MNIST('data', transform=transforms.Compose([transforms.ToTensor(), transforms.Normalize(mean, 1.0)]))\n"
+                "loader = DataLoader(train_set, batch_size=64, shuffle=True)\n" + LOOP),
         Snippet("an attack on the inputs", HEAD + "loader = DataLoader(train_set)\nfor x, y in loader:\n    x.requires_grad = True\n"
                 "    nn.functional.cross_entropy(net(x), y).backward()\n    show(x.grad)\n"),
     )  # fmt: skip
@@ -108,6 +115,7 @@ class TrainingLoaderNotShuffled(StaticRule):
                 _keeps_order(loader)
                 and order_is_plain(program, dataset_of(loader))
                 and not _is_sequential(fed)
+                and not _is_unlabelled(program, loader)
             ):
                 edits = with_argument(program, loader.node, "shuffle", "True")
                 positional = loader.argument("shuffle", 2) is not None and "shuffle" not in loader.keywords
@@ -129,10 +137,28 @@ def _keeps_order(loader: Call) -> bool:
     return not (isinstance(size, Call) or (isinstance(size, Const) and size.value is None))
 
 
+def _is_unlabelled(program: Program, loader: Call) -> bool:
+    """Does one part of the batch alone reach the losses? Without labels there are no batches of one kind."""
+    parts: set[object] = set()
+    for fed in trained(program):
+        if loader_made(fed.loader) is not loader:
+            continue
+        loss = loss_of(fed.backward)
+        for value in walk(loss, into=lambda value, batch=fed.element: not _is_part(value, batch)):
+            if value is fed.element:
+                return False
+            if isinstance(value, Item) and _is_part(value, fed.element):
+                parts.add(constant(value.key, value))
+    return len(parts) == 1
+
+
+def _is_part(value: Value, batch: Value) -> bool:
+    return isinstance(value, Item) and resolved(value.base) is batch
+
+
 def _is_sequential(fed: Fed) -> bool:
     """Is the model recurrent? Then order may carry state from batch to batch."""
-    call = fed.backward.call
-    for value in walk(call.receiver if call is not None else None):
+    for value in walk(loss_of(fed.backward)):
         op = operation(value)
         if (
             op is not None

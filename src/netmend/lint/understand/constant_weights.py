@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -20,6 +21,7 @@ from netmend.lint.engine.values import (
     Value,
     resolved,
 )
+from netmend.lint.understand.models import bare
 from netmend.lint.understand.operations import layer_name
 from netmend.lint.understand.roles import optimised
 
@@ -58,7 +60,7 @@ def settings(program: Program) -> Iterator[Setting]:
             continue
         target = call.receiver if call.method else (call.args[0] if call.args else None)
         target = _weight(target)
-        if target is None or _is_set_again(event, target):
+        if target is None or _is_set_again(event, target) or _is_chosen_outside(program, event):
             continue
         if isinstance(target, Attribute) and target.name == "weight":
             yield Setting(event, resolved(target.base), False)
@@ -72,6 +74,20 @@ def _weight(value: Value | None) -> Value | None:
     if isinstance(value, Attribute) and value.name == "data":
         value = resolved(value.base)
     return value
+
+
+def _is_chosen_outside(program: Program, event: Event) -> bool:
+    """`constant_(m.weight, value)` with a parameter of the function: the caller asks for constant weights."""
+    node = event.node
+    given = node.args[-1] if isinstance(node, ast.Call) and node.args else None
+    if not isinstance(given, ast.Name):
+        return False
+    functions = (above for above in program.above(node) if isinstance(above, ast.FunctionDef))
+    return any(
+        given.id == parameter.arg
+        for function in functions
+        for parameter in (*function.args.args, *function.args.kwonlyargs)
+    )
 
 
 def _is_set_again(event: Event, target: Value) -> bool:
@@ -160,7 +176,7 @@ def is_whole_model(program: Program, setting: Setting) -> bool:
     if not isinstance(source, Call) or source.method != "parameters" or source.receiver is None:
         return False
     outer = next((part for part in setting.event.around() if isinstance(part, Body)), None)
-    model = resolved(source.receiver)
+    model = bare(source.receiver) or resolved(source.receiver)
     if branches_between(setting.event, outer) or count(model, _MAPS) < 2:
         return False
     return any(

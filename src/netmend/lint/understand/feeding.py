@@ -23,6 +23,7 @@ from netmend.lint.understand.operations import walk
 from netmend.lint.understand.remember import once
 from netmend.lint.understand.roles import LOADER, role
 from netmend.lint.understand.training import Round, grad_is_off, is_backward, is_opaque, rounds
+from netmend.lint.understand.training_steps import loss_of
 
 LOADER_NAME = "torch.utils.data.DataLoader"
 _TRAIN_BY_DEFAULT = frozenset(
@@ -53,17 +54,19 @@ def trained(program: Program) -> tuple[Fed, ...]:
     found: list[Fed] = []
     for turn in rounds(program):
         for backward in turn.backward:
-            call = backward.call
-            if call is None:
-                continue
             seen: set[int] = set()
-            for value in walk(call.receiver):
-                if isinstance(value, Element) and role(value.iterable) == LOADER:
+            for value in walk(loss_of(backward), into=_is_no_batch):
+                if not _is_no_batch(value) and isinstance(value, Element):
                     loader = resolved(value.iterable)
                     if id(loader) not in seen:
                         seen.add(id(loader))
                         found.append(Fed(turn, backward, value, loader))
     return tuple(found)
+
+
+def _is_no_batch(value: Value) -> bool:
+    """What a loader was made from (a mean over another loader, say) is not what the loss is computed from."""
+    return not (isinstance(value, Element) and role(value.iterable) == LOADER)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from netmend.lint.engine.containers import container_layers
 from netmend.lint.engine.history import Event, Guard, Loop
@@ -23,6 +24,7 @@ _TRANSFORMERS = frozenset(
     ("transformerencoderlayer", "transformerdecoderlayer", "transformer")
 )  # 0.1 by default
 _CONTAINERS = ("torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict")
+_DROPS = re.compile(r"drop|batch_norm", re.IGNORECASE)
 _MODEL_PACKAGES = ("torchvision.models.", "timm.create_model")
 
 
@@ -74,21 +76,29 @@ def _layer_cares(layer: Call) -> bool | None:
 def _instance_cares(model: Instance, depth: int) -> bool | None:
     if not model.cls.inherits("torch.nn.Module", "torch.nn."):
         return False if model.cls.is_known else None
-    if _asks_for_mode(model):
+    asks = _asks_for_mode(model)
+    if asks is True:
         return True
     libraries = [base for base in model.cls.ancestry() if isinstance(base, Name)]
     is_open = not model.cls.is_known or any(
         not base.qualified.startswith("torch.nn.") for base in libraries if base.qualified != "object"
     )
-    return _any(list(model.attributes.values()), depth, is_open=is_open)
+    return _any(list(model.attributes.values()), depth, is_open=is_open or asks is None)
 
 
-def _asks_for_mode(model: Instance) -> bool:
-    """Does its `forward` say `self.training`, as for `F.dropout(x, training=self.training)`?"""
+def _asks_for_mode(model: Instance) -> bool | None:
+    """Does its `forward` drop by `self.training`, as in `F.dropout(x, training=self.training)`? None if it asks for something else."""
     forward = model.cls.method("forward")
-    return forward is not None and any(
-        isinstance(node, ast.Attribute) and node.attr == "training" for node in ast.walk(forward.definition)
+    if forward is None or not _mentions_mode(forward.definition):
+        return False
+    choices = (
+        node for node in ast.walk(forward.definition) if isinstance(node, ast.Call | ast.If | ast.IfExp)
     )
+    return True if any(_mentions_mode(node) and _DROPS.search(ast.unparse(node)) for node in choices) else None
+
+
+def _mentions_mode(node: ast.AST) -> bool:
+    return any(isinstance(part, ast.Attribute) and part.attr == "training" for part in ast.walk(node))
 
 
 def _any(parts: list[Value], depth: int, *, is_open: bool) -> bool | None:

@@ -12,6 +12,7 @@ from netmend.lint.understand.fitting import SCALERS, estimator_kind
 from netmend.lint.understand.models import bare, is_module
 from netmend.lint.understand.operations import parts_of, walk
 from netmend.lint.understand.training import grad_is_off, rounds
+from netmend.lint.understand.training_steps import loss_of
 
 
 def evaluated_raw(program: Program) -> Iterator[tuple[Event, Value]]:
@@ -20,9 +21,7 @@ def evaluated_raw(program: Program) -> Iterator[tuple[Event, Value]]:
     models: set[int] = set()
     for turn in rounds(program):
         for event in turn.backward:
-            if event.call is None:
-                continue
-            for value in walk(event.call.receiver):
+            for value in walk(loss_of(event)):
                 source = _scaled(value)
                 if source is not None:
                     scaled.setdefault(_sister(source), value)

@@ -165,11 +165,18 @@ def is_opaque(event: Event) -> bool:
     if isinstance(callee, Attribute):
         base = resolved(callee.base)
         if callee.name in ("backward", "step", "zero_grad"):
-            return role(base) == OTHER
+            return role(base) == OTHER and not _is_environment(base)
         if isinstance(base, Instance):
             return role(base) == OTHER
         return any(role(value) == OPTIMISER for value in _given(call))
     return False
+
+
+def _is_environment(value: Value) -> bool:
+    """What an agent steps in: `env.step(action)` trains nothing."""
+    name = value.name if isinstance(value, Attribute | Param) else ""
+    made = value.qualified if isinstance(value, Call) else ""
+    return "env" in name.lower() or made.startswith(("gym.", "gymnasium."))
 
 
 def _given(call: Call) -> Iterator[Value]:

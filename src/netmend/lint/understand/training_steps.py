@@ -93,6 +93,8 @@ def loss_of(backward: Event) -> Value | None:
     call = backward.call
     if call is None:
         return None
+    if call.qualified == "torch.autograd.backward":
+        return call.args[0] if call.args else None
     if (
         role(call.receiver) in (OPTIMISER, MODEL)
         or is_launcher(call.receiver)

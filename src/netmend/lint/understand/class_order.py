@@ -1,0 +1,134 @@
+"""Labels that are built class by class, so that their order is the order of the classes."""
+
+from __future__ import annotations
+
+import ast
+
+from netmend.lint.engine.history import AUGMENT, Event, Loop
+from netmend.lint.engine.program import Program
+from netmend.lint.engine.values import Call, Collection, Element, Item, Operation, Value, constant, resolved
+from netmend.lint.understand.arrays import same_numbers
+
+_JOINS = frozenset(("numpy.concatenate", "numpy.hstack", "torch.cat", "torch.concat", "torch.hstack"))
+_FULL = frozenset(("numpy.full", "torch.full"))
+_FILLED = frozenset(("numpy.ones", "torch.ones", "numpy.zeros", "torch.zeros"))
+_RANGES = frozenset(("numpy.arange", "torch.arange", "range"))
+
+
+def through_map(value: Value) -> Value:
+    """The part that `a, b = map(torch.from_numpy, pair)` takes, and conversions, looked through."""
+    for _ in range(6):
+        value = same_numbers(value)
+        if not isinstance(value, Item):
+            return value
+        made = resolved(value.base)
+        if not isinstance(made, Call) or made.qualified != "map" or len(made.args) != 2:
+            return value
+        pair, place = resolved(made.args[1]), constant(value.key)
+        if not isinstance(pair, Collection) or pair.open or not isinstance(place, int):
+            return value
+        if place >= len(pair.items):
+            return value
+        value = pair.items[place]
+    return value
+
+
+def is_class_by_class(program: Program, labels: Value) -> bool:
+    """Are the labels one class after the other, and is nothing shuffled in place?"""
+    value = through_map(labels)
+    if _is_shuffled(program, value):
+        return False
+    if isinstance(value, Call):
+        if value.qualified in _JOINS and value.args:
+            listed = resolved(value.args[0])
+            return isinstance(listed, Collection) and _is_grown(program, listed)
+        return _is_repeated(value)
+    return isinstance(value, Collection) and _is_grown(program, value)
+
+
+def _is_shuffled(program: Program, value: Value) -> bool:
+    for event in program.calls:
+        call = event.call
+        if call is None or not (call.method == "shuffle" or call.qualified.endswith(".shuffle")):
+            continue
+        if any(through_map(argument) is value for argument in call.args):
+            return True
+    return False
+
+
+def _is_grown(program: Program, listed: Collection) -> bool:
+    """A list that a loop over the classes adds to, or a comprehension over them: each time many of one class."""
+    if listed.items:
+        return (listed.open or listed.repeated) and all(_is_one_class(item) for item in listed.items)
+    grown = [
+        event
+        for event in program.events
+        if event.kind == AUGMENT
+        and event.target is not None
+        and event.target.old is not None
+        and resolved(event.target.old) is listed
+    ]
+    return bool(grown) and all(_adds_one_class(event) for event in grown)
+
+
+def _is_one_class(value: Value) -> bool:
+    """`np.full(n, label)`, `np.ones(n) * label`, `[label] * n` with the label from the loop's own counter."""
+    value = same_numbers(value)
+    if isinstance(value, Call) and value.qualified in _FULL:
+        return _is_counter(value.argument("fill_value", 1))
+    if isinstance(value, Operation) and value.operator in ("*", "+") and len(value.operands) == 2:
+        left, right = (same_numbers(part) for part in value.operands)
+        for filled, label in ((left, right), (right, left)):
+            if isinstance(filled, Call) and filled.qualified in _FILLED and _is_counter(label):
+                return True
+        if isinstance(left, Collection) and len(left.items) == 1 and not left.open:
+            return value.operator == "*" and _is_counter(left.items[0])
+    return False
+
+
+def _is_counter(value: Value | None) -> bool:
+    """The element of a `range`, or the number that `enumerate` gives: it grows from round to round."""
+    value = resolved(value) if value is not None else None
+    if isinstance(value, Item) and constant(value.key) == 0:
+        value = resolved(value.base)
+    if not isinstance(value, Element):
+        return False
+    source = resolved(value.iterable)
+    return isinstance(source, Call) and source.qualified in ("range", "enumerate")
+
+
+def _adds_one_class(event: Event) -> bool:
+    """`labels += [label] * n` in a loop over the labels."""
+    node = event.node
+    value = node.value if isinstance(node, ast.AugAssign) else None
+    if not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Mult):
+        return False
+    listed = value.left
+    if not isinstance(listed, ast.List) or len(listed.elts) != 1 or not isinstance(listed.elts[0], ast.Name):
+        return False
+    outer = [loop for loop in event.loops() if _counts(loop, listed.elts[0].id)]
+    # Only the outermost loop may run over the classes: inner ones repeat them.
+    inside = [part for part in event.around() if isinstance(part, Loop)]
+    return bool(outer) and outer[0] is inside[-1]
+
+
+def _counts(loop: Loop, name: str) -> bool:
+    node = loop.node
+    if not isinstance(node, ast.For) or not isinstance(node.iter, ast.Call):
+        return False
+    called = getattr(node.iter.func, "id", "")
+    target = node.target
+    if called == "enumerate" and isinstance(target, ast.Tuple):
+        target = target.elts[0]
+    return called in ("range", "enumerate") and isinstance(target, ast.Name) and target.id == name
+
+
+def _is_repeated(value: Call) -> bool:
+    """`np.repeat(np.arange(k), n)`, `torch.arange(k).repeat_interleave(n)`."""
+    source: Value | None = None
+    if value.qualified in ("numpy.repeat", "torch.repeat_interleave") and len(value.args) == 2:
+        source = value.args[0]
+    elif value.method in ("repeat_interleave",) and value.args:
+        source = value.receiver
+    source = same_numbers(source) if source is not None else None
+    return isinstance(source, Call) and source.qualified in _RANGES
