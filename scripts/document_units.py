@@ -1,4 +1,4 @@
-"""Writes docs/catalogue.md and docs/rules.md from the units themselves; with --check, fails when a page differs."""
+"""Writes docs/catalogue.md, docs/rules.md and the listing of the rules from the units themselves; with --check, fails when a page differs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from netmend.diagnose.detector import DETECTORS
+from netmend.lint import listing
 from netmend.lint.rule import FAMILIES, RULES, Snippet
 from netmend.localise.cause import CAUSES
 from netmend.unit import page
@@ -89,11 +90,12 @@ def _text(unit: type) -> str:
 
 
 def main() -> None:
-    for path, text in ((PAGE, catalogue()), (DOCS / "rules.md", rules())):
+    pages = ((PAGE, catalogue()), (DOCS / "rules.md", rules()), (listing.FILE, listing.written()))
+    for path, text in pages:
         if "--check" not in sys.argv:
             path.write_text(text, encoding="utf-8")
         elif not path.exists() or path.read_text(encoding="utf-8") != text:
-            sys.exit(f"docs/{path.name} is out of date; run: python scripts/document_units.py")
+            sys.exit(f"{path.name} is out of date; run: python scripts/document_units.py")
 
 
 if __name__ == "__main__":

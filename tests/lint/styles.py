@@ -144,7 +144,7 @@ def _parts(tree: ast.Module) -> _Parts | None:
     script = [node for node in rest if node not in free]
     plain = [node for node in script if not isinstance(node, _DEFINITIONS)]
     used = {name for node in script for name in _loaded([node])}
-    if not plain or any(isinstance(node, _DEFINITIONS) and node.name not in used for node in script):
+    if not plain or {"main", "Trainer"} & set(_stored(rest)) or any(isinstance(node, _DEFINITIONS) and node.name not in used for node in script):
         return None
     return _Parts(imports, constants, free, script, _stored(script))
 
@@ -892,6 +892,8 @@ def mixed_precision(tree: ast.Module) -> Files | None:
     for loop in _training_loops(tree):
         steps = [node for node in ast.walk(loop) if isinstance(node, ast.Expr) and _called(node) == "step"]
         backwards = [node for node in ast.walk(loop) if isinstance(node, ast.Expr) and _called(node) == "backward"]
+        if any(node.value.args for node in steps if isinstance(node.value, ast.Call)):
+            continue
         if not backwards or not steps or not all(node in loop.body for node in (*steps, *backwards)):
             continue
         changed = True

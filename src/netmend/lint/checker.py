@@ -21,6 +21,7 @@ from types import FrameType
 
 from netmend.lint.comments import suppressions
 from netmend.lint.engine.project import Project
+from netmend.lint.listing import rules
 from netmend.lint.notebook import Notebook, read_notebook
 from netmend.lint.reading import (
     SOURCE_LIMIT,
@@ -32,7 +33,6 @@ from netmend.lint.reading import (
     syntax_problem,
 )
 from netmend.lint.results import FileResult
-from netmend.lint.rule import RULES
 from netmend.lint.run import Checked, check_text
 from netmend.lint.select import UNKNOWN, Selection, known_rules
 from netmend.lint.suppress import Suppression, complaints, settle
@@ -49,11 +49,11 @@ class Checker:
     """Rules, chosen once, and the project files that they follow."""
 
     def __init__(self, selection: Selection, seconds: float) -> None:
-        classes = RULES.classes()
+        listed = rules()
         self.known = known_rules()
         self._selection = selection
         self._seconds = seconds
-        self._rules = [classes[code]() for code in sorted(selection.codes & classes.keys())]
+        self._rules = [listed[code] for code in sorted(selection.codes & listed.keys())]
         self._project = Project()
 
     def forget_project(self) -> None:

@@ -9,7 +9,8 @@ from functools import cache
 from netmend.lint.engine.entries import only_defines
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.project import Project, imported_texts
-from netmend.lint.rule import RULES, StaticRule
+from netmend.lint.listing import rules as all_rules
+from netmend.lint.rule import StaticRule
 from netmend.lint.triggers import concerned, places, triggered
 from netmend.vocabulary.finding import Finding
 
@@ -56,7 +57,7 @@ def check_text(
 
 @cache
 def default_rules() -> tuple[StaticRule, ...]:
-    return tuple(rule for rule in RULES.all() if not rule.advisory)
+    return tuple(rule for rule in all_rules().values() if not rule.advisory)
 
 
 def _in_order(findings: Iterable[Finding]) -> list[Finding]:

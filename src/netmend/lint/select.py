@@ -66,13 +66,13 @@ class Selection:
 
 
 def known_rules() -> Known:
-    """Loads every rule."""
-    from netmend.lint.rule import FAMILIES, RULES
+    from netmend.lint.listing import rules
+    from netmend.lint.rule import FAMILIES
 
-    classes = RULES.classes()
+    listed = rules()
     return Known(
-        {UNUSED: "", UNKNOWN: "", **{code: rule.cause for code, rule in classes.items()}},
-        frozenset(code for code, rule in classes.items() if rule.advisory),
+        {UNUSED: "", UNKNOWN: "", **{code: rule.cause for code, rule in listed.items()}},
+        frozenset(code for code, rule in listed.items() if rule.advisory),
         {"S0": "suppressions", **FAMILIES},
     )
 

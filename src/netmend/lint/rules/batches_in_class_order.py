@@ -70,7 +70,7 @@ class BatchesInClassOrder(StaticRule):
                 "class Trainer:\n    def __init__(self, net):\n        self.net, self.opt = net, torch.optim.Adam(net.parameters())\n\n"
                 "    def fit(self, x, y, size=25):\n        n = len(x)\n        for lo in range(0, n, size):\n            hi = lo + size\n"
                 "            loss = nn.functional.cross_entropy(self.net(x[lo:hi]), y[lo:hi])\n            self.opt.zero_grad()\n            loss.backward()\n"
-                "            self.opt.step()\n\nTrainer(nn.Linear(4, 3)).fit(*data(200))\n", line=17),
+                "            self.opt.step()\n\nTrainer(nn.Linear(4, 3)).fit(*data(200))\n", line=18),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:

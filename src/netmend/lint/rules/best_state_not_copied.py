@@ -59,7 +59,8 @@ class BestStateNotCopied(StaticRule):
     message = (
         "state_dict() is no copy: further training changes it too. Keep copy.deepcopy(model.state_dict())."
     )
-    triggers = ("state_dict()\n", "state_dict().copy()", "state_dict())\n")
+    triggers = ("load_state_dict(",)
+    patterns = (r"state_dict\(\)(?:\.copy\(\))?\)?[ \t]*(?:$|\n|#|;)",)
 
     GOOD = (
         Snippet(

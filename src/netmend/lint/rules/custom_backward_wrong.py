@@ -43,7 +43,9 @@ class CustomBackwardWrong(StaticRule):
 
     code = "S340"
     cause = "TRN-GRAD"
-    message = "backward() is not the derivative of forward(): at {0} the slope is {1:.3g}, but this gives {2:.3g}."
+    message = (
+        "backward() is not the derivative of forward(): at {0} the slope is {1:.3g}, but this gives {2:.3g}."
+    )
     triggers = ("autograd.Function", "autograd import Function", "(Function)")
     patterns = (r"(?!)",)  # read from the text alone
 
@@ -117,9 +119,7 @@ def _constants(tree: ast.Module) -> dict[str, float]:
     return found
 
 
-def _wrong(
-    forward: ast.FunctionDef, backward: ast.FunctionDef, constants: dict[str, float]
-) -> _Wrong | None:
+def _wrong(forward: ast.FunctionDef, backward: ast.FunctionDef, constants: dict[str, float]) -> _Wrong | None:
     """The first input at which `backward` contradicts `forward` in a way that nobody means."""
     count = len(forward.args.posonlyargs) + len(forward.args.args) - 1
     if not 1 <= count <= 4:

@@ -125,9 +125,7 @@ def _differs(one: Instance, test: Instance, name: str) -> bool:
 def _is_plain(test: Instance) -> bool:
     """Are the test rows given as they were made, not computed from something right there?"""
     args = test.arguments[0]
-    return bool(args) and not any(
-        isinstance(part, ast.BinOp | ast.Call) for part in _written(test)
-    )
+    return bool(args) and not any(isinstance(part, ast.BinOp | ast.Call) for part in _written(test))
 
 
 def _written(test: Instance) -> list[ast.expr]:
@@ -149,7 +147,11 @@ def _scaling(cls: Class) -> Iterator[str]:
     for method in cls.methods.values():
         owner = self_name(method.definition)
         for node in ast.walk(method.definition):
-            if isinstance(node, ast.If) and not node.orelse and any(_standardises(part) for part in node.body):
+            if (
+                isinstance(node, ast.If)
+                and not node.orelse
+                and any(_standardises(part) for part in node.body)
+            ):
                 yield from (name for name in optional if _asks(node.test, name, owner, init.definition))
 
 
@@ -182,5 +184,3 @@ def _asks(test: ast.expr, name: str, owner: str, init: ast.AST) -> bool:
     if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.IsNot):
         test = test.left
     return isinstance(test, ast.Name | ast.Attribute) and ast.unparse(test) in kept
-
-

@@ -27,7 +27,9 @@ class DownloadLoadedAsCode(StaticRule):
 
     Such a file may hold any Python code, and `torch.load` then runs it: whoever can change the file owns the machine.
 
-    Leave `weights_only` at True (the default since torch 2.6), or use safetensors. Files that the program wrote itself are left alone.
+    Leave `weights_only` at True (the default since torch 2.6), or use safetensors. Where the file holds whole objects, load a state
+    dict in its place, or allow their classes by `torch.serialization.add_safe_globals`. Files that the program wrote itself are left
+    alone.
     """
 
     code = "S708"

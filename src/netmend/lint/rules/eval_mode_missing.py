@@ -102,6 +102,9 @@ class EvalModeMissing(StaticRule):
     BAD = (
         Snippet("in the epoch loop", HEAD + TRAIN + CHECK, line=21, fixed=HEAD + TRAIN + "    net.eval()\n" + CHECK),
         Snippet("decorated function", TWO, line=10),
+        Snippet("scores and probabilities", HEAD.replace("super().__init__()", "super(Net, self).__init__()").replace("return self.fc(self.drop(x))", "x = self.fc(self.drop(x))\n        return x, x.softmax(1)")
+                + "def accuracy(model, loader):\n    return sum((model(x)[1].max(1)[1] == y).sum() for x, y in loader)\n\n"
+                + TRAIN.replace("net(x), y", "net(x)[0], y") + "    with torch.set_grad_enabled(False):\n        print(accuracy(net, val_loader))\n", line=25),
         Snippet("switched back too early", HEAD + TRAIN + "    net.eval()\n    show(epoch)\n    net.train()\n" + CHECK, line=24),
     )  # fmt: skip
 

@@ -74,9 +74,7 @@ def _follows(value: Value) -> bool:
     layers = [operation(origin) for origin in origins(value)]
     if not layers or not all(op is not None and op.name in LINEAR_MAPS for op in layers):
         return False
-    before = [
-        operation(origin) for op in layers if op is not None for origin in origins(op.input, _THROUGH)
-    ]
+    before = [operation(origin) for op in layers if op is not None for origin in origins(op.input, _THROUGH)]
     return bool(before) and all(op is not None and op.name == "exp" for op in before)
 
 

@@ -3,9 +3,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.lint.engine.program import Program
+from netmend.lint.engine.values import Call, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
-from netmend.lint.understand.keras_compiled import BINARY, ENTROPIES, compiles
-from netmend.lint.understand.keras_models import LINEAR
+from netmend.lint.understand.keras_compiled import BINARY, ENTROPIES, compiles, loss_of
+from netmend.lint.understand.keras_models import LINEAR, chain, head, model_of
+from netmend.lint.understand.test_code import is_test_code
 from netmend.vocabulary.finding import Finding
 
 _CUT = ("relu", "leaky_relu", "elu", "selu", "tanh", "relu6", "gelu")
@@ -37,6 +39,8 @@ class KerasProbabilitiesMissing(StaticRule):
         Snippet("an unknown layer behind", HEAD + "model = keras.Sequential([layers.Dense(10), Normalise()])\nmodel.compile('adam', 'categorical_crossentropy')\n"),
     )  # fmt: skip
     BAD = (
+        Snippet("in a loop of one's own", HEAD + "import tensorflow as tf\nmodel = keras.Sequential([layers.Dense(16, activation='relu'), layers.Dense(4)])\nloss_fn = keras.losses.SparseCategoricalCrossentropy()\n"
+                "def step(x, y):\n    with tf.GradientTape() as tape:\n        loss = loss_fn(y, model(x, training=True))\n    return tape.gradient(loss, model.trainable_variables)\n", line=9),
         Snippet("linear end", HEAD + "model = keras.models.Sequential()\nmodel.add(layers.Dense(32, activation='relu'))\nmodel.add(layers.Dense(10))\n"
                 "model.compile(optimizer='adam', loss='sparse_categorical_crossentropy')\n", line=6),
         Snippet("binary in a class", HEAD + "class Spam:\n    def __init__(self, words):\n        self.model = keras.Sequential([\n            layers.Embedding(words, 32),\n"
@@ -50,14 +54,33 @@ class KerasProbabilitiesMissing(StaticRule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         for compiled in compiles(program):
-            head = compiled.head
-            if compiled.loss not in ENTROPIES or head is None or compiled.from_logits is None:
+            end = compiled.head
+            if compiled.loss not in ENTROPIES or end is None or compiled.from_logits is None:
                 continue
-            node = head.last.node or compiled.event.node
+            node = end.last.node or compiled.event.node
             wanted = "sigmoid" if compiled.loss == BINARY else "softmax"
-            if head.activation == LINEAR and not compiled.from_logits:
+            if end.activation == LINEAR and not compiled.from_logits:
                 cause = "ACT-OUT-MISSING" if compiled.loss == BINARY else None
                 yield self.finding(program, node, self.message.format(wanted), cause=cause)
-            elif head.activation in _CUT:
-                text = f"{head.activation} at the end cuts scores off before the cross-entropy; use {wanted}, or no activation with from_logits=True."
+            elif end.activation in _CUT:
+                text = f"{end.activation} at the end cuts scores off before the cross-entropy; use {wanted}, or no activation with from_logits=True."
                 yield self.finding(program, node, text, cause="ACT-OUT-WRONG")
+        yield from self._own_loop(program)
+
+    def _own_loop(self, program: Program) -> Iterator[Finding]:
+        """`loss_fn(y, model(x))` in a training loop of one's own."""
+        told: set[int] = set()
+        for event in program.calls if not is_test_code(program) else ():
+            call = event.call
+            made = resolved(call.function) if call is not None else None
+            if call is None or not isinstance(made, Call) or len(call.args) < 2:
+                continue
+            loss, from_logits = loss_of(made)
+            output = resolved(call.args[1]) if loss in ENTROPIES and from_logits is False else None
+            model = model_of(output.function) if isinstance(output, Call) else None
+            end = head(chain(program, model)) if model is not None else None
+            if end is not None and end.activation == LINEAR and id(made) not in told:
+                told.add(id(made))
+                wanted = "sigmoid" if loss == BINARY else "softmax"
+                cause = "ACT-OUT-MISSING" if loss == BINARY else None
+                yield self.finding(program, event.node, self.message.format(wanted), cause=cause)

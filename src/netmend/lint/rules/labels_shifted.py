@@ -26,7 +26,9 @@ class LabelsShifted(StaticRule):
 
     code = "S530"
     cause = "HYP-BATCH-IMPL"
-    message = "The labels are taken from other rows than the inputs (shifted by {0}); use the same bounds for both."
+    message = (
+        "The labels are taken from other rows than the inputs (shifted by {0}); use the same bounds for both."
+    )
     triggers = ("randperm(", "permutation(", "train_test_split(")
     patterns = (r"(?!)",)  # read from the text alone
 
@@ -108,9 +110,9 @@ def _orders(scope: ast.AST) -> set[str]:
     """Names of permutations of all rows."""
     found = set()
     for target, value in _assignments(scope):
-        if _called(value) in _DRAWS and isinstance(value, ast.Call) and len(value.args) == 1:
-            if not isinstance(value.args[0], ast.BinOp):
-                found.add(ast.unparse(target))
+        is_drawn = _called(value) in _DRAWS and isinstance(value, ast.Call) and len(value.args) == 1
+        if is_drawn and isinstance(value, ast.Call) and not isinstance(value.args[0], ast.BinOp):
+            found.add(ast.unparse(target))
     return found
 
 
@@ -121,9 +123,17 @@ def _mixed_together(scope: ast.AST) -> Iterator[tuple[str, str]]:
     for target, value in _assignments(scope):
         if isinstance(value, ast.Subscript) and ast.unparse(value.slice) in orders:
             mixed.setdefault(ast.unparse(value.slice), []).append(ast.unparse(target))
-        if _called(value) == "train_test_split" and isinstance(value, ast.Call) and isinstance(target, ast.Tuple):
+        if (
+            _called(value) == "train_test_split"
+            and isinstance(value, ast.Call)
+            and isinstance(target, ast.Tuple)
+        ):
             names = [ast.unparse(part) for part in target.elts]
-            if len(names) == 4 and len(value.args) == 2 and not any(k.arg == "shuffle" for k in value.keywords):
+            if (
+                len(names) == 4
+                and len(value.args) == 2
+                and not any(k.arg == "shuffle" for k in value.keywords)
+            ):
                 yield names[0], names[2]
     for names in mixed.values():
         if len(names) == 2 and names[0] != names[1]:

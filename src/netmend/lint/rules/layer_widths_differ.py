@@ -67,13 +67,13 @@ class LayerWidthsDiffer(StaticRule):
     BAD = (
         Snippet("in a Sequential", HEAD + "net = nn.Sequential(\n    nn.Linear(4, 8),\n    nn.ReLU(),\n    nn.Dropout(0.1),\n"
                 "    nn.Linear(16, 3),\n)\n", line=9),
-        Snippet("flattened size is wrong", HEAD + CNN.format(size=5) + "out = Net()(torch.randn(8, 3, 32, 32))\n", line=14),
-        Snippet("second direction forgotten", HEAD + LSTM.format(width=64), line=14),
+        Snippet("flattened size is wrong", HEAD + CNN.format(size=5) + "out = Net()(torch.randn(8, 3, 32, 32))\n", line=10),
+        Snippet("second direction forgotten", HEAD + LSTM.format(width=64), line=10),
         Snippet("channels of an MNIST batch", HEAD + CNN.format(size=12) + "from torchvision import datasets, transforms\n"
                 "data = datasets.MNIST('.', transform=transforms.ToTensor())\n"
-                "for x, y in torch.utils.data.DataLoader(data, batch_size=64):\n    out = Net()(x)\n", line=13),
+                "for x, y in torch.utils.data.DataLoader(data, batch_size=64):\n    out = Net()(x)\n", line=8),
         Snippet("normalisation", HEAD + "def block():\n    return nn.Sequential(nn.Conv2d(3, 16, 3), nn.BatchNorm2d(32), nn.ReLU())\n", line=6),
-        Snippet("in another file", "import torch\nfrom parts import Block\nBlock()(torch.randn(2, 10)).sum().backward()\n", line=6,
+        Snippet("in another file", "import torch\nfrom parts import Block\nBlock()(torch.randn(2, 10)).sum().backward()\n", line=5,
                 files={"parts.py": "from torch import nn\nclass Block(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
                        "        self.fc = nn.Linear(4, 2)\n    def forward(self, x): return self.fc(x)\n"}),
     )  # fmt: skip
@@ -81,4 +81,6 @@ class LayerWidthsDiffer(StaticRule):
     def check(self, program: Program) -> Iterator[Finding]:
         for misfit in misfits(program):
             if misfit.kind == WIDTH:
-                yield self.finding(program, misfit.op.node, misfit.message, cause=misfit.cause)
+                layer = misfit.op.layer
+                node = layer.node if layer is not None and layer.node is not None else misfit.op.node
+                yield self.finding(program, node, misfit.message, cause=misfit.cause)

@@ -69,6 +69,8 @@ class NoActivationBetweenLinearMaps(StaticRule):
         Snippet("activation on one path", HEAD + "def mlp(widths, act):\n    layers = []\n    for a, b in zip(widths, widths[1:]):\n        layers.append(nn.Linear(a, b))\n        if act:\n            layers.append(act())\n"
                 "    return nn.Sequential(*layers)\n"),
         Snippet("linear all over, not trained here", HEAD + "probe = nn.Sequential(nn.Linear(8, 8), nn.Linear(8, 8))\n"),
+        Snippet("deep linear network", HEAD + "net = nn.Sequential(nn.Linear(4, 32, bias=False), nn.Linear(32, 4, bias=False), nn.Softmax(dim=1))\n"),
+        Snippet("few channels of many", HEAD + "net = nn.Sequential(nn.Conv1d(1, 64, 3), nn.ReLU(), nn.Conv1d(64, 4, 3), nn.Conv1d(4, 2, 3))\n"),
         Snippet("widths not known", HEAD + "def head(a, b, c):\n    return nn.Sequential(nn.Linear(a, b), nn.Linear(b, c), nn.ReLU())\n"),
     )  # fmt: skip
     BAD = (

@@ -105,8 +105,8 @@ class NormalisationDiffers(StaticRule):
                 message = "These images are normalised, the training images are not; prepare both alike."
             yield self.finding(program, node, message)
         for event, scaling in evaluated_raw(program):
-            place = program.place(event.node)
-            related = Related("This data is evaluated without it.", place.file, place.line, place.column)
+            where = program.place(event.node)
+            related = Related("This data is evaluated without it.", where.file, where.line, where.column)
             yield self.finding(program, scaling.node or event.node, _UNSCALED, related=(related,))
 
 

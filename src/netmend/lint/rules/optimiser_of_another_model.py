@@ -11,6 +11,7 @@ from netmend.lint.understand.models import bare, is_module, new_parameters, part
 from netmend.lint.understand.operations import parts_of, walk
 from netmend.lint.understand.optimisers import made_optimisers
 from netmend.lint.understand.training import Round, grad_is_off, rounds, stepped
+from netmend.lint.understand.training_steps import loss_of
 from netmend.lint.understand.uses import calls_given
 from netmend.vocabulary.finding import Finding, Related
 
@@ -140,11 +141,7 @@ def _held(program: Program, turn: Round) -> set[int] | None:
 
 def _used(turn: Round) -> Iterator[tuple[Instance | Call, Call]]:
     """Models that the losses of the round are computed with, and the calls of them."""
-    waiting: list[Value] = [
-        event.call.receiver
-        for event in turn.backward
-        if event.call is not None and event.call.receiver is not None
-    ]
+    waiting: list[Value] = [loss for event in turn.backward if (loss := loss_of(event)) is not None]
     seen: set[int] = set()
     while waiting and len(seen) < 3000:
         value = waiting.pop()

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from netmend.lint.engine.history import STORE
 from netmend.lint.engine.program import Program
-from netmend.lint.engine.values import Call, Const, Item, Operation, Value, resolved
+from netmend.lint.engine.values import Call, Const, Item, Operation, Value, constant, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.arguments import is_for_evaluation, is_for_training
 from netmend.lint.understand.arrays import Cut, cuts, same_numbers
@@ -40,7 +41,21 @@ class OverlappingParts(StaticRule):
     code = "S511"
     cause = "VAL-SPLIT"
     message = "These rows are also in the training part; let the parts be disjoint."
-    triggers = ("train_x", "x_train", "X_train", "Xtrain", "train_data", "train =", "train_set", "Subset(")
+    triggers = (
+        "train_x",
+        "train_X",
+        "trainX",
+        "train_idx",
+        "train_i",
+        "train_y",
+        "x_train",
+        "X_train",
+        "Xtrain",
+        "train_data",
+        "train =",
+        "train_set",
+        "Subset(",
+    )
 
     GOOD = (
         Snippet("side by side", HEAD + "x_train, x_test = x[:800], x[800:]\n"),
@@ -56,6 +71,11 @@ class OverlappingParts(StaticRule):
         ),
         Snippet("disjoint subsets", HEAD + "full = TensorDataset(x, y)\n" + SETS.format("[:400]")),
         Snippet("an alias in a smoke test", HEAD + "train_x = x[:20]\ntest_x = train_x\n"),
+        Snippet(
+            "ranges side by side",
+            HEAD
+            + "full = TensorDataset(x, y)\ntrain = Subset(full, range(0, 80))\nval = Subset(full, range(80, 100))\n",
+        ),
         Snippet("other names", HEAD + "first, second = x[:800], x[700:]\n"),
     )
     BAD = (
@@ -73,6 +93,12 @@ class OverlappingParts(StaticRule):
             "opt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor a, b in DataLoader(TensorDataset(train_x, train_y), shuffle=True):\n"
             "    opt.zero_grad()\n    nn.functional.cross_entropy(net(a), b).backward()\n    opt.step()\n",
             line=7,
+        ),
+        Snippet(
+            "ranges overlap",
+            HEAD
+            + "full = TensorDataset(x, y)\ntrain = Subset(full, range(80))\nval = Subset(full, list(range(60, 100)))\n",
+            line=8,
         ),
         Snippet("all indices train", HEAD + "full = TensorDataset(x, y)\n" + SETS.format(""), line=9),
     )
@@ -96,6 +122,7 @@ class OverlappingParts(StaticRule):
                 yield self.finding(program, part.event.node, related=(shared,))
         yield from self._whole(program)
         yield from self._subsets(program)
+        yield from self._ranges(program)
 
     def _whole(self, program: Program) -> Iterator[Finding]:
         """All rows of an array train, and rows cut from the same array are the test part."""
@@ -132,6 +159,43 @@ class OverlappingParts(StaticRule):
                     if node is not None:
                         yield self.finding(program, node)
                     break
+
+    def _ranges(self, program: Program) -> Iterator[Finding]:
+        """`train = Subset(full, range(80))` and `val = Subset(full, range(60, 100))`."""
+        stored = []
+        for event in program.events:
+            value = event.value
+            if event.kind == STORE and event.target is not None and isinstance(value, Call):
+                rows = (
+                    _range(value.argument("indices", 1))
+                    if value.qualified == "torch.utils.data.Subset"
+                    else None
+                )
+                if rows is not None and value.args:
+                    stored.append((event.target.name, resolved(value.args[0]), rows, event))
+        for name, data, rows, event in stored:
+            for other_name, other_data, other_rows, _ in stored:
+                if (
+                    (is_for_evaluation(name) or name == "val")
+                    and is_for_training(other_name)
+                    and data is other_data
+                    and max(rows[0], other_rows[0]) < min(rows[1], other_rows[1])
+                ):
+                    yield self.finding(program, event.node)
+                    break
+
+
+def _range(value: Value | None) -> tuple[int, int] | None:
+    """Start and end of `range(60, 100)`, in a list or not."""
+    value = resolved(value) if value is not None else None
+    if isinstance(value, Call) and value.qualified == "list" and len(value.args) == 1:
+        value = resolved(value.args[0])
+    if not isinstance(value, Call) or value.qualified != "range" or not 1 <= len(value.args) <= 2:
+        return None
+    bounds = [constant(bound) for bound in value.args]
+    if not all(isinstance(bound, int) for bound in bounds):
+        return None
+    return (0, bounds[0]) if len(bounds) == 1 else (bounds[0], bounds[1])
 
 
 def _subset(loader: Call | None) -> tuple[Value, Value, Call] | None:

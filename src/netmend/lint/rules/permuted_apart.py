@@ -47,6 +47,8 @@ class PermutedApart(StaticRule):
         Snippet("the same seed before each", HEAD + "np.random.seed(1)\nnp.random.shuffle(X)\nnp.random.seed(1)\nnp.random.shuffle(y)\n" + PAIR),
         Snippet("pairs are shuffled", HEAD + "pairs = list(zip(X, y))\nnp.random.shuffle(pairs)\n"),
         Snippet("two unpaired collections", HEAD + "np.random.shuffle(horses)\nnp.random.shuffle(zebras)\nfor a, b in zip(horses, zebras):\n    step(a, b)\n"),
+        Snippet("pairs in one table", HEAD + "kind = np.random.randint(0, 3, 500)\ntable = np.empty((500, 5))\nfor i, k in enumerate(kind):\n    table[i] = k\n"
+                "np.random.shuffle(table)\ndata = TensorDataset(torch.tensor(table[:, :4]), torch.tensor(table[:, 4]))\n"),
         Snippet("two datasets", HEAD + "a = A[np.random.permutation(len(A))]\nb = B[np.random.permutation(len(B))]\n"
                 "first, second = TensorDataset(a), TensorDataset(b)\n"),
         Snippet("the same generator twice", HEAD + "X = X[np.random.RandomState(0).permutation(len(X))]\n"
@@ -57,6 +59,10 @@ class PermutedApart(StaticRule):
         Snippet("two permutations", HEAD + "rng = np.random.default_rng(0)\nX = X[rng.permutation(len(X))]\ny = y[rng.permutation(len(y))]\n" + PAIR, line=7),
         Snippet("in a dataset", HEAD + "class Data(Dataset):\n    def __init__(self, x, y):\n        self.x = x[torch.randperm(len(x))]\n"
                 "        self.y = y[torch.randperm(len(y))]\n\n    def __getitem__(self, i):\n        return self.x[i], self.y[i]\n", line=8),
+        Snippet("inputs filled label by label", HEAD + "kind = np.random.randint(0, 3, 500)\nseries = np.empty((500, 24))\nfor i, k in enumerate(kind):\n"
+                "    series[i] = np.sin(k * np.arange(24))\nnp.random.shuffle(series)\ndata = TensorDataset(torch.from_numpy(series)[:400], torch.from_numpy(kind)[:400])\n", line=9),
+        Snippet("inputs computed from labels", HEAD + "label = np.random.randint(0, 3, 500)\nrows = centres[label] + np.random.randn(500, 4)\nrng = np.random.default_rng(0)\n"
+                "rng.shuffle(rows)\ndata = TensorDataset(torch.tensor(rows), torch.tensor(label))\n", line=8),
         Snippet("only the inputs", HEAD + "X, y = load()\nnp.random.shuffle(X)\n" + PAIR, line=6),
     )  # fmt: skip
 
@@ -69,6 +75,8 @@ class PermutedApart(StaticRule):
                 problem = _two_shuffles(program, one, other, shuffled)
             if problem is None:
                 problem = _inputs_alone(one, other, shuffled)
+            if problem is None:
+                problem = _made_for_labels(program, one, other, shuffled)
             if problem is not None and problem.node is not None and id(problem.node) not in reported:
                 reported.add(id(problem.node))
                 yield self.finding(program, problem.node)
@@ -181,3 +189,46 @@ def _inputs_alone(inputs: Value, labels: Value, shuffled: list[tuple[Event, Valu
     if not isinstance(held.key, Const) or not isinstance(kept.key, Const) or held.key.value == kept.key.value:
         return None
     return next((Value(event.node) for event, value in shuffled if value is held), None)
+
+
+def _made_for_labels(
+    program: Program, inputs: Value, labels: Value, shuffled: list[tuple[Event, Value]]
+) -> Value | None:
+    """The shuffle of inputs that were computed row by row from the labels, which kept their order."""
+    kept = _whole(labels)
+    if not shuffled or isinstance(kept, Const) or any(value is kept for _, value in shuffled):
+        return None
+    used = {id(part) for part in walk(inputs)}
+    for event, value in shuffled:
+        if id(value) not in used or value is kept or any(part is value for part in walk(labels)):
+            continue
+        if any(_takes(part, kept) for part in walk(value)) or _is_filled_along(program, value, kept, event):
+            return Value(event.node)
+    return None
+
+
+def _takes(part: Value, labels: Value) -> bool:
+    """Is it the labels, or looked up with them: `centres[labels]`?"""
+    return part is labels or (isinstance(part, Item) and same_numbers(part.key) is labels)
+
+
+def _whole(value: Value) -> Value:
+    """The array behind conversions and slices."""
+    value = same_numbers(value)
+    while isinstance(value, Item) and not isinstance(value.key, Const):
+        value = same_numbers(value.base)
+    return value
+
+
+def _is_filled_along(program: Program, array: Value, labels: Value, before: Event) -> bool:
+    """`for i, label in enumerate(labels): array[i] = …`."""
+    for event in program.events:
+        target = event.target
+        if target is None or target.base is None or resolved(target.base) is not array:
+            continue
+        for loop in event.loops():
+            source = resolved(loop.iterable) if loop.iterable is not None else None
+            is_counted = isinstance(source, Call) and source.qualified == "enumerate" and bool(source.args)
+            if is_counted and isinstance(source, Call) and same_numbers(source.args[0]) is labels:
+                return event.order < before.order
+    return False

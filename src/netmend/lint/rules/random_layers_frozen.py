@@ -15,6 +15,7 @@ from netmend.lint.understand.modules import RANDOM
 from netmend.lint.understand.operations import layer_name, operation, walk
 from netmend.lint.understand.optimisers import steps
 from netmend.lint.understand.training import Round
+from netmend.lint.understand.training_steps import loss_of
 from netmend.vocabulary.finding import Finding
 
 HEAD = """\
@@ -146,11 +147,10 @@ def _is_plain(program: Program, layers: set[int]) -> bool:
             return False
         if call.qualified.startswith(("torch.", "print", "copy.")) or call.qualified in _HARMLESS:
             continue
-        if isinstance(call.function, Name) and any(id(bare(value)) in around for value in _given(call)):
+        is_unseen = call.receiver is not None and not isinstance(bare(call.receiver), Call | Instance)
+        is_given = any(id(bare(value)) in around for value in _given(call))
+        if is_given and (is_unseen or isinstance(call.function, Name)):
             return False
-        if call.receiver is not None and not isinstance(bare(call.receiver), Call | Instance):
-            if any(id(bare(value)) in around for value in _given(call)):
-                return False
     return True
 
 
@@ -165,7 +165,7 @@ def _given(call: Call) -> Iterator[Value]:
 def _feeds_what_learns(turn: Round, layers: set[int]) -> bool:
     """Does the loss come from layers that learn, which get what the frozen ones give?"""
     for event in turn.backward:
-        for value in walk(event.call.receiver if event.call is not None else None):
+        for value in walk(loss_of(event)):
             op = operation(resolved(value))
             if op is None or op.layer is None or id(op.layer) in layers or op.name not in RANDOM:
                 continue
@@ -174,5 +174,3 @@ def _feeds_what_learns(turn: Round, layers: set[int]) -> bool:
                 if inner is not None and inner.layer is not None and id(inner.layer) in layers:
                     return True
     return False
-
-

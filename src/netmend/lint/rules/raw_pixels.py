@@ -1,15 +1,18 @@
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from netmend.lint.engine.program import Program
-from netmend.lint.engine.values import Value, resolved
+from netmend.lint.engine.values import Call, Item, Value, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
+from netmend.lint.understand.arrays import same_numbers
+from netmend.lint.understand.feeding import drawn
 from netmend.lint.understand.operations import LINEAR_MAPS, Op, operation, origins, walk
 from netmend.lint.understand.pixels import reaches_raw
 from netmend.lint.understand.training import rounds
 from netmend.lint.understand.training_steps import loss_of
-from netmend.vocabulary.finding import Finding
+from netmend.vocabulary.finding import Finding, Related
 
 HEAD = """\
 import torch
@@ -29,6 +32,9 @@ for x, y in DataLoader(TensorDataset(images, data.targets), batch_size=64, shuff
 """
 
 
+_CONVERSIONS = frozenset(("float", "to", "type", "astype", "tensor", "as_tensor", "from_numpy", "FloatTensor", "Tensor", "float32", "double"))  # fmt: skip
+
+
 @register
 class RawPixels(StaticRule):
     """Pixels from 0 to 255 go into the first layer as they are.
@@ -41,7 +47,7 @@ class RawPixels(StaticRule):
 
     code = "S519"
     cause = "PRE-MISS-NORM"
-    message = "Pixels from 0 to 255 reach this layer unscaled; divide them by 255 first."
+    message = "Pixels from 0 to 255 reach the first layer unscaled; divide them by 255 here."
     triggers = ("MNIST", "CIFAR", "SVHN", "load_data", "imread", "Image.open", "(0, 255", "255)")
     patterns = (r"load_data|imread|Image\.open",)
 
@@ -55,12 +61,12 @@ class RawPixels(StaticRule):
         Snippet("not known", HEAD + "images = prepare(data.data)\n" + LOOP),
     )  # fmt: skip
     BAD = (
-        Snippet("only converted", HEAD + "images = data.data.float()\n" + LOOP, line=6),
+        Snippet("only converted", HEAD + "images = data.data.float()\n" + LOOP, line=9),
         Snippet("arrays of Keras", "import torch\nfrom tensorflow.keras.datasets import mnist\n(x_train, y_train), _ = mnist.load_data()\n"
                 "x = torch.tensor(x_train, dtype=torch.float32).reshape(-1, 784)\ny = torch.tensor(y_train)\nclass Net(torch.nn.Module):\n"
                 "    def __init__(self):\n        super().__init__()\n        self.fc = torch.nn.Linear(784, 10)\n\n    def forward(self, x):\n        return self.fc(x)\n\n"
                 "net = Net()\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor i in range(0, 60000, 100):\n    opt.zero_grad()\n"
-                "    torch.nn.functional.cross_entropy(net(x[i : i + 100]), y[i : i + 100]).backward()\n    opt.step()\n", line=12),
+                "    torch.nn.functional.cross_entropy(net(x[i : i + 100]), y[i : i + 100]).backward()\n    opt.step()\n", line=4),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
@@ -73,7 +79,31 @@ class RawPixels(StaticRule):
                         continue
                     if reaches_raw(program, op.input):
                         seen.add(id(op.node))
-                        yield self.finding(program, op.node)
+                        place = program.place(op.node)
+                        layer = Related("They reach this layer.", place.file, place.line, place.column)
+                        node = _conversion(program, op.input) or op.node
+                        if id(node) not in seen:
+                            seen.add(id(node))
+                            yield self.finding(program, node, related=(layer,))
+
+
+def _conversion(program: Program, value: Value) -> ast.AST | None:
+    """Where the bytes are made into numbers to compute with: the division belongs there."""
+    for _ in range(30):
+        value = resolved(value)
+        if isinstance(value, Call):
+            name = value.method or value.qualified.rpartition(".")[2]
+            if name in _CONVERSIONS and value.node is not None:
+                return value.node
+            inner = same_numbers(value)
+            if inner is value:
+                return None
+            value = value.receiver if value.receiver is not None else value.args[0]
+        elif isinstance(value, Item):
+            value = drawn(program, value) or value.base
+        else:
+            return None
+    return None
 
 
 def _maps(loss: Value | None) -> tuple[list[Op], set[int]]:

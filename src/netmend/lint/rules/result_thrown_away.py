@@ -64,7 +64,7 @@ class ResultThrownAway(StaticRule):
         Snippet("a tensor", HEAD + "noise = torch.randn(3, 10)\nnoise.cuda()\nout = model(noise)\n", line=8),
         Snippet("in a function", "import torch\n\ndef train(model, loader, device):\n    for images, labels in loader:\n        images = images.to(device)\n"
                 "        labels.to(device)\n        loss = torch.nn.functional.cross_entropy(model(images), labels)\n", line=6),
-        Snippet("in a loop, replaced in the next round", HEAD + "x = torch.randn(3)\nfor step in range(3):\n    x.clamp(0, 1)\n    y = x * 2\n    x = y\n", line=9),
+        Snippet("read before it is replaced", HEAD + "x = torch.randn(3)\nx.clamp(0, 1)\ny = x * 2\nx = y\n", line=8),
         Snippet("another type", "import torch\n\ndef table(old, n):\n    new = torch.zeros(n, dtype=torch.float32)\n    new.to(old.dtype)\n    return new\n", line=5),
         Snippet("a shape", HEAD + "out = torch.sigmoid(model(x))\nout.squeeze()\nprint(out.shape)\n", line=8),
     )  # fmt: skip

@@ -82,7 +82,8 @@ class SamplerEpochNotSet(StaticRule):
             yield self.finding(program, loop.node, fix=_fix(program, loop, epochs))
 
 
-def _sampler(iterable: Value | None) -> Call | None:
+def _loader(iterable: Value | None) -> Value | None:
+    """What a loop runs over, behind enumerate and progress bars."""
     loader = resolved(iterable) if iterable is not None else None
     while (
         isinstance(loader, Call)
@@ -90,6 +91,11 @@ def _sampler(iterable: Value | None) -> Call | None:
         and loader.args
     ):
         loader = resolved(loader.args[0])
+    return loader
+
+
+def _sampler(iterable: Value | None) -> Call | None:
+    loader = _loader(iterable)
     if not isinstance(loader, Call) or loader.qualified != "torch.utils.data.DataLoader":
         return None
     given = loader.argument("sampler", 3)
@@ -103,7 +109,7 @@ def _sampler(iterable: Value | None) -> Call | None:
 
 def _may_be_set(epochs: Loop, iterable: Value | None, sampler: Value) -> bool:
     """A call in the epoch that is not followed and is given the loader or the sampler, or holds them."""
-    wanted = {id(sampler), id(resolved(iterable)) if iterable is not None else 0}
+    wanted = {id(sampler), id(_loader(iterable))}
     for event in epochs.events():
         call = event.call
         if (

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Call, Value, constant, resolved
@@ -44,6 +45,7 @@ class SoftmaxOverOne(StaticRule):
     )  # fmt: skip
     BAD = (
         Snippet("last axis", HEAD + "p = F.softmax(net(x), dim=-1)\n", line=6),
+        Snippet("made, used elsewhere", HEAD + "model = nn.Sequential(\n    nn.Linear(4, 1),\n    nn.Softmax(dim=-1),\n)\n", line=8),
         Snippet("second axis of the output", HEAD + "model = nn.Sequential(net, nn.Softmax(dim=1))\nloss = F.binary_cross_entropy(model(x), y)\n", line=6),
         Snippet("in forward", "import torch\nfrom torch import nn\n\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.out = nn.Linear(8, 1)\n\n"
                 "    def forward(self, x):\n        return torch.softmax(self.out(torch.flatten(x, 1)), dim=1)\n\nNet()(images)\n", line=10),
@@ -52,6 +54,7 @@ class SoftmaxOverOne(StaticRule):
     def check(self, program: Program) -> Iterator[Finding]:
         shapes: LossShapes | None = None
         outputs: set[int] | None = None
+        told: set[int] = set()
         for event in program.calls:
             op = operation(event.value) if isinstance(event.value, Call) else None
             if op is None or op.name not in ("softmax", "log_softmax") or not _ends_in_one(op.input):
@@ -67,7 +70,27 @@ class SoftmaxOverOne(StaticRule):
                 ):
                     continue
             if axis in (1, -1):
+                told.add(id(op.layer))
                 yield self.finding(program, op.node)
+        for event in program.calls_of("torch.nn.Sequential"):
+            for before, layer in pairwise(
+                resolved(value) for value in (event.call.args if event.call is not None else ())
+            ):
+                if (
+                    _is_single(before)
+                    and isinstance(layer, Call)
+                    and id(layer) not in told
+                    and layer.node is not None
+                ):
+                    is_softmax = layer.qualified in ("torch.nn.Softmax", "torch.nn.LogSoftmax")
+                    if is_softmax and constant(layer.argument("dim", 0)) == -1:
+                        yield self.finding(program, layer.node)
+
+
+def _is_single(value: Value) -> bool:
+    """`nn.Linear(8, 1)`"""
+    is_linear = isinstance(value, Call) and value.qualified == "torch.nn.Linear"
+    return is_linear and isinstance(value, Call) and constant(value.argument("out_features", 1)) == 1
 
 
 def _ends_in_one(value: Value | None) -> bool:

@@ -40,7 +40,10 @@ class SplitInClassOrder(StaticRule):
 
     GOOD = (
         Snippet("mixed first", HEAD + "order = torch.randperm(len(x))\nx, y = x[order], y[order]\n" + SPLIT),
-        Snippet("labels drawn at random", HEAD.replace("labels += [kind] * 100", "labels += list(np.random.randint(0, 5, 100))") + SPLIT),
+        Snippet(
+            "labels drawn at random",
+            HEAD.replace("labels += [kind] * 100", "labels += list(np.random.randint(0, 5, 100))") + SPLIT,
+        ),
         Snippet("a series", "import torch\n\ny = torch.tensor(series)\ntrain, test = y[:800], y[800:]\n"),
         Snippet("only the first rows are shown", HEAD + "print(y[:10], y[10:])\n"),
     )

@@ -120,8 +120,12 @@ def _is_clear(program: Program) -> bool:
     """Everything that could step was evaluated, and nothing reads the gradients."""
     if not all(entry.complete for entry in program.entries) or "step" in unseen_calls(program):
         return False
+    modules = {
+        id(module): module
+        for module in (program.module, *(program.module_of(event.node) for event in backward_calls(program)))
+    }
     return not any(isinstance(node, ast.Attribute) and node.attr in ("grad", "step") and not _is_called(program, node)
-                   for node in ast.walk(program.tree))  # fmt: skip
+                   for module in modules.values() for node in ast.walk(module.tree))  # fmt: skip
 
 
 def _is_called(program: Program, node: ast.Attribute) -> bool:

@@ -12,7 +12,19 @@ from netmend.vocabulary.finding import Edit, Finding, Fix
 
 HEAD = "import copy\nimport torch\nfrom torch import nn\n\nq_net = nn.Sequential(nn.Linear(4, 64), nn.ReLU(), nn.Linear(64, 2))\n"
 SYNC = "target_net.load_state_dict(q_net.state_dict())\n"
-_OTHERS = ("target", "old", "teacher", "ema", "momentum", "frozen", "reference", "ref", "shadow", "averaged", "best")
+_OTHERS = (
+    "target",
+    "old",
+    "teacher",
+    "ema",
+    "momentum",
+    "frozen",
+    "reference",
+    "ref",
+    "shadow",
+    "averaged",
+    "best",
+)
 
 
 @register
@@ -34,9 +46,16 @@ class TargetNetworkNotCopied(StaticRule):
 
     GOOD = (
         Snippet("copied", HEAD + "target_net = copy.deepcopy(q_net)\n" + SYNC),
-        Snippet("made anew", HEAD + "target_net = nn.Sequential(nn.Linear(4, 64), nn.ReLU(), nn.Linear(64, 2))\n" + SYNC),
-        Snippet("only another name", HEAD + "policy = q_net\npolicy.load_state_dict(torch.load('policy.pt'))\n"),
-        Snippet("set back to what was kept", HEAD + "best = q_net.state_dict()\nq_net.load_state_dict(best)\n"),
+        Snippet(
+            "made anew",
+            HEAD + "target_net = nn.Sequential(nn.Linear(4, 64), nn.ReLU(), nn.Linear(64, 2))\n" + SYNC,
+        ),
+        Snippet(
+            "only another name", HEAD + "policy = q_net\npolicy.load_state_dict(torch.load('policy.pt'))\n"
+        ),
+        Snippet(
+            "set back to what was kept", HEAD + "best = q_net.state_dict()\nq_net.load_state_dict(best)\n"
+        ),
         Snippet("tied on purpose, never synchronised", HEAD + "target_net = q_net\nprint(target_net)\n"),
     )
     BAD = (
@@ -118,5 +137,3 @@ def _owner(value: Value) -> Value | None:
     if isinstance(value, Call) and value.method == "parameters":
         return bare(value.receiver)
     return None
-
-

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Call, Const, Item, Value, constant, resolved
@@ -9,6 +10,7 @@ from netmend.lint.understand.arguments import with_argument
 from netmend.lint.understand.feeding import Fed, dataset_of, loader_made, trained
 from netmend.lint.understand.operations import operation, walk
 from netmend.lint.understand.orders import order_is_plain
+from netmend.lint.understand.test_code import is_test_code
 from netmend.lint.understand.training_steps import loss_of
 from netmend.vocabulary.finding import Finding, Fix
 
@@ -106,7 +108,7 @@ class TrainingLoaderNotShuffled(StaticRule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         seen: set[int] = set()
-        for fed in trained(program):
+        for fed in trained(program) if not is_test_code(program) else ():
             loader = loader_made(fed.loader)
             if loader is None or loader.node is None or id(loader) in seen:
                 continue
@@ -143,17 +145,17 @@ def _is_unlabelled(program: Program, loader: Call) -> bool:
     for fed in trained(program):
         if loader_made(fed.loader) is not loader:
             continue
-        loss = loss_of(fed.backward)
-        for value in walk(loss, into=lambda value, batch=fed.element: not _is_part(value, batch)):
-            if value is fed.element:
+        batch = fed.element
+        for value in walk(loss_of(fed.backward), into=partial(_is_no_part, batch)):
+            if value is batch:
                 return False
-            if isinstance(value, Item) and _is_part(value, fed.element):
+            if isinstance(value, Item) and not _is_no_part(batch, value):
                 parts.add(constant(value.key, value))
     return len(parts) == 1
 
 
-def _is_part(value: Value, batch: Value) -> bool:
-    return isinstance(value, Item) and resolved(value.base) is batch
+def _is_no_part(batch: Value, value: Value) -> bool:
+    return not isinstance(value, Item) or resolved(value.base) is not batch
 
 
 def _is_sequential(fed: Fed) -> bool:

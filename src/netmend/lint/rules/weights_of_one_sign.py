@@ -32,10 +32,15 @@ class WeightsOfOneSign(StaticRule):
     GOOD = (
         Snippet("around zero", HEAD + "        nn.init.uniform_(m.weight, -0.1, 0.1)\n\n" + NET),
         Snippet("only the bias", HEAD + "        nn.init.uniform_(m.bias, -0.5, 0.0)\n\n" + NET),
-        Snippet("a single scale", "import torch\nfrom torch import nn\n\nclass Gate(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
-                "        self.alpha = nn.Parameter(torch.empty(8))\n        nn.init.uniform_(self.alpha)\n"),
+        Snippet(
+            "a single scale",
+            "import torch\nfrom torch import nn\n\nclass Gate(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+            "        self.alpha = nn.Parameter(torch.empty(8))\n        nn.init.uniform_(self.alpha)\n",
+        ),
         Snippet("kept small and positive", HEAD + "        nn.init.uniform_(m.weight, 0.0, 0.01)\n\n" + NET),
-        Snippet("another draw afterwards", HEAD + "        nn.init.uniform_(m.weight, a=low, b=high)\n\n" + NET),
+        Snippet(
+            "another draw afterwards", HEAD + "        nn.init.uniform_(m.weight, a=low, b=high)\n\n" + NET
+        ),
     )
     BAD = (
         Snippet("negative", HEAD + "        nn.init.uniform_(m.weight, -0.5, 0.0)\n        nn.init.zeros_(m.bias)\n\n" + NET, line=6),

@@ -5,11 +5,13 @@ from collections.abc import Iterator
 from netmend.lint.edits import insert_after, insert_before
 from netmend.lint.engine.history import Event
 from netmend.lint.engine.program import Program
+from netmend.lint.engine.values import Call, Value, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
-from netmend.lint.understand.loops import made_in, runs_once, turns
+from netmend.lint.understand.hand_updates import updated_by_hand
+from netmend.lint.understand.loops import is_seen_loop, made_in, runs_once, turns
 from netmend.lint.understand.moves import alone, is_beside, optimiser_text, within
-from netmend.lint.understand.roles import optimised
-from netmend.lint.understand.training import Round, stepped
+from netmend.lint.understand.roles import OPTIMISER, optimised, role, same
+from netmend.lint.understand.training import Round, backward_calls, look_at, stepped
 from netmend.lint.understand.training_steps import cleared_outside, is_replaced, one_optimiser, steps_plainly
 from netmend.vocabulary.finding import SAFE, Finding, Fix
 
@@ -43,7 +45,8 @@ class ZeroGradMissing(StaticRule):
     `backward()` adds to the gradients that are there. Without `zero_grad()` each step uses the sum of all gradients so far: steps
     grow, the loss jumps or diverges.
 
-    Call `optimizer.zero_grad()` once per step, before `backward()`.
+    Call `optimizer.zero_grad()` once per step, before `backward()`. Weights that are changed by hand (`w -= lr * w.grad`) need
+    `w.grad = None` or `w.grad.zero_()`; with several optimisers each one clears its own.
     """
 
     code = "S101"
@@ -62,6 +65,13 @@ class ZeroGradMissing(StaticRule):
         Snippet("a caller may clear", "def update(loss, optimizer):\n    loss.backward()\n    optimizer.step()\n"),
         Snippet("an unknown helper gets the optimizer", HEAD + "from tools import prepare\nfor x, y in data:\n    prepare(optimizer)\n"
                 "    net(x).sum().backward()\n    optimizer.step()\n"),
+        Snippet("by hand, cleared", "import torch\nw = torch.zeros(3, requires_grad=True)\nfor x, y in data:\n    (x @ w - y).square().mean().backward()\n"
+                "    with torch.no_grad():\n        w -= 0.1 * w.grad\n        w.grad.zero_()\n"),
+        Snippet("by hand, made anew", "import torch\nw = torch.zeros(3, requires_grad=True)\nfor x, y in data:\n    (x @ w - y).square().mean().backward()\n"
+                "    w = (w - 0.1 * w.grad).detach().requires_grad_()\n"),
+        Snippet("one clears for both", HEAD + "other = torch.optim.Adam(net.parameters())\nfor x, y in data:\n    other.zero_grad()\n    net(x).sum().backward()\n    optimizer.step()\n"),
+        Snippet("each clears its own", HEAD + "top = nn.Linear(3, 1)\nother = torch.optim.Adam(top.parameters())\nfor x, y in data:\n    for o in (optimizer, other):\n        o.zero_grad()\n"
+                "    top(net(x)).sum().backward()\n    optimizer.step()\n    other.step()\n"),
         Snippet("a new model in each round", "import torch\nfor seed in range(3):\n    net = torch.nn.Linear(4, 3)\n"
                 "    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\n    net(x).sum().backward()\n    optimizer.step()\n"),
     )  # fmt: skip
@@ -76,6 +86,12 @@ class ZeroGradMissing(StaticRule):
                 "    optimizer.step()\n", line=7,
                 fixed=HEAD + "for x, y in data:\n    optimizer.zero_grad()\n    net(x).sum().backward()\n    for p in net.parameters():\n        p.grad.mul_(0.5)\n"
                 "    optimizer.step()\n"),
+        Snippet("by hand", "import torch\nw = torch.zeros(3, requires_grad=True)\nfor x, y in data:\n    loss = (x @ w - y).square().mean()\n    loss.backward()\n"
+                "    with torch.no_grad():\n        w -= 0.1 * w.grad\n", line=5),
+        Snippet("by hand, for all weights", "import torch\n\ndef fit(model, data, rate):\n    for x, y in data:\n        (model(x) - y).square().mean().backward()\n"
+                "        for p in model.parameters():\n            p.data.sub_(rate * p.grad.data)\n", line=5),
+        Snippet("another optimiser clears", HEAD + "top = nn.Linear(3, 1)\nother = torch.optim.Adam(top.parameters())\nfor x, y in data:\n    other.zero_grad()\n"
+                "    top(net(x)).sum().backward()\n    optimizer.step()\n    other.step()\n", line=11),
         Snippet("accumulated, never cleared", HEAD + "for i, (x, y) in enumerate(data):\n    (net(x).sum() / 4).backward()\n"
                 "    if i % 4 == 3:\n        optimizer.step()\n", line=7,
                 fixed=HEAD + "for i, (x, y) in enumerate(data):\n    (net(x).sum() / 4).backward()\n"
@@ -85,11 +101,46 @@ class ZeroGradMissing(StaticRule):
     def check(self, program: Program) -> Iterator[Finding]:
         for turn in turns(program):
             here = [step for step in turn.step if step.loops()[0] is turn.loop and steps_plainly(step)]
+            if turn.zero and here:
+                yield from self._others_cleared(program, turn, here)
             if turn.zero or not here or runs_once(turn.loop) or any(map(is_replaced, turn.loop.events())):
                 continue
             if any(self._is_new(program, step, turn) for step in here) or cleared_outside(program, turn):
                 continue
             yield self.finding(program, turn.backward[-1].node, fix=self._fix(program, turn, here))
+
+        yield from self._by_hand(program)
+
+    def _others_cleared(self, program: Program, turn: Round, steps: list[Event]) -> Iterator[Finding]:
+        """Every clearing in the loop is for the weights of another optimiser."""
+        for step in steps:
+            owners = optimised(stepped(step))
+            if not owners or self._is_new(program, step, turn) or cleared_outside(program, turn):
+                continue
+            cleared = [_cleared(event) for event in turn.zero]
+            if all(
+                models is not None and not any(same(a, b) for a in models for b in owners)
+                for models in cleared
+            ):
+                name = optimiser_text(program, step) or "This optimiser"
+                text = f"{name} steps here, and only other gradients are cleared in the loop; call zero_grad() for it too."
+                yield self.finding(program, step.node, text)
+
+    def _by_hand(self, program: Program) -> Iterator[Finding]:
+        """`w -= rate * w.grad` in the loop around backward, and nothing clears `w.grad`."""
+        seen: set[int] = set()
+        for backward in backward_calls(program):
+            loop = next(iter(backward.loops()), None)
+            if loop is None or id(loop) in seen or not is_seen_loop(program, loop) or runs_once(loop):
+                continue
+            seen.add(id(loop))
+            turn = look_at(loop)
+            if turn.step or turn.zero or turn.opaque or cleared_outside(program, turn):
+                continue
+            changed = [updated_by_hand(event) for event in loop.events()]
+            if any(value is not None and not made_in(program, value, loop) for value in changed):
+                text = "Gradients are never cleared in this loop; set each weight's grad to None after the update."
+                yield self.finding(program, backward.node, text)
 
     def _is_new(self, program: Program, step: Event, turn: Round) -> bool:
         """Optimiser or model made in the loop: its gradients start empty."""
@@ -106,3 +157,11 @@ class ZeroGradMissing(StaticRule):
         else:
             edits = insert_after(program, step, f"{name}.zero_grad()")
         return Fix(f"Call {name}.zero_grad()", edits, SAFE) if edits else None
+
+
+def _cleared(event: Event) -> tuple[Value, ...] | None:
+    """The models whose gradients an optimiser's `zero_grad()` clears; None when that cannot be told."""
+    receiver = event.call.receiver if event.call is not None and event.call.method == "zero_grad" else None
+    if receiver is None or role(receiver) != OPTIMISER or not isinstance(resolved(receiver), Call):
+        return None
+    return optimised(receiver)

@@ -154,19 +154,6 @@ def has_graph_of(program: Program, value: Value | None, source: Value, depth: in
     return any(has_graph_of(program, part, source, depth - 1) for part in parts_of(value))
 
 
-def has_graph_of_network(program: Program, value: Value | None, depth: int = 40) -> bool:
-    """Does a gradient of `value` flow back into a network, on one path at least?"""
-    if value is None or depth == 0:
-        return False
-    if isinstance(value, Either):
-        return any(has_graph_of_network(program, option, depth - 1) for option in value.options)
-    if not _is_smooth(program, value):
-        return False
-    if isinstance(value, Call) and any(role(callee) == MODEL for callee in options(resolved(value.function))):
-        return True
-    return any(has_graph_of_network(program, part, depth - 1) for part in parts_of(value))
-
-
 def _is_smooth(program: Program, value: Value) -> bool:
     if isinstance(value, Item):
         op = operation(value.base)

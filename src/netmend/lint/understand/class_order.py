@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 
-from netmend.lint.engine.history import AUGMENT, Event, Loop
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Call, Collection, Element, Item, Operation, Value, constant, resolved
 from netmend.lint.understand.arrays import same_numbers
@@ -60,15 +59,35 @@ def _is_grown(program: Program, listed: Collection) -> bool:
     """A list that a loop over the classes adds to, or a comprehension over them: each time many of one class."""
     if listed.items:
         return (listed.open or listed.repeated) and all(_is_one_class(item) for item in listed.items)
-    grown = [
-        event
-        for event in program.events
-        if event.kind == AUGMENT
-        and event.target is not None
-        and event.target.old is not None
-        and resolved(event.target.old) is listed
+    return listed.open and _is_written_so(program, listed)
+
+
+def _is_written_so(program: Program, listed: Collection) -> bool:
+    """Is everything that is added to a list in its function `labels += [label] * n`, in a loop over the labels?"""
+    node = listed.node
+    if node is None:
+        return False
+    chain = list(program.above(node))
+    scope = next((part for part in chain if isinstance(part, ast.FunctionDef | ast.Module)), None)
+    stored = next((part for part in chain if isinstance(part, ast.Assign)), None)
+    name = _target(stored, node) if stored is not None else ""
+    if scope is None or not name:
+        return False
+    added = [
+        part
+        for part in ast.walk(scope)
+        if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name) and part.target.id == name
     ]
-    return bool(grown) and all(_adds_one_class(event) for event in grown)
+    return bool(added) and all(_adds_one_class(program, part) for part in added)
+
+
+def _target(stored: ast.Assign, node: ast.AST) -> str:
+    """The variable that a list is stored in, also as one of several."""
+    target: ast.expr = stored.targets[0]
+    if isinstance(target, ast.Tuple) and isinstance(stored.value, ast.Tuple):
+        pairs = zip(target.elts, stored.value.elts, strict=False)
+        target = next((one for one, other in pairs if other is node), target)
+    return target.id if isinstance(target, ast.Name) else ""
 
 
 def _is_one_class(value: Value) -> bool:
@@ -97,27 +116,27 @@ def _is_counter(value: Value | None) -> bool:
     return isinstance(source, Call) and source.qualified in ("range", "enumerate")
 
 
-def _adds_one_class(event: Event) -> bool:
-    """`labels += [label] * n` in a loop over the labels."""
-    node = event.node
-    value = node.value if isinstance(node, ast.AugAssign) else None
+def _adds_one_class(program: Program, node: ast.AugAssign) -> bool:
+    """`labels += [label] * n` where the outermost loop runs over the labels: inner ones would repeat them."""
+    value = node.value
     if not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Mult):
         return False
     listed = value.left
     if not isinstance(listed, ast.List) or len(listed.elts) != 1 or not isinstance(listed.elts[0], ast.Name):
         return False
-    outer = [loop for loop in event.loops() if _counts(loop, listed.elts[0].id)]
-    # Only the outermost loop may run over the classes: inner ones repeat them.
-    inside = [part for part in event.around() if isinstance(part, Loop)]
-    return bool(outer) and outer[0] is inside[-1]
+    loops = []
+    for part in program.above(node):
+        if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.While):
+            break
+        if isinstance(part, ast.For):
+            loops.append(part)
+    return bool(loops) and _counts(loops[-1], listed.elts[0].id)
 
 
-def _counts(loop: Loop, name: str) -> bool:
-    node = loop.node
-    if not isinstance(node, ast.For) or not isinstance(node.iter, ast.Call):
-        return False
-    called = getattr(node.iter.func, "id", "")
-    target = node.target
+def _counts(node: ast.For, name: str) -> bool:
+    """`for name in range(…)` or `for name, other in enumerate(…)`."""
+    called = getattr(node.iter.func, "id", "") if isinstance(node.iter, ast.Call) else ""
+    target: ast.expr = node.target
     if called == "enumerate" and isinstance(target, ast.Tuple):
         target = target.elts[0]
     return called in ("range", "enumerate") and isinstance(target, ast.Name) and target.id == name

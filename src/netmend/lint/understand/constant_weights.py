@@ -140,6 +140,8 @@ def is_for_all_layers(program: Program, setting: Setting) -> bool:
             and source.receiver is not None
         ):
             models.append(resolved(source.receiver))
+        elif isinstance(source, Call) and source.qualified in ("torch.nn.Sequential", "torch.nn.ModuleList"):
+            models.append(source)
     return any(count(model, kinds) >= 2 for model in models)
 
 

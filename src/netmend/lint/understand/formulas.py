@@ -22,8 +22,12 @@ _TWO: dict[str, Callable[[float, float], float]] = {
     "div": lambda a, b: a / b, "maximum": max, "minimum": min, "multiply": lambda a, b: a * b, "ge": lambda a, b: float(a >= b),
     "gt": lambda a, b: float(a > b), "le": lambda a, b: float(a <= b), "lt": lambda a, b: float(a < b),
 }  # fmt: skip
-_SAME = frozenset(("clone", "detach", "float", "double", "contiguous", "type_as", "to", "bool", "cuda", "cpu", "half"))
-_MODULES = frozenset(("torch", "F", "math", "np", "numpy", "torch.nn.functional", "nn.functional", "torch.special"))
+_SAME = frozenset(
+    ("clone", "detach", "float", "double", "contiguous", "type_as", "to", "bool", "cuda", "cpu", "half")
+)
+_MODULES = frozenset(
+    ("torch", "F", "math", "np", "numpy", "torch.nn.functional", "nn.functional", "torch.special")
+)
 
 
 class NotElementwise(Exception):
@@ -44,9 +48,7 @@ class Formula:
         if len(parameters) != len(arguments) + 1 or definition.args.vararg or definition.args.kwonlyargs:
             raise NotElementwise
         self._ctx = parameters[0].arg
-        self._names = {
-            part.arg: value for part, value in zip(parameters[1:], arguments, strict=True)
-        }
+        self._names = {part.arg: value for part, value in zip(parameters[1:], arguments, strict=True)}
         for statement in definition.body:
             if isinstance(statement, ast.Return) and statement.value is not None:
                 given = statement.value
@@ -124,8 +126,9 @@ class Formula:
                 return math.pi
         if isinstance(node, ast.Subscript) and ast.unparse(node.value) == f"{self._ctx}.saved_tensors":
             saved = self.context.get("saved_tensors")
-            if isinstance(saved, list) and isinstance(node.slice, ast.Constant):
-                return float(saved[node.slice.value])
+            place = node.slice.value if isinstance(node.slice, ast.Constant) else None
+            if isinstance(saved, list) and isinstance(place, int):
+                return float(saved[place])
         if isinstance(node, ast.Call):
             return self._called(node)
         raise NotElementwise

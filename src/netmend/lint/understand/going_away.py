@@ -14,6 +14,7 @@ from netmend.lint.knowledge import domain_symbols, other_symbols, torch_symbols
 from netmend.lint.knowledge.symbol import Argument, Symbol
 from netmend.lint.knowledge.versions import reached
 from netmend.lint.understand.tensors import is_tensor
+from netmend.lint.understand.test_code import is_test_code
 from netmend.vocabulary.finding import Fix
 
 _LISTS = (torch_symbols, domain_symbols, other_symbols)
@@ -30,6 +31,7 @@ _SAME = {
     "torch.cuda.memory_cached": "memory_reserved",
     "torch.cuda.max_memory_cached": "max_memory_reserved",
 }
+_TOLD_TOGETHER = ("torch.cuda.amp", "functorch", "torchtext.data", "torch.nn.init", "torch.cuda")
 # A test that tells versions apart: what stands under it is meant for another version.
 _CHOICE = re.compile(r"hasattr|version|greater|less|compat|legacy|TORCH|_ge_|_lt_|IS_|HAS_|_AVAILABLE", re.IGNORECASE)  # fmt: skip
 
@@ -64,7 +66,7 @@ class Use:
 def uses(program: Program, wanted: Callable[[Use], bool]) -> Iterator[Use]:
     """Every use of a listed name, argument or method that is wanted and that no test of the version stands around.
 
-    What still works is told once per file.
+    Each is told once per file.
     """
     old_keras = (
         "tf_keras" in program.text or "keras.src" in program.text
@@ -78,16 +80,29 @@ def uses(program: Program, wanted: Callable[[Use], bool]) -> Iterator[Use]:
             continue
         if use.is_announced and not _is_acted_on(program, use.node):
             continue
-        is_again = not use.is_removed and not told.isdisjoint((use.entry, use.node))
-        if not is_again and not is_chosen_by_version(program, use.node):
-            told.update((use.entry, use.node))
+        told_as = (use.node, _group(use.entry))
+        if told.isdisjoint(told_as) and not is_chosen_by_version(program, use.node):
+            told.update(told_as)
             yield use
 
 
+def _group(entry: Symbol | Argument) -> object:
+    """What is told once: a name, or a module of which several names are used."""
+    if isinstance(entry, Symbol):
+        module = entry.name.rpartition(".")[0]
+        return module if module in _TOLD_TOGETHER else entry.name
+    return (entry.owner, entry.keyword)
+
+
 def in_package(program: Program) -> bool:
-    """Is the file a part of a package? A package has to run with several versions of what it uses."""
-    found = program.machine.project.find("", 1, program.file)
-    return found is not None and found.endswith("__init__.py")
+    """Is the file a part of a package, or of its tests? A package has to run with several versions of what it uses."""
+    if is_test_code(program):
+        return True
+    for level in range(1, 5):  # a folder without __init__.py may lie in a package
+        found = program.machine.project.find("", level, program.file)
+        if found is not None and found.endswith("__init__.py"):
+            return True
+    return False
 
 
 def _is_acted_on(program: Program, node: ast.AST) -> bool:

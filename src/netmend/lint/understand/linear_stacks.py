@@ -112,4 +112,7 @@ def is_one_map(first: Op, second: Op) -> bool:
     taken, end = width(second, names[0], 0), width(second, names[1], 1)
     if start is None or middle is None or end is None or middle != taken:
         return False
-    return middle >= min(start, end)
+    if first.name != "linear":
+        return middle >= min(start, end) and middle * 4 >= start  # from many channels to few, in two windows
+    is_bare = all(setting(op.option("bias", 2), True) is False for op in (first, second))
+    return middle >= min(start, end) and not is_bare  # without any bias it is a factorisation

@@ -208,8 +208,16 @@ def runs_once(loop: Loop) -> bool:
 def made_in(program: Program, value: Value | None, loop: Loop) -> bool:
     """Was an object made inside a loop, anew in each round?"""
     node = resolved(value).node if value is not None else None
-    is_written_in = node is not None and any(node is part for part in ast.walk(loop.node))
-    return is_written_in or _followed_in(program, value, loop)
+    if node is None:
+        return False
+    if any(node is part for part in ast.walk(loop.node)) or _followed_in(program, value, loop):
+        return True
+    if isinstance(resolved(value) if value is not None else None, Call):
+        return False
+    bodies = (part.function.definition for part in loop.body.parts() if isinstance(part, Body))
+    return any(
+        node is part for body in bodies for part in ast.walk(body)
+    )  # a list made by a function of the loop
 
 
 def _followed_in(program: Program, value: Value | None, loop: Loop) -> bool:
@@ -225,9 +233,17 @@ def changes_in(value: Value | None, loop: Loop) -> bool:
     ]
     return any(
         part.node is loop.node
+        or _is_next(part, loop)
         or (isinstance(part, Element) and any(part.node is target for target in targets))
         for part in walk(value)
     )
+
+
+def _is_next(value: Value, loop: Loop) -> bool:
+    """`next(batches)` in a round of the loop."""
+    if not isinstance(value, Call) or value.qualified != "next":
+        return False
+    return any(value.node is part for part in ast.walk(loop.node))
 
 
 def every_nth(test: Value | None, *, alone: bool = False) -> Value | None:

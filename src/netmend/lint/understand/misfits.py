@@ -61,10 +61,10 @@ def _examined(op: Op, known: Shapes) -> Iterator[Misfit]:
         yield from _norm(op, given)
     elif name == "dropout2d":
         before = _source(op, _SAME_AXES)
-        if before is not None and before.name == "linear" and (given is None or given.rank in (None, 2)):
+        if before is not None and before.name == "linear" and (given is None or given.rank in (None, 3)):
             yield Misfit(
                 NORM, op, "Dropout2d after a Linear layer drops along the wrong axis; use nn.Dropout."
-            )
+            )  # of rows of features, (N, C), it drops single values as Dropout does
     elif given is not None and given.last is not None:
         yield from _last_axis(op, given)
 

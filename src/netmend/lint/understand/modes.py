@@ -94,7 +94,9 @@ def _asks_for_mode(model: Instance) -> bool | None:
     choices = (
         node for node in ast.walk(forward.definition) if isinstance(node, ast.Call | ast.If | ast.IfExp)
     )
-    return True if any(_mentions_mode(node) and _DROPS.search(ast.unparse(node)) for node in choices) else None
+    return (
+        True if any(_mentions_mode(node) and _DROPS.search(ast.unparse(node)) for node in choices) else None
+    )
 
 
 def _mentions_mode(node: ast.AST) -> bool:

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from netmend.lint.engine.containers import container_layers
-from netmend.lint.engine.values import Call, Collection, Const, Instance, Item, Operation, Value, constant, resolved
+from netmend.lint.engine.values import (
+    Call,
+    Collection,
+    Const,
+    Instance,
+    Item,
+    Operation,
+    Value,
+    constant,
+    resolved,
+)
 from netmend.lint.understand.models import bare
 from netmend.lint.understand.modules import is_module, is_module_class
 from netmend.lint.understand.operations import layer_name

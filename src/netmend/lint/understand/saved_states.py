@@ -40,7 +40,9 @@ def model_of_state(program: Program, state: Value | None, before: int) -> Value 
     saved = resolved(written[0].args[0])
     if key is not None:
         saved = resolved(saved.get(key) or saved) if isinstance(saved, Collection) else Value()
-    is_state = isinstance(saved, Call) and saved.method == "state_dict" and not saved.args and not saved.keywords
+    is_state = (
+        isinstance(saved, Call) and saved.method == "state_dict" and not saved.args and not saved.keywords
+    )
     return saved.receiver if is_state and isinstance(saved, Call) else None
 
 

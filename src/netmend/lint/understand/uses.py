@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from netmend.lint.engine.history import Event
 from netmend.lint.engine.program import Program
-from netmend.lint.engine.values import Collection, Element, Operation, Value, resolved
+from netmend.lint.engine.values import WRAPPERS, Call, Collection, Element, Operation, Value, resolved
 from netmend.lint.understand.operations import parts_of
 from netmend.lint.understand.remember import once
 
@@ -25,6 +25,8 @@ def _given(program: Program) -> dict[int, list[Event]]:
 def _inside(argument: Value) -> list[Value]:
     """An argument and, for a written list or a star, what it holds."""
     value = resolved(argument)
+    if isinstance(value, Call) and value.qualified in WRAPPERS and value.args:
+        return [value, *_inside(value.args[0])]
     if isinstance(value, Element):
         return [value, *_inside(value.iterable)]
     if isinstance(value, Collection) and len(value.items) <= 20:

@@ -70,7 +70,7 @@ def holds(value: Value | None, wanted: Value, depth: int = 4) -> bool:
     if value is None or depth == 0:
         return False
     value = resolved(value)
-    if value is wanted:
+    if value is wanted or unwrapped(value) is wanted:
         return True
     if isinstance(value, Collection):
         return any(holds(item, wanted, depth - 1) for item in value.items)
@@ -88,7 +88,7 @@ def escapes(program: Program, wanted: Value, known: tuple[str, ...] = ()) -> boo
         callee = resolved(call.function)
         if isinstance(callee, Class) and callee.method("__init__") is not None:
             continue
-        if known and call.qualified.startswith(known):
+        if call.qualified == "super" or (known and call.qualified.startswith(known)):
             continue
         if any(holds(given, wanted) for given in (*call.args, *call.keywords.values())):
             return True
