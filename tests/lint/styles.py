@@ -144,7 +144,11 @@ def _parts(tree: ast.Module) -> _Parts | None:
     script = [node for node in rest if node not in free]
     plain = [node for node in script if not isinstance(node, _DEFINITIONS)]
     used = {name for node in script for name in _loaded([node])}
-    if not plain or {"main", "Trainer"} & set(_stored(rest)) or any(isinstance(node, _DEFINITIONS) and node.name not in used for node in script):
+    if (
+        not plain
+        or {"main", "Trainer"} & set(_stored(rest))
+        or any(isinstance(node, _DEFINITIONS) and node.name not in used for node in script)
+    ):
         return None
     return _Parts(imports, constants, free, script, _stored(script))
 
@@ -162,9 +166,9 @@ def _trains(node: ast.AST) -> bool:
 def _training_loops(tree: ast.AST) -> Iterator[ast.For | ast.While]:
     """Innermost loops that train."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.For | ast.While) and _trains(node):
-            if not any(_trains(inner) for inner in ast.walk(node) if inner is not node):
-                yield node
+        is_loop = isinstance(node, ast.For | ast.While) and _trains(node)
+        if is_loop and not any(_trains(inner) for inner in ast.walk(node) if inner is not node):
+            yield node  # type: ignore[misc]
 
 
 def _module(*bodies: list[ast.stmt]) -> ast.Module:
@@ -304,7 +308,11 @@ def in_trainer_given(tree: ast.Module) -> Files | None:
     made.body = methods
     call = _parse(f"trainer = Trainer({', '.join(given)})\ntrainer.fit()")
     main = _function("main", [], [*before, *call])
-    return {MAIN: _module(parts.imports, parts.constants, parts.free, [made, main], _parse(GUARD.format("main()")))}
+    return {
+        MAIN: _module(
+            parts.imports, parts.constants, parts.free, [made, main], _parse(GUARD.format("main()"))
+        )
+    }
 
 
 def _leaves(loop: ast.AST) -> bool:
@@ -337,7 +345,11 @@ def loop_in_function(tree: ast.Module) -> Files | None:
     if parts is None or pieces is None or "train" in parts.variables:
         return None
     main = _function("main", [], pieces[1])
-    return {MAIN: _module(parts.imports, parts.constants, parts.free, [pieces[0], main], _parse(GUARD.format("main()")))}
+    return {
+        MAIN: _module(
+            parts.imports, parts.constants, parts.free, [pieces[0], main], _parse(GUARD.format("main()"))
+        )
+    }
 
 
 @style
@@ -388,7 +400,9 @@ def batches_in_function(tree: ast.Module) -> Files | None:
     before = set(parts.variables)
     given = [name for name in _loaded([inner]) if name in before and name not in _stored([inner.target])]
     fresh = [name for name in given if name not in _stored(parts.script[: parts.script.index(outer)])]
-    elsewhere = [node for node in ast.walk(ast.Module([outer, *parts.script], [])) if isinstance(node, ast.Name)]
+    elsewhere = [
+        node for node in ast.walk(ast.Module([outer, *parts.script], [])) if isinstance(node, ast.Name)
+    ]
     inside = {id(node) for node in ast.walk(inner)}
     used = {node.id for node in elsewhere if id(node) not in inside and isinstance(node.ctx, ast.Load)}
     back = [name for name in _stored([inner]) if name in used]
@@ -403,7 +417,11 @@ def batches_in_function(tree: ast.Module) -> Files | None:
         body += _parse(f"return {', '.join(back)}")
         call = f"{', '.join(back)} = {call}"
     outer.body[outer.body.index(inner)] = _parse(call)[0]
-    return {MAIN: _module(parts.imports, parts.constants, parts.free, [_function("run_epoch", given, body)], parts.script)}
+    return {
+        MAIN: _module(
+            parts.imports, parts.constants, parts.free, [_function("run_epoch", given, body)], parts.script
+        )
+    }
 
 
 @style
@@ -414,7 +432,11 @@ def step_in_function(tree: ast.Module) -> Files | None:
         return None
     plain = [node for node in parts.script if not isinstance(node, _DEFINITIONS)]
     loop = next((found for node in plain for found in _training_loops(node)), None)
-    if not isinstance(loop, ast.For) or _leaves(loop) or any(isinstance(node, _DEFINITIONS) for node in loop.body):
+    if (
+        not isinstance(loop, ast.For)
+        or _leaves(loop)
+        or any(isinstance(node, _DEFINITIONS) for node in loop.body)
+    ):
         return None
     given = [name for name in _loaded(list(loop.body)) if name in parts.variables]
     inside = {id(node) for part in loop.body for node in ast.walk(part)}
@@ -481,7 +503,9 @@ def _imported(tree: ast.Module) -> dict[str, str]:
     for node in tree.body:
         if isinstance(node, ast.Import):
             for alias in node.names:
-                found[alias.asname or alias.name.partition(".")[0]] = alias.name if alias.asname else alias.name.partition(".")[0]
+                found[alias.asname or alias.name.partition(".")[0]] = (
+                    alias.name if alias.asname else alias.name.partition(".")[0]
+                )
         elif isinstance(node, ast.ImportFrom) and not node.level:
             for alias in node.names:
                 found[alias.asname or alias.name] = f"{node.module}.{alias.name}"
@@ -492,8 +516,14 @@ def _imported(tree: ast.Module) -> dict[str, str]:
 def long_names(tree: ast.Module) -> Files | None:
     """`import torch as th`, and everything of it by its full name."""
     imported = _imported(tree)
-    names = {name: "th" + full[5:] for name, full in imported.items() if full == "torch" or full.startswith("torch.")}
-    if not names or any(name in _stored([part for part in tree.body if not _is_import(part)]) for name in names):
+    names = {
+        name: "th" + full[5:]
+        for name, full in imported.items()
+        if full == "torch" or full.startswith("torch.")
+    }
+    if not names or any(
+        name in _stored([part for part in tree.body if not _is_import(part)]) for name in names
+    ):
         return None
     rest = [node for node in tree.body if not _is_import(node) or not _is_torch(node)]
     rest = [_Renamed(names).visit(node) for node in rest]
@@ -506,6 +536,15 @@ def _is_torch(node: ast.stmt) -> bool:
     if isinstance(node, ast.ImportFrom):
         return (node.module or "").split(".")[0] == "torch"
     return isinstance(node, ast.Import) and all(alias.name.split(".")[0] == "torch" for alias in node.names)
+
+
+_SHORTENED = (
+    "torch.nn",
+    "torch.optim",
+    "torch.utils.data",
+    "torch.optim.lr_scheduler",
+    "torch.nn.functional",
+)
 
 
 @style
@@ -522,12 +561,12 @@ def short_names(tree: ast.Module) -> Files | None:
             full = f"{imported.get(first, '')}.{rest}"
             module = full.rpartition(".")[0]
             last = node.attr
-            if module in ("torch.nn", "torch.optim", "torch.utils.data", "torch.optim.lr_scheduler", "torch.nn.functional"):
-                if last not in taken and found.get(last, full) == full and isinstance(node.ctx, ast.Load):
-                    if module != "torch.nn.functional" and not last[0].isupper():
-                        return node
-                    found[last] = full
-                    return _like(ast.Name(last, ast.Load()), node)
+            is_free = last not in taken and found.get(last, full) == full and isinstance(node.ctx, ast.Load)
+            if is_free and module in _SHORTENED:
+                if module != "torch.nn.functional" and not last[0].isupper():
+                    return node
+                found[last] = full
+                return _like(ast.Name(last, ast.Load()), node)
             return self.generic_visit(node)
 
     body = [node if _is_import(node) else Short().visit(node) for node in tree.body]
@@ -597,13 +636,17 @@ def _configured(
 
 @style
 def settings_in_constants(tree: ast.Module) -> Files | None:
-    return _configured(tree, "CFG_{}", lambda pairs: "\n".join(f"CFG_{name} = {value}" for name, value in pairs))
+    return _configured(
+        tree, "CFG_{}", lambda pairs: "\n".join(f"CFG_{name} = {value}" for name, value in pairs)
+    )
 
 
 @style
 def settings_in_dict(tree: ast.Module) -> Files | None:
     return _configured(
-        tree, "config['{}']", lambda pairs: "config = {" + ", ".join(f"'{name}': {value}" for name, value in pairs) + "}"
+        tree,
+        "config['{}']",
+        lambda pairs: "config = {" + ", ".join(f"'{name}': {value}" for name, value in pairs) + "}",
     )
 
 
@@ -748,7 +791,9 @@ def by_iterator(tree: ast.Module) -> Files | None:
         if not isinstance(body, list):
             continue
         for loop in [node for node in body if isinstance(node, ast.For)]:
-            if loop not in _batch_loops(ast.Module([loop], [])) or any(isinstance(node, ast.Continue) for node in ast.walk(loop)):
+            if loop not in _batch_loops(ast.Module([loop], [])) or any(
+                isinstance(node, ast.Continue) for node in ast.walk(loop)
+            ):
                 continue
             source = ast.unparse(loop.iter)
             taking = _like(_parse("x = next(batch_source)")[0], loop.target)
@@ -771,9 +816,15 @@ def counting_while(tree: ast.Module) -> Files | None:
         if not isinstance(body, list):
             continue
         for loop in [node for node in body if isinstance(node, ast.For) and _trains(node)]:
-            if not isinstance(loop.iter, ast.Call) or ast.unparse(loop.iter.func) != "range" or len(loop.iter.args) != 1:
+            if (
+                not isinstance(loop.iter, ast.Call)
+                or ast.unparse(loop.iter.func) != "range"
+                or len(loop.iter.args) != 1
+            ):
                 continue
-            if any(isinstance(node, ast.Continue) for node in ast.walk(loop)) or not isinstance(loop.target, ast.Name):
+            if any(isinstance(node, ast.Continue) for node in ast.walk(loop)) or not isinstance(
+                loop.target, ast.Name
+            ):
                 continue
             name = loop.target.id if loop.target.id != "_" else "epoch_number"
             start, made = _parse(f"{name} = 0\nwhile {name} < 1:\n    pass")
@@ -799,7 +850,9 @@ def walrus(tree: ast.Module) -> Files | None:
                 and isinstance(second.value, ast.Call)
                 and isinstance(second.value.func, ast.Attribute)
             ):
-                second.value.func.value = ast.NamedExpr(ast.Name(first.targets[0].id, ast.Store()), first.value)
+                second.value.func.value = ast.NamedExpr(
+                    ast.Name(first.targets[0].id, ast.Store()), first.value
+                )
                 loop.body.remove(first)
                 changed = True
     return {MAIN: tree} if changed else None
@@ -829,14 +882,30 @@ def _models(tree: ast.Module) -> list[tuple[int, str]]:
 
 
 _KEPT = frozenset(
-    ("parameters", "named_parameters", "train", "eval", "to", "cuda", "state_dict", "load_state_dict", "zero_grad", "apply", "modules", "requires_grad_")
+    (
+        "parameters",
+        "named_parameters",
+        "train",
+        "eval",
+        "to",
+        "cuda",
+        "state_dict",
+        "load_state_dict",
+        "zero_grad",
+        "apply",
+        "modules",
+        "requires_grad_",
+    )
 )
 
 
 def _is_reached_into(tree: ast.Module, name: str) -> bool:
     """`net.head`, which a wrapper does not have."""
     return any(
-        isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == name and node.attr not in _KEPT
+        isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == name
+        and node.attr not in _KEPT
         for node in ast.walk(tree)
     )
 
@@ -891,7 +960,9 @@ def mixed_precision(tree: ast.Module) -> Files | None:
     changed = False
     for loop in _training_loops(tree):
         steps = [node for node in ast.walk(loop) if isinstance(node, ast.Expr) and _called(node) == "step"]
-        backwards = [node for node in ast.walk(loop) if isinstance(node, ast.Expr) and _called(node) == "backward"]
+        backwards = [
+            node for node in ast.walk(loop) if isinstance(node, ast.Expr) and _called(node) == "backward"
+        ]
         if any(node.value.args for node in steps if isinstance(node.value, ast.Call)):
             continue
         if not backwards or not steps or not all(node in loop.body for node in (*steps, *backwards)):
@@ -932,7 +1003,9 @@ def _is_optimiser(node: ast.AST) -> bool:
 def accelerated(tree: ast.Module) -> Files | None:
     """Hugging Face accelerate: what trains is prepared, and `accelerator.backward(loss)`."""
     models = _models(tree)
-    loops = list(_training_loops(ast.Module([node for node in tree.body if not isinstance(node, _DEFINITIONS)], [])))
+    loops = list(
+        _training_loops(ast.Module([node for node in tree.body if not isinstance(node, _DEFINITIONS)], []))
+    )
     made = [
         (place, node.targets[0].id)
         for place, node in enumerate(tree.body)
@@ -948,7 +1021,9 @@ def accelerated(tree: ast.Module) -> Files | None:
                 assert isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
                 node.value = _like(_expression_with("accelerator.backward(X)", call.func.value), node)  # type: ignore[assignment]
     model, optimiser = models[0][1], made[0][1]
-    tree.body.insert(made[0][0] + 1, _parse(f"{model}, {optimiser} = accelerator.prepare({model}, {optimiser})")[0])
+    tree.body.insert(
+        made[0][0] + 1, _parse(f"{model}, {optimiser} = accelerator.prepare({model}, {optimiser})")[0]
+    )
     start = _parse("from accelerate import Accelerator\naccelerator = Accelerator()")
     return {MAIN: _module(start, tree.body)}
 
@@ -960,7 +1035,9 @@ def logged_and_saved(tree: ast.Module) -> Files | None:
     changed = False
     for loop in _training_loops(tree):
         if "loss" in _stored(list(loop.body)) and not _leaves(loop):
-            loop.body += _parse("writer.add_scalar('loss', loss.item(), 0)\nlogger.info('loss %.3f', loss.item())")
+            loop.body += _parse(
+                "writer.add_scalar('loss', loss.item(), 0)\nlogger.info('loss %.3f', loss.item())"
+            )
             changed = True
     if not changed or not models:
         return None
@@ -995,11 +1072,17 @@ def hinted(tree: ast.Module) -> Files | None:
                     argument.annotation = _expression(_HINTS[argument.arg])
                     changed = True
     for place, node in enumerate(tree.body):
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and len(node.targets) == 1:
-            if _stored(list(tree.body)).count(node.targets[0].id) == 1 and isinstance(node.value, ast.Constant):
-                made = ast.AnnAssign(node.targets[0], ast.Name(type(node.value.value).__name__, ast.Load()), node.value, 1)
-                tree.body[place] = _like(made, node)  # type: ignore[call-overload]
-                changed = True
+        if (
+            not isinstance(node, ast.Assign)
+            or len(node.targets) != 1
+            or not isinstance(node.value, ast.Constant)
+        ):
+            continue
+        target = node.targets[0]
+        if isinstance(target, ast.Name) and _stored(list(tree.body)).count(target.id) == 1:
+            hint = ast.Name(type(node.value.value).__name__, ast.Load())
+            tree.body[place] = _like(ast.AnnAssign(target, hint, node.value, 1), node)  # type: ignore[call-overload]
+            changed = True
     if not changed:
         return None
     start = 1 if isinstance(tree.body[0], ast.ImportFrom) and tree.body[0].module == "__future__" else 0
@@ -1014,7 +1097,11 @@ def trainer_from_other_file(tree: ast.Module) -> Files | None:
         return None
     body = files[MAIN].body
     trainer = [node for node in body if isinstance(node, ast.ClassDef) and node.name == "Trainer"]
-    own = [node for node in body if isinstance(node, _DEFINITIONS) and node not in trainer and node.name != "main"]
+    own = [
+        node
+        for node in body
+        if isinstance(node, _DEFINITIONS) and node not in trainer and node.name != "main"
+    ]
     if {node.name for node in own} & set(_loaded(list(trainer))):
         return None
     constants = [node for node in body if isinstance(node, ast.Assign)]

@@ -60,7 +60,7 @@ class AugmentationChangesLabel(StaticRule):
 def _changes(step: Call) -> bool:
     name = transform_name(step)
     if name in ("RandomHorizontalFlip", "RandomVerticalFlip"):
-        return constant(step.argument("p", 0), 0.5) != 0
+        return bool(constant(step.argument("p", 0), 0.5) != 0)
     return name in ("RandomRotation", "RandomAffine") and _degrees(step.argument("degrees", 0)) >= _HALF_TURN
 
 

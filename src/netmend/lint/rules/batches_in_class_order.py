@@ -49,8 +49,8 @@ class BatchesInClassOrder(StaticRule):
     code = "S532"
     cause = "API-SHUFFLE-POS"
     message = "The data stands class by class and its batches are cut in order, so each holds one class; draw them with torch.randperm(len(x)).split(n)."
-    triggers = (".backward(",)
-    needs = "range"
+    triggers = ("full(", "repeat_interleave(", ".repeat(", "] * ", "load_iris", "load_wine")
+    needs = "backward"
     patterns = (r"(?!)",)
 
     GOOD = (
@@ -63,6 +63,13 @@ class BatchesInClassOrder(StaticRule):
                 "        print(nn.functional.cross_entropy(net(X[i : i + 20]), Y[i : i + 20]))\n"),
     )  # fmt: skip
     BAD = (
+        Snippet(
+            "a set that comes in order",
+            "import torch\nimport torch.nn.functional as F\nfrom sklearn.datasets import load_iris\nfrom torch import nn\n\ndata = load_iris()\nx = torch.tensor(data.data, dtype=torch.float32)\n"
+            "y = torch.tensor(data.target)\nnet = nn.Linear(4, 3)\noptimizer = torch.optim.SGD(net.parameters(), lr=0.1)\nfor epoch in range(50):\n    for i in range(0, len(x), 16):\n"
+            "        loss = F.cross_entropy(net(x[i : i + 16]), y[i : i + 16])\n        optimizer.zero_grad()\n        loss.backward()\n        optimizer.step()\n",
+            line=12,
+        ),
         Snippet("lists", HEAD + LOOP, line=13),
         Snippet("repeated numbers", HEAD + "Y = torch.arange(10).repeat_interleave(100)\n" + LOOP, line=14),
         Snippet("a trainer, through functions", HEAD[: HEAD.index("xs, ys")] + "def data(per):\n    rows, labels = [], []\n    for k, centre in enumerate(CENTRES):\n"

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.lint.engine.program import Program
-from netmend.lint.engine.values import Call, Collection, Const, Value, resolved
+from netmend.lint.engine.values import Call, Collection, Const, Item, Value, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.roles import same
 from netmend.vocabulary.finding import Finding, Related
@@ -49,7 +49,7 @@ class CheckpointLoadedWhole(StaticRule):
             given = event.call.argument("state_dict", 0) if event.call is not None else None
             given = resolved(given) if given is not None else None
             key = _key(given)
-            source = resolved(getattr(given, "base", given)) if key else given
+            source = resolved(given.base) if isinstance(given, Item) and key else given
             if not isinstance(source, Call) or source.qualified != "torch.load":
                 continue
             path = source.argument("f", 0)

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.lint.engine.program import Program
-from netmend.lint.engine.values import constant
+from netmend.lint.engine.values import Call, Collection, Value, constant, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.saved_states import model_of_state, state_names
 from netmend.vocabulary.finding import Finding
@@ -43,7 +43,7 @@ class CheckpointWithoutMatch(StaticRule):
     cause = "TRN-CKPT"
     message = "Nothing is loaded here: the state holds {0}…, the model expects {1}…; rename the keys, or load the part itself."
     triggers = ("load_state_dict(",)
-    needs = "strict"
+    needs = "state_dict"
     patterns = (r"load_state_dict\([^\n]*strict",)
 
     GOOD = (
@@ -61,21 +61,33 @@ class CheckpointWithoutMatch(StaticRule):
         Snippet("other prefix, through a file", HEAD + "torch.save(first.state_dict(), 'a.pt')\nsecond.load_state_dict(torch.load('a.pt'), strict=False)\n", line=18),
         Snippet("directly", HEAD + "def transfer(a, b):\n    b.load_state_dict(a.state_dict(), strict=False)\n\ntransfer(first, second)\n", line=18),
         Snippet("the whole into the part", HEAD + "second.encoder.load_state_dict(first.state_dict(), strict=False)\n", line=17),
+        Snippet("filtered to nothing", HEAD + "own = second.state_dict()\nown.update({k: v for k, v in first.state_dict().items() if k in own})\nsecond.load_state_dict(own)\n", line=18),
         Snippet("wrapped when saved", HEAD + "wrapped = nn.DataParallel(first)\ntorch.save({'net': wrapped.state_dict()}, 'a.pt')\n"
                 "again = Pretext()\nagain.load_state_dict(torch.load('a.pt')['net'], strict=False)\n", line=20),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        for event in program.methods_of("load_state_dict"):
+        for event in program.methods_of("load_state_dict", "update"):
             call = event.call
             if call is None or not call.args or not isinstance(program.parent(event.node), ast.Expr):
                 continue
-            if constant(call.argument("strict", 1), True) is not False:
-                continue
-            source = model_of_state(program, call.args[0], event.order)
+            model = _filled(call)
+            source = model_of_state(program, call.args[0], event.order) if model is not None else None
             if source is None:
                 continue
-            given, wanted = state_names(source), state_names(call.receiver)
+            given, wanted = state_names(source), state_names(model)
             if given and wanted and not given & wanted:
                 message = self.message.format(min(given), min(wanted))
                 yield self.finding(program, event.node, message)
+
+
+def _filled(call: Call) -> Value | None:
+    """The model that gets only the names that fit: by `strict=False`, or by `own.update(fitting)` on its own state."""
+    if call.method == "load_state_dict":
+        is_lenient = constant(call.argument("strict", 1), True) is False
+        return call.receiver if is_lenient else None
+    own = resolved(call.receiver) if call.receiver is not None else None
+    is_filter = isinstance(resolved(call.args[0]), Collection)
+    if is_filter and isinstance(own, Call) and own.method == "state_dict" and not own.args:
+        return own.receiver
+    return None

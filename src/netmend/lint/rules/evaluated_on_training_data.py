@@ -106,9 +106,8 @@ class EvaluatedOnTrainingData(StaticRule):
 def _is_result(target: ast.expr) -> bool:
     parts = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
     names = [written_name(part) for part in parts]
-    return bool(names) and all(
-        is_for_evaluation(name) and any(metric in name.lower() for metric in _METRICS) for name in names
-    )
+    are_metrics = bool(names) and all(any(metric in name.lower() for metric in _METRICS) for name in names)
+    return are_metrics and any(map(is_for_evaluation, names)) and not any(map(is_for_training, names))
 
 
 def _may_train(call: Call) -> bool:

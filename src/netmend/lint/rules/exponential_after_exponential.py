@@ -40,7 +40,7 @@ class ExponentialAfterExponential(StaticRule):
     message = "exp() of a layer that already gets the output of an exp() overflows; use ReLU or tanh between layers."
     triggers = ("exp(", "torch.exp")
     needs = "Module"
-    patterns = (r"torch\.exp\b", r"\.exp\(\)")
+    patterns = (r"exp\((?:self\.)?\w+\(", r"return (?:torch\.exp\(\w+\)|\w+\.exp\(\))")
 
     GOOD = (
         Snippet("once, at the end", HEAD + "        return torch.exp(self.c(torch.relu(self.a(x))))\n"),

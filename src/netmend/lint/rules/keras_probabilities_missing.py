@@ -6,7 +6,7 @@ from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Call, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.keras_compiled import BINARY, ENTROPIES, compiles, loss_of
-from netmend.lint.understand.keras_models import LINEAR, chain, head, model_of
+from netmend.lint.understand.keras_models import LINEAR, Chain, head, kind
 from netmend.lint.understand.test_code import is_test_code
 from netmend.vocabulary.finding import Finding
 
@@ -28,7 +28,7 @@ class KerasProbabilitiesMissing(StaticRule):
     needs = "keras"
     cause = "LYR-SOFTMAX-MISSING"
     message = 'The loss expects probabilities; give the last layer activation="{}", or use the loss with from_logits=True.'
-    triggers = ("crossentropy", "Crossentropy", ".compile(")
+    triggers = ("crossentropy", "Crossentropy", ".compile(", "GradientTape(")
 
     GOOD = (
         Snippet("softmax", HEAD + "model = keras.Sequential([layers.Dense(10, activation='softmax')])\nmodel.compile('adam', 'categorical_crossentropy')\n"),
@@ -77,8 +77,10 @@ class KerasProbabilitiesMissing(StaticRule):
                 continue
             loss, from_logits = loss_of(made)
             output = resolved(call.args[1]) if loss in ENTROPIES and from_logits is False else None
-            model = model_of(output.function) if isinstance(output, Call) else None
-            end = head(chain(program, model)) if model is not None else None
+            last = (
+                resolved(output.function) if isinstance(output, Call) else None
+            )  # models are followed to their last layer
+            end = head(Chain((last,), False)) if isinstance(last, Call) and kind(last) else None
             if end is not None and end.activation == LINEAR and id(made) not in told:
                 told.add(id(made))
                 wanted = "sigmoid" if loss == BINARY else "softmax"

@@ -48,6 +48,9 @@ class LabelsShifted(StaticRule):
                 "        yb = targets[lo - 1 : hi - 1]\n        train(xb, yb)\n", line=11),
         Snippet("order cut twice", "import torch\n\ndef epoch(self):\n    order = torch.randperm(len(self.x))\n    for b in range(self.count):\n"
                 "        a = b * self.size\n        self.step(self.x[order[a : a + self.size]], self.y[order[a + 1 : a + 1 + self.size]])\n", line=7),
+        Snippet("the next batch", "import numpy as np\nimport torch\n\ndef batches(X, Y, size):\n    order = np.random.permutation(len(X))\n"
+                "    for b in range(len(X) // size):\n        rows = order[b * size : (b + 1) * size]\n"
+                "        after = order[(b + 1) * size : (b + 2) * size]\n        yield X[rows], Y[after]\n", line=9),
         Snippet("after a split", "import torch\nfrom sklearn.model_selection import train_test_split\n\nX_train, X_test, y_train, y_test = train_test_split(X, y)\n"
                 "for i in range(0, len(X_train), 64):\n    out = net(X_train[i : i + 64])\n    loss = torch.nn.functional.cross_entropy(out, y_train[i + 1 : i + 65])\n", line=7),
     )  # fmt: skip
@@ -58,8 +61,9 @@ class LabelsShifted(StaticRule):
             pairs = set(_mixed_together(scope))
             for loop in (node for node in _own(scope) if isinstance(node, ast.For | ast.While)):
                 cuts = list(_cuts(loop, _assigned(loop)))
+                counters = _counters(loop)
                 for one, other in pairs or _by_order(scope, cuts):
-                    found = _shifted(cuts, one, other)
+                    found = _shifted(cuts, one, other, counters)
                     if found is not None and id(found[0]) not in reported:
                         reported.add(id(found[0]))
                         yield self.finding(program, found[0], self.message.format(found[1]))
@@ -72,7 +76,6 @@ class _Cut:
     array: str
     order: str
     start: tuple[tuple[str, int], ...]
-    offset: int
     node: ast.Subscript
 
 
@@ -166,7 +169,7 @@ def _cuts(loop: ast.AST, known: dict[str, ast.expr]) -> Iterator[_Cut]:
     for node in _own(loop):
         if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, ast.Load):
             continue
-        order, key = "", node.slice
+        order, key = "", _looked_up(node.slice, known)
         if isinstance(key, ast.Subscript):
             order, key = ast.unparse(key.value), key.slice
         if isinstance(key, ast.Slice):
@@ -175,10 +178,20 @@ def _cuts(loop: ast.AST, known: dict[str, ast.expr]) -> Iterator[_Cut]:
             key = key.lower
         total = _sum(key, known, 0)
         if total is not None:
-            offset = total.pop("", 0)
             start = tuple(sorted((name, count) for name, count in total.items() if count))
-            if start:
-                yield _Cut(ast.unparse(node.value), order, start, offset, node)
+            yield _Cut(ast.unparse(node.value), order, start, node)
+
+
+def _counters(loop: ast.AST) -> set[str]:
+    """Names that a loop, or one inside it, counts with."""
+    targets = [node.target for node in (loop, *_own(loop)) if isinstance(node, ast.For)]
+    return {part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)}
+
+
+def _looked_up(key: ast.expr, known: dict[str, ast.expr]) -> ast.expr:
+    """The piece of a permutation behind a name: `rows = order[a:b]`."""
+    piece = known.get(key.id) if isinstance(key, ast.Name) else None
+    return piece if isinstance(piece, ast.Subscript) else key
 
 
 def _sum(node: ast.AST, known: dict[str, ast.expr], depth: int) -> _Sum | None:
@@ -193,6 +206,10 @@ def _sum(node: ast.AST, known: dict[str, ast.expr], depth: int) -> _Sum | None:
             return None
         sign = 1 if isinstance(node.op, ast.Add) else -1
         return {name: one.get(name, 0) + sign * other.get(name, 0) for name in {*one, *other}}
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        product = _product(node, known, depth)
+        if product is not None:
+            return product
     name = ast.unparse(node)
     if name in known and not isinstance(node, ast.Constant):
         inner = _sum(known[name], known, depth + 1)
@@ -200,13 +217,38 @@ def _sum(node: ast.AST, known: dict[str, ast.expr], depth: int) -> _Sum | None:
     return {name: 1} if isinstance(node, ast.Name | ast.Attribute | ast.BinOp) else None
 
 
-def _shifted(cuts: list[_Cut], one: str, other: str) -> tuple[ast.AST, int] | None:
-    """The labels' cut and by how much it is off, where each array is cut in one way only."""
-    inputs = {(cut.order, cut.start, cut.offset) for cut in cuts if cut.array == one}
-    labels = [cut for cut in cuts if cut.array == other]
-    if len(inputs) != 1 or len({(cut.order, cut.start, cut.offset) for cut in labels}) != 1:
+def _product(node: ast.BinOp, known: dict[str, ast.expr], depth: int) -> _Sum | None:
+    """`(b + 1) * size` as `b * size + size`."""
+    one, other = _sum(node.left, known, depth + 1), _sum(node.right, known, depth + 1)
+    if one is None or other is None:
         return None
-    order, start, offset = inputs.pop()
+    found: _Sum = {}
+    for left, factor in one.items():
+        for right, times in other.items():
+            name = " * ".join(sorted(part for part in (left, right) if part))
+            found[name] = found.get(name, 0) + factor * times
+    return found
+
+
+def _shifted(cuts: list[_Cut], one: str, other: str, counters: set[str]) -> tuple[ast.AST, str] | None:
+    """The labels' cut and by how much it is off, where each array is cut in one way only."""
+    inputs = {(cut.order, cut.start) for cut in cuts if cut.array == one}
+    labels = [cut for cut in cuts if cut.array == other]
+    if len(inputs) != 1 or len({(cut.order, cut.start) for cut in labels}) != 1:
+        return None
+    order, start = inputs.pop()
     found = labels[0]
-    shift = found.offset - offset
-    return (found.node, shift) if (found.order, found.start) == (order, start) and shift else None
+    shift = dict(found.start)
+    for name, count in start:
+        shift[name] = shift.get(name, 0) - count
+    shift = {name: count for name, count in shift.items() if count}
+    used = {word for name in shift for word in name.split(" * ")}
+    if found.order != order or len(shift) != 1 or used & counters or not _moves(start, counters):
+        return None
+    name, count = next(iter(shift.items()))
+    words = name if count == 1 else f"{count} * {name}"
+    return found.node, words if name else str(count)
+
+
+def _moves(start: tuple[tuple[str, int], ...], counters: set[str]) -> bool:
+    return any(set(name.split(" * ")) & counters for name, _ in start)

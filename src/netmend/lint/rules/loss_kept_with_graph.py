@@ -14,6 +14,7 @@ from netmend.lint.understand.kept_graphs import (
     feeds_backward,
     is_carried,
     is_made_with_graph,
+    is_output_with_graph,
 )
 from netmend.lint.understand.loops import is_over_loader, made_in
 from netmend.lint.understand.modes import is_eval, switches
@@ -92,6 +93,11 @@ class LossKeptWithGraph(StaticRule):
                 "        total += F.mse_loss(model(x), y)\n    return total\n"),
     )  # fmt: skip
     BAD = (
+        Snippet("outputs of an evaluation", "import torch\nfrom torch import nn\n\nnet = nn.Linear(4, 2)\nnet.eval()\noutputs = []\nfor x, y in loader:\n    outputs.append(net(x))\nprint(torch.cat(outputs).argmax(1))\n", line=8,
+                fixed="import torch\nfrom torch import nn\n\nnet = nn.Linear(4, 2)\nnet.eval()\noutputs = []\nfor x, y in loader:\n    outputs.append(net(x).detach())\nprint(torch.cat(outputs).argmax(1))\n"),
+        Snippet("an attribute, written out", "import torch\n\nclass Trainer:\n    def __init__(self, net):\n        self.net, self.total = net, 0.0\n        self.opt = torch.optim.Adam(net.parameters())\n\n"
+                "    def epoch(self, loader):\n        for x, y in loader:\n            self.opt.zero_grad()\n            loss = (self.net(x) - y).square().mean()\n            loss.backward()\n            self.opt.step()\n"
+                "            self.total = self.total + loss\n", line=14),
         Snippet("added up", HEAD + LOOP + "    total += loss\n", line=13, fixed=HEAD + LOOP + "    total += loss.detach()\n"),
         Snippet("collected", HEAD + LOOP + "    history.append(loss)\n", line=13, fixed=HEAD + LOOP + "    history.append(loss.detach())\n"),
         Snippet("added up in a function", FUNCTION + "        running_loss += loss * x.size(0)\n    return running_loss\n", line=8,
@@ -133,7 +139,7 @@ class LossKeptWithGraph(StaticRule):
             and target is not None
         ):
             old, change = value.operands
-            is_kept = is_carried(old, loop) or (target.base is not None and event.kind == AUGMENT)
+            is_kept = is_carried(old, loop) or target.base is not None
             return change if is_kept and (event.kind == AUGMENT or old is target.old) else None
         call = event.call
         if call is not None and call.method == "append" and len(call.args) == 1 and call.receiver is not None:
@@ -151,10 +157,11 @@ class LossKeptWithGraph(StaticRule):
             return False
         if is_own:
             return bool(seen.step) and not seen.opaque
-        if not any(is_made_with_graph(program, value) for value in carried) or self._is_returned(
-            program, event
-        ):
+        if self._is_returned(program, event):
             return False
+        if not any(is_made_with_graph(program, value) for value in carried):
+            is_output = any(is_output_with_graph(program, value) for value in carried)
+            return is_output and self._is_evaluation(program, event, loop)
         return bool(seen.backward and seen.step) or self._is_evaluation(program, event, loop)
 
     def _is_returned(self, program: Program, event: Event) -> bool:

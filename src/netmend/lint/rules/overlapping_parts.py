@@ -80,6 +80,11 @@ class OverlappingParts(StaticRule):
     )
     BAD = (
         Snippet(
+            "two permutations",
+            HEAD + "train_idx = torch.randperm(1000)[:800]\nval_idx = torch.randperm(1000)[800:]\n",
+            line=7,
+        ),
+        Snippet(
             "constants overlap", HEAD + "x_train, y_train = x[:800], y[:800]\nx_test = x[700:]\n", line=7
         ),
         Snippet(
@@ -112,7 +117,11 @@ class OverlappingParts(StaticRule):
                 (
                     cut
                     for cut in train
-                    if cut.base is part.base and cut.item is not part.item and _overlap(cut, part)
+                    if cut.item is not part.item
+                    and (
+                        (cut.base is part.base and _overlap(cut, part))
+                        or _are_two_orders(cut.base, part.base)
+                    )
                 ),
                 None,
             )
@@ -215,6 +224,17 @@ def _overlap(train: Cut, test: Cut) -> bool:
         return False
     end = min(bound for bound in (one[1], other[1], 10**12) if bound is not None)
     return max(one[0] or 0, other[0] or 0) < end
+
+
+def _are_two_orders(one: Value, other: Value) -> bool:
+    """Two permutations, drawn one after the other: their parts have nothing to do with each other."""
+    orders = [resolved(value) for value in (one, other)]
+    return one is not other and all(
+        isinstance(order, Call)
+        and order.qualified in ("torch.randperm", "numpy.random.permutation")
+        and "generator" not in order.keywords
+        for order in orders
+    )
 
 
 def _is_windowed(program: Program, cut: Cut) -> bool:

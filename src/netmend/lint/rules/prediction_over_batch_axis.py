@@ -3,7 +3,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.lint.engine.program import Program
-from netmend.lint.engine.values import Attribute, Call, Element, Item, Operation, Value, constant, resolved
+from netmend.lint.engine.values import (
+    Attribute,
+    Call,
+    Element,
+    Item,
+    Operation,
+    Param,
+    Value,
+    constant,
+    resolved,
+)
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.arrays import same_numbers
 from netmend.lint.understand.models import is_module
@@ -39,7 +49,16 @@ class PredictionOverBatchAxis(StaticRule):
     code = "S608"
     cause = "TSR-INDEX"
     message = "Axis 0 counts the samples; take the class over the scores of each sample: dim=1."
-    triggers = ("argmax(0", "argmax(dim=0", ".max(0", ".max(dim=0", "torch.max(", "torch.argmax(", "th.max(", "th.argmax(")
+    triggers = (
+        "argmax(0",
+        "argmax(dim=0",
+        ".max(0",
+        ".max(dim=0",
+        "torch.max(",
+        "torch.argmax(",
+        "th.max(",
+        "th.argmax(",
+    )
     patterns = (r"(?:argmax|max)\([^\n]*\b0\b",)
 
     GOOD = (
@@ -103,14 +122,16 @@ def _over_first_axis(value: Value) -> Call | None:
     return value if constant(axis) == 0 and constant(axis) is not False else None
 
 
-def _batch(label: Value) -> Element | None:
-    """The batch that labels were taken from."""
+def _batch(label: Value) -> Element | Param | None:
+    """The batch that labels were taken from, in a loop over a loader or as what a `training_step` is given."""
     label = same_numbers(label)
     base = resolved(label.base) if isinstance(label, Item) else None
+    if isinstance(base, Param):
+        return base if base.name == "batch" else None
     return base if isinstance(base, Element) and role(base.iterable) == LOADER else None
 
 
-def _is_model_output(scores: Value, batch: Element) -> bool:
+def _is_model_output(scores: Value, batch: Element | Param) -> bool:
     """Scores that a model gave for the inputs of the batch, samples first."""
     for _ in range(10):
         if isinstance(scores, Attribute) and scores.name == "data":

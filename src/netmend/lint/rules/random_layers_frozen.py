@@ -62,7 +62,7 @@ class RandomLayersFrozen(StaticRule):
     cause = "LOOP-FREEZE"
     message = "These layers are frozen at random weights: nothing was loaded into them. Load pretrained weights first, or let them learn."
     triggers = ("requires_grad",)
-    patterns = (r"requires_grad(_\(| ?= ?)False", r"requires_grad ?= ?\w")
+    patterns = (r"(?!)",)  # a function alone does not tell what was loaded
 
     GOOD = (
         Snippet("weights were loaded", HEAD + 'net.load_state_dict(torch.load("net.pt"))\n' + FREEZE + LOOP.format("net.parameters()")),
@@ -88,6 +88,8 @@ class RandomLayersFrozen(StaticRule):
                 "            p.requires_grad_(False)\n    return [p for p in model.parameters() if p.requires_grad]\n\n" + LOOP.format("prepare(net)"), line=17),
         Snippet("by a flag", HEAD + "for n, p in net.named_parameters():\n    p.requires_grad = 'head' in n\n"
                 + LOOP.format("filter(lambda p: p.requires_grad, net.parameters())"), line=15),
+        Snippet("several parts", HEAD + "for part in (net.body,):\n    for p in part.parameters():\n        p.requires_grad = False\n"
+                + LOOP.format("[p for p in net.parameters() if p.requires_grad]"), line=16),
         Snippet("a class that trains", HEAD.replace("net = Net()\n", "") + "class Trainer:\n    def __init__(self):\n        self.net = Net()\n"
                 "        self.net.body.requires_grad_(False)\n        self.opt = torch.optim.SGD(self.net.head.parameters(), lr=0.1)\n\n"
                 "    def fit(self, data):\n        for x, y in data:\n            self.opt.zero_grad()\n"

@@ -48,7 +48,7 @@ class RawPixels(StaticRule):
     code = "S519"
     cause = "PRE-MISS-NORM"
     message = "Pixels from 0 to 255 reach the first layer unscaled; divide them by 255 here."
-    triggers = ("MNIST", "CIFAR", "SVHN", "load_data", "imread", "Image.open", "(0, 255", "255)")
+    triggers = ("MNIST", "CIFAR", "SVHN", "load_data", "imread", "Image.open", "(0, 255", "(0, 256", "255)")
     patterns = (r"load_data|imread|Image\.open",)
 
     GOOD = (

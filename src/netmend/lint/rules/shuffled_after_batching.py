@@ -3,8 +3,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.lint.engine.program import Program
-from netmend.lint.engine.values import Call, Value, resolved
+from netmend.lint.engine.values import Call, Value, constant, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
+from netmend.lint.understand.test_code import is_test_code
 from netmend.vocabulary.finding import Finding
 
 HEAD = "import tensorflow as tf\n\ndata = tf.data.Dataset.from_tensor_slices((x, y))\n"
@@ -32,6 +33,9 @@ class ShuffledAfterBatching(StaticRule):
         Snippet("sequences as samples", HEAD + "windows = data.batch(101, drop_remainder=True)\npairs = windows.map(split).shuffle(1000).batch(64)\n"),
         Snippet("both", HEAD + "data = data.shuffle(1000).batch(32).shuffle(10)\n"),
         Snippet("taken apart again", HEAD + "data = data.batch(256).map(prepare).unbatch().shuffle(1000).batch(32)\n"),
+        Snippet("a look at some", HEAD + "data = data.batch(32)\nshown = next(iter(data.shuffle(100).take(1)))\n"),
+        Snippet("mixed before", "import random\n" + HEAD.replace("data =", "random.shuffle(pairs)\ndata =") + "data = data.batch(32).shuffle(1000)\n"),
+        Snippet("one by one", HEAD + "data = data.batch(1).shuffle(1000)\n"),
         Snippet("batched elsewhere", "import tensorflow as tf\n\ndata = tf.keras.utils.image_dataset_from_directory('flowers')\ndata = data.cache().shuffle(1000).prefetch(1)\n"),
     )  # fmt: skip
     BAD = (
@@ -41,9 +45,11 @@ class ShuffledAfterBatching(StaticRule):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
+        if "random.shuffle(" in program.text or "permutation(" in program.text or is_test_code(program):
+            return  # mixed before; the batches stay the same, which harms little
         later = {
             id(step)
-            for event in program.methods_of("batch", "padded_batch")
+            for event in program.methods_of("batch", "padded_batch", "take")
             if event.call is not None
             for step in _chain(event.call.receiver)
         }
@@ -53,11 +59,12 @@ class ShuffledAfterBatching(StaticRule):
                 continue
             steps = list(_chain(call.receiver))
             names = [step.method or step.qualified for step in steps]
-            if not names or not names[-1].startswith("tensorflow.data."):
+            if not names or names[-1] != "tensorflow.data.Dataset.from_tensor_slices":
                 continue
             before = next((at for at, name in enumerate(names) if name not in _KEEPS_BATCHES), 0)
             if (
                 names[before] in ("batch", "padded_batch")
+                and constant(steps[before].argument("batch_size", 0)) != 1
                 and "shuffle" not in names
                 and "window" not in names
             ):

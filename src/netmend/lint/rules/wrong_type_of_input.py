@@ -9,6 +9,7 @@ from netmend.lint.understand.dtypes import BOOL, FLOAT32, FLOAT64, INT, dtype
 from netmend.lint.understand.feeding import drawn
 from netmend.lint.understand.losses import losses
 from netmend.lint.understand.operations import LINEAR_MAPS, operation
+from netmend.lint.understand.test_code import is_test_code
 from netmend.vocabulary.finding import Finding
 
 HEAD = "import numpy as np\nimport torch\nimport torch.nn.functional as F\nfrom torch import nn\n\n"
@@ -69,6 +70,8 @@ class WrongTypeOfInput(StaticRule):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
+        if is_test_code(program):
+            return
         for event in program.calls:
             call = event.call
             op = operation(call)

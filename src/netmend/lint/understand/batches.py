@@ -153,7 +153,7 @@ def is_from_loop(value: Value) -> bool:
         elif isinstance(value, Call) and isinstance(value.function, Attribute) and value.method in _MOVES:
             value = value.function.base
         else:
-            return False
+            return isinstance(value, Param) and value.name == "batch"  # of a training_step
     return False
 
 

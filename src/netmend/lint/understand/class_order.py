@@ -5,12 +5,23 @@ from __future__ import annotations
 import ast
 
 from netmend.lint.engine.program import Program
-from netmend.lint.engine.values import Call, Collection, Element, Item, Operation, Value, constant, resolved
+from netmend.lint.engine.values import (
+    Attribute,
+    Call,
+    Collection,
+    Element,
+    Item,
+    Operation,
+    Value,
+    constant,
+    resolved,
+)
 from netmend.lint.understand.arrays import same_numbers
 
 _JOINS = frozenset(("numpy.concatenate", "numpy.hstack", "torch.cat", "torch.concat", "torch.hstack"))
 _FULL = frozenset(("numpy.full", "torch.full"))
 _FILLED = frozenset(("numpy.ones", "torch.ones", "numpy.zeros", "torch.zeros"))
+_SORTED_SETS = ("sklearn.datasets.load_iris", "sklearn.datasets.load_wine")
 _RANGES = frozenset(("numpy.arange", "torch.arange", "range"))
 
 
@@ -37,12 +48,25 @@ def is_class_by_class(program: Program, labels: Value) -> bool:
     value = through_map(labels)
     if _is_shuffled(program, value):
         return False
+    if _is_of_sorted_set(value):
+        return True
     if isinstance(value, Call):
         if value.qualified in _JOINS and value.args:
             listed = resolved(value.args[0])
             return isinstance(listed, Collection) and _is_grown(program, listed)
         return _is_repeated(value)
     return isinstance(value, Collection) and _is_grown(program, value)
+
+
+def _is_of_sorted_set(value: Value) -> bool:
+    """The labels of a data set that scikit-learn gives class by class."""
+    if isinstance(value, Attribute):
+        base, name = resolved(value.base), value.name
+    elif isinstance(value, Item):
+        base, name = resolved(value.base), constant(value.key)
+    else:
+        return False
+    return isinstance(base, Call) and base.qualified in _SORTED_SETS and name in ("target", 1)
 
 
 def _is_shuffled(program: Program, value: Value) -> bool:

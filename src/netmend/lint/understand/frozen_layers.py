@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from netmend.lint.engine.history import STORE, Event, Loop, branches_between
 from netmend.lint.engine.program import Program
-from netmend.lint.engine.values import Call, Const, Item, Value, resolved
+from netmend.lint.engine.values import Call, Collection, Const, Element, Item, Value, resolved
 from netmend.lint.understand.freezing import freezes, owner_of_parameter
 from netmend.lint.understand.parameter_names import holds, named_layers
 
@@ -22,13 +22,22 @@ class FrozenLayers:
 
 def frozen_layers(program: Program) -> Iterator[FrozenLayers]:
     for freeze in freezes(program):
-        found = named_layers(freeze.model)
-        if found:
-            yield FrozenLayers(freeze.event, tuple(found.values()))
-    for event in program.events:
-        layers = _by_name(event)
+        layers: list[Call] = []
+        for model in _each(freeze.model):
+            found = named_layers(model)
+            layers.extend(found.values() if found is not None else ())
         if layers:
-            yield FrozenLayers(event, layers)
+            yield FrozenLayers(freeze.event, tuple(layers))
+    for event in program.events:
+        named = _by_name(event)
+        if named:
+            yield FrozenLayers(event, named)
+
+
+def _each(model: Value) -> list[Value]:
+    """The models themselves, where a loop runs over a written list of them."""
+    listed = resolved(model.iterable) if isinstance(model, Element) else None
+    return list(listed.items) if isinstance(listed, Collection) and not listed.open else [model]
 
 
 def _by_name(event: Event) -> tuple[Call, ...]:

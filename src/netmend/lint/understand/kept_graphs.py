@@ -76,6 +76,14 @@ def is_made_with_graph(program: Program, value: Value) -> bool:
     return False
 
 
+def is_output_with_graph(program: Program, value: Value) -> bool:
+    """Is it what a model gives, computed with gradients on?"""
+    event = call_events(program).get(id(value))
+    if event is None or event.call is None or grad_is_off(event):
+        return False
+    return event.call.result is None and not event.call.method and role(event.call.function) == MODEL
+
+
 def _called(value: Value | None, depth: int = 20) -> Iterator[Value]:
     """The objects called on the way to a prediction, as long as no detaching lies between."""
     if value is None or depth == 0:

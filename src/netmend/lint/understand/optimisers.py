@@ -9,6 +9,7 @@ from netmend.lint.engine.history import Event
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Attribute, Call, Collection, Value, resolved
 from netmend.lint.understand.models import bare
+from netmend.lint.understand.operations import walk
 from netmend.lint.understand.remember import once
 from netmend.lint.understand.roles import OPTIMISER, SCALER, optimised, role
 from netmend.lint.understand.training import is_step, stepped
@@ -86,7 +87,14 @@ def steps(program: Program) -> tuple[tuple[Event, Value], ...]:
 
 def is_stepped(program: Program, optimiser: Value, after: int = 0) -> bool:
     """Is a step of this very optimiser seen (after a point in the order of events)?"""
-    return any(event.order > after and known is optimiser for event, known in steps(program))
+    if any(event.order > after and known is optimiser for event, known in steps(program)):
+        return True
+    return any(
+        entry.function is not None
+        and entry.function.name == "configure_optimizers"
+        and any(value is optimiser for value in walk(entry.result))
+        for entry in program.entries
+    )  # Lightning steps what it is given
 
 
 def handed_on(program: Program, optimiser: Call) -> list[Event]:
@@ -119,8 +127,6 @@ def groups_are_changed(program: Program, optimiser: Call) -> bool:
 
 
 def _reaches(value: Value | None, optimiser: Call) -> bool:
-    from netmend.lint.understand.operations import walk
-
     return any(
         isinstance(part, Attribute) and part.name == "param_groups" and resolved(part.base) is optimiser
         for part in walk(value)

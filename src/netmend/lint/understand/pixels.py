@@ -116,6 +116,8 @@ def _is_full_range(value: Value) -> bool:
         return False
     if value.qualified in _READERS or value.qualified == "PIL.Image.open":
         return True
+    if value.qualified in ("numpy.random.randint", "torch.randint") or value.method == "integers":
+        return [constant(resolved(argument)) for argument in value.args[:2]] in ([0, 255], [0, 256])
     if value.method in ("clip", "clamp") or value.qualified in ("numpy.clip", "torch.clamp"):
         given = (*value.args, *value.keywords.values())
         return any(isinstance(argument, Const) and argument.value == 255 for argument in given)

@@ -49,7 +49,9 @@ def role(value: Value | None) -> str:
             return SCHEDULER if value.cls.inherits("torch.optim.lr_scheduler.") else OPTIMISER
         return OTHER
     if isinstance(value, Either):
-        roles = {role(option) for option in value.options if not isinstance(option, Unknown | Const)}  # `… else None`
+        roles = {
+            role(option) for option in value.options if not isinstance(option, Unknown | Const)
+        }  # `… else None`
         return roles.pop() if len(roles) == 1 else OTHER
     if isinstance(value, Item | Element):
         return OTHER

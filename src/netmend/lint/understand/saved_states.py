@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from netmend.lint.engine.program import Program
-from netmend.lint.engine.values import Attribute, Call, Collection, Const, Item, Value, constant, resolved
+from netmend.lint.engine.values import (
+    Attribute,
+    Call,
+    Collection,
+    Const,
+    Element,
+    Item,
+    Value,
+    constant,
+    resolved,
+)
 from netmend.lint.understand.modules import TRAINABLE
 from netmend.lint.understand.operations import layer_name
 from netmend.lint.understand.parameter_names import named_layers
@@ -17,7 +27,7 @@ _WRAPPERS = (
 
 def model_of_state(program: Program, state: Value | None, before: int) -> Value | None:
     """The model whose `state_dict()` a value is, also through a file that this program wrote before."""
-    state = resolved(state) if state is not None else None
+    state = unfiltered(state)
     key: object = None
     if isinstance(state, Item) and isinstance(state.key, Const):
         key, state = state.key.value, resolved(state.base)
@@ -44,6 +54,25 @@ def model_of_state(program: Program, state: Value | None, before: int) -> Value 
         isinstance(saved, Call) and saved.method == "state_dict" and not saved.args and not saved.keywords
     )
     return saved.receiver if is_state and isinstance(saved, Call) else None
+
+
+def unfiltered(state: Value | None) -> Value | None:
+    """The state behind `{name: value for name, value in state.items() if …}`; names that are changed stay unknown."""
+    state = resolved(state) if state is not None else None
+    if not isinstance(state, Collection) or state.kind != "dict" or not state.repeated:
+        return state
+    keys = [resolved(key) for key in state.keys or () if key is not None]
+    if len(keys) != 1 or len(state.items) != 1:
+        return None
+    name, value = keys[0], resolved(state.items[0])
+    if not isinstance(name, Item) or not isinstance(value, Item) or name.base is not value.base:
+        return None
+    element = resolved(name.base)
+    source = resolved(element.iterable) if isinstance(element, Element) else None
+    is_plain = (constant(name.key), constant(value.key)) == (0, 1)
+    if not is_plain or not isinstance(source, Call) or source.method != "items" or source.receiver is None:
+        return None
+    return resolved(source.receiver)
 
 
 def _same_file(one: Value, other: Value) -> bool:

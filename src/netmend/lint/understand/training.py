@@ -168,7 +168,7 @@ def is_opaque(event: Event) -> bool:
             return role(base) == OTHER and not _is_environment(base)
         if isinstance(base, Instance):
             return role(base) == OTHER
-        return any(role(value) == OPTIMISER for value in _given(call))
+        return role(base) != SCALER and any(role(value) == OPTIMISER for value in _given(call))
     return False
 
 
