@@ -201,12 +201,18 @@ def test_mending_goes_on_until_nothing_is_left_and_a_second_time_changes_nothing
     assert fix.fixed_point(result.text, check) == fix.Result(result.text)
 
 
-def test_a_fix_that_makes_a_new_finding_is_taken_back_and_the_others_stay() -> None:
-    check = both(rule("spoil", "worse"), rule("worse", "worse", "S102"), rule("bad", "good", "S103"))
+def test_a_fix_that_moves_its_finding_elsewhere_is_taken_back_and_the_others_stay() -> None:
+    check = both(rule("spoil|worse", "worse"), rule("bad", "good", "S103"))
     result = fix.fixed_point("spoil()\nbad()\n", check)
     assert result.text == "spoil()\ngood()\n"
     assert [item.code for item in result.undone] == ["S101"] == [item.code for item in result.remaining]
     assert [item.code for item in result.fixed] == ["S103"]
+
+
+def test_what_another_rule_sees_afterwards_is_mended_in_turn() -> None:
+    check = both(rule("hides", "shows"), rule("shows", "good", "S102"))
+    result = fix.fixed_point("hides()\n", check)
+    assert result.text == "good()\n" and [item.code for item in result.fixed] == ["S101", "S102"]
 
 
 def test_a_fix_that_does_not_help_is_taken_back() -> None:
@@ -234,7 +240,7 @@ def test_findings_that_move_are_not_taken_for_new_ones() -> None:
 def test_two_fixes_that_only_spoil_together_are_made_one_at_a_time() -> None:
     def check(text: str) -> list[Finding]:
         if "c" in text and "d" in text:
-            return [Finding("S109", "", "", "", 1, 0, 1, 1)]
+            return [Finding("S102", "", "", "", 1, 0, 1, 1)]
         return [*rule("a", "c")(text), *rule("b", "d", "S102")(text)]
 
     result = fix.fixed_point("a = b\n", check)

@@ -42,8 +42,8 @@ def apply(text: str, findings: Iterable[Finding], unsafe: bool) -> tuple[str, tu
 def fixed_point(text: str, check: Callable[[str], Sequence[Finding]], unsafe: bool = False) -> Result:
     """Check and mend until nothing more can be mended. `check` is given texts without a byte order mark.
 
-    A fix is taken back when its finding shows again at the same place, or when a finding shows that was not there
-    before: such a fix does not help.
+    A fix is taken back when its finding shows again, there or elsewhere: such a fix does not help. That another rule sees
+    more afterwards is no reason: with `step()` called at last, it can be told that nothing clears the gradients.
     """
     mark, text = _without_mark(text)
     mending = _Mending(text, check, tuple(check(text)), unsafe)
@@ -101,9 +101,10 @@ class _Mending:
         return True
 
     def _is_sound(self, attempt: Patched, after: Iterable[Finding]) -> bool:
-        """Whether every finding of the new text was in the old one and was not among those to be mended."""
+        """Whether no rule whose findings were mended finds anything that it had not found before."""
         old, new = lines_of(self.text), lines_of(attempt.text)
         mended = set(attempt.fixed)
+        codes = {finding.code for finding in mended}
         expected: dict[str, list[tuple[int, int]]] = {}
         for finding in self.findings:
             if finding not in mended:
@@ -113,9 +114,10 @@ class _Mending:
             offset = new.offset(finding.line, finding.column) or 0
             places = expected.get(finding.code, [])
             match = next((place for place in places if place[0] <= offset <= place[1]), None)
-            if match is None:
+            if match is not None:
+                places.remove(match)
+            elif finding.code in codes:
                 return False
-            places.remove(match)
         return True
 
     def _name(self, finding: Finding) -> tuple[str, ...]:

@@ -24,8 +24,8 @@ class RemovedInterface(StaticRule):
     cause = "API-DEPRECATED"
     message = "This interface is gone in the installed version."
     triggers = (
-        ".qr(", ".svd(", ".cholesky(", "triangular_solve", "chain_matmul", ".lu(", ".ger(", "torch.range(", "stateless", "import qr", "import svd",
-        "import ger", "import cholesky", "functorch", "lstsq", ".eig(", "import eig", "matrix_rank", "symeig", ".solve(", "import solve", "torch.gels", "torch.gesv",
+        ".qr(", ".svd(", ".cholesky(", "triangular_solve", "chain_matmul", ".lu(", ".ger(", ".range(", "import range", " qr", " svd", " cholesky", " ger,", " ger\n", " ger as", "import lu", "import amp", "_utils import", "nn.init import", "nn.utils import", ".Scale(", " Scale", "stateless",
+        "functorch", "lstsq", ".eig(", "import eig", "matrix_rank", "symeig", ".solve(", "import solve", "torch.gels", "torch.gesv",
         "torch.potrf", "btrifact", ".rfft(", ".irfft(", ".ifft(", "set_deterministic", "torch._six", "torch.utils.ffi", "torch.legacy",
         "verbose=", "volatile", ".norm(", "import norm", "lu_solve", "upsample", "UpsamplingNearest2d", "UpsamplingBilinear2d", "NLLLoss2d", "clip_grad_norm(",
         "clip_grad_norm\n", "weight_norm", "cuda.amp", "cpu.amp", "memory_cached", "reset_max_memory", "set_default_tensor_type", "assert_allclose",

@@ -241,7 +241,7 @@ def changes_in(value: Value | None, loop: Loop) -> bool:
 
 def _is_next(value: Value, loop: Loop) -> bool:
     """`next(batches)` in a round of the loop."""
-    if not isinstance(value, Call) or value.qualified != "next":
+    if not isinstance(value, Element) and not (isinstance(value, Call) and value.qualified == "next"):
         return False
     return any(value.node is part for part in ast.walk(loop.node))
 
