@@ -36,7 +36,7 @@ SYMBOLS: tuple[Symbol, ...] = (
     Symbol("torch.distributed.all_reduce_multigpu", "1.13", "2.1", "torch.distributed.all_reduce", _NOTES),
     Symbol("torch.onnx.dynamo_export", "2.6", "2.8", "torch.onnx.export(…, dynamo=True)", _NOTES),
     # Deprecated
-    Symbol("torch.norm", "1.7", "", "torch.linalg.vector_norm or torch.linalg.matrix_norm", _DOCS, announced=True),
+    Symbol("torch.norm", "1.7", "", "torch.linalg.vector_norm or torch.linalg.matrix_norm", _DOCS),
     Symbol("torch.lu_solve", "1.11", "", "torch.linalg.lu_solve", _DOCS, announced=True),
     Symbol("torch.qr", "1.8", "", "torch.linalg.qr", _DOCS, announced=True, tensor=True),
     Symbol("torch.svd", "1.8", "", "torch.linalg.svd, which returns V transposed", _DOCS, announced=True, tensor=True),

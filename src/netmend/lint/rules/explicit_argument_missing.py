@@ -31,7 +31,7 @@ class ExplicitArgumentMissing(StaticRule):
     code = "S726"
     cause = "API-USAGE"
     message = "This argument must be given."
-    triggers = ("checkpoint", "meshgrid", "stft")
+    triggers = ("utils.checkpoint", "utils import checkpoint", "meshgrid(", "stft(")
     needs = "torch"
     patterns = (r"(?!)",)  # nothing is evaluated
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from netmend.lint.engine.program import Program
 from netmend.lint.rule import Snippet, StaticRule, register
-from netmend.lint.understand.going_away import in_package, renamed, uses
+from netmend.lint.understand.going_away import in_package, may_use_removed, renamed, uses
 from netmend.vocabulary.finding import Finding
 
 
@@ -14,7 +14,7 @@ class RemovedInterface(StaticRule):
 
     The program stops when it gets there, often after hours of training, or will after an update; a few arguments (`volatile=True`,
     `lr=` of some Keras versions) are accepted and quietly ignored, which is worse. Functions whose removal the documentation
-    announces (`torch.qr`, `torch.norm`, `torch.cuda.amp`, `pretrained=`, …) are told once per file, and not inside packages,
+    announces (`torch.qr`, `torch.range`, `torch.cuda.amp`, `pretrained=`, …) are told once per file, and not inside packages,
     which must run with several versions; `torch.range` also has one element more than `torch.arange`.
 
     Use what took its place. Code that must run with several versions can test for them; such places are left alone.
@@ -27,7 +27,7 @@ class RemovedInterface(StaticRule):
         ".qr(", ".svd(", ".cholesky(", "triangular_solve", "chain_matmul", ".lu(", ".ger(", ".range(", "import range", " qr", " svd", " cholesky", " ger,", " ger\n", " ger as", "import lu", "import amp", "_utils import", "nn.init import", "nn.utils import", ".Scale(", " Scale", "stateless",
         "functorch", "lstsq", ".eig(", "import eig", "matrix_rank", "symeig", ".solve(", "import solve", "torch.gels", "torch.gesv",
         "torch.potrf", "btrifact", ".rfft(", ".irfft(", ".ifft(", "set_deterministic", "torch._six", "torch.utils.ffi", "torch.legacy",
-        "verbose=", "volatile", ".norm(", "import norm", "lu_solve", "upsample", "UpsamplingNearest2d", "UpsamplingBilinear2d", "NLLLoss2d", "clip_grad_norm(",
+        "verbose=", "volatile", "lu_solve", "upsample", "UpsamplingNearest2d", "UpsamplingBilinear2d", "NLLLoss2d", "clip_grad_norm(",
         "clip_grad_norm\n", "weight_norm", "cuda.amp", "cpu.amp", "memory_cached", "reset_max_memory", "set_default_tensor_type", "assert_allclose",
         "sdp_kernel", "_utils.collate", "_register_pytree_node", "init.uniform(", "init.normal(", "init.constant(", "xavier_uniform(", "xavier_normal(",
         "kaiming_uniform(", "kaiming_normal(", "init.orthogonal(", "init.eye(", "init.dirac(", "init.sparse(", "size_average", "reduce=", "pretrained", "jit.quantized",
@@ -62,7 +62,7 @@ class RemovedInterface(StaticRule):
     BAD = (
         Snippet("a function", "import torch as T\n\n\ndef fit(states, target):\n    return T.lstsq(target, states)[0]\n", line=5),
         Snippet("removal announced", "import torch\n\ndelta = torch.ger(post, pre)\n", line=3, fixed="import torch\n\ndelta = torch.outer(post, pre)\n"),
-        Snippet("told once", "import torch\n\na = torch.norm(x)\nb = torch.norm(y)\n", line=3),
+        Snippet("told once", "import torch\n\na = torch.chain_matmul(x, y)\nb = torch.chain_matmul(y, x)\n", line=3),
         Snippet("mixed precision", "from torch.cuda.amp import GradScaler, autocast\n\nscaler = GradScaler()\n", line=1),
         Snippet("a decorator", "import torch\n\n@torch.cuda.amp.autocast()\ndef run(net, x):\n    return net(x)\n", line=3),
         Snippet("pretrained", "from torchvision import models as M\n\ndef make():\n    return M.resnet50(pretrained=True)\n", line=4),
@@ -86,6 +86,8 @@ class RemovedInterface(StaticRule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         may_be_old = in_package(program)
+        if may_be_old and not may_use_removed(program.text):
+            return
         for use in uses(program, lambda use: use.is_removed or (use.is_announced and not may_be_old)):
             entry = use.entry
             is_private = "._" in use.name and not use.is_removed

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from netmend.lint.edits import replace
 from netmend.lint.engine.program import Program
@@ -92,6 +93,32 @@ def _group(entry: Symbol | Argument) -> object:
         module = entry.name.rpartition(".")[0]
         return module if module in _TOLD_TOGETHER else entry.name
     return (entry.owner, entry.keyword)
+
+
+def may_use_removed(text: str) -> bool:
+    """A quick look: is anything named at all that the installed versions do not have?"""
+    needed, numpy = _removed_words()
+    return any(all(word in text for word in words) for words in needed) or numpy.search(text) is not None
+
+
+@cache
+def _removed_words() -> tuple[frozenset[tuple[str, ...]], re.Pattern[str]]:
+    """For each name that is gone the pieces of text that a use of it needs; numpy's short names as one pattern."""
+    entries = (*_SYMBOLS.values(), *_ARGUMENTS, *_METHODS.values())
+    gone = [entry for entry in entries if Use(ast.Pass(), entry, "").is_removed]
+    needed: set[tuple[str, ...]] = set()
+    for entry in gone:
+        if isinstance(entry, Argument):
+            owner = entry.owner.rstrip(".").rpartition(".")[2]
+            needed.add((f"{entry.keyword}=", owner, entry.package))
+        elif entry.package == "torch" and entry.name.count(".") == 1:
+            needed.update(((f".{entry.short}(",), (f"import {entry.short}",)))
+        elif entry.package != "numpy":
+            parent = entry.name.rpartition(".")[0]
+            above = parent.rpartition(".")[2]
+            needed.update(((f"{above}.{entry.short}", entry.package), (f"{parent} import", entry.short)))
+    numpy = sorted({entry.short for entry in gone if isinstance(entry, Symbol) and entry.package == "numpy"})
+    return frozenset(needed), re.compile(rf"(?:np|numpy)\.(?:{'|'.join(numpy) or '(?!)'})\b")
 
 
 def in_package(program: Program) -> bool:
