@@ -49,7 +49,11 @@ class RawPixels(StaticRule):
     cause = "PRE-MISS-NORM"
     message = "Pixels from 0 to 255 reach the first layer unscaled; divide them by 255 here."
     triggers = ("MNIST", "CIFAR", "SVHN", "load_data", "imread", "Image.open", "(0, 255", "(0, 256", "255)")
-    patterns = (r"load_data|imread|Image\.open",)
+    patterns = (
+        r"load_data\(",
+        r"\.backward\(",
+        r"imread\(",
+    )
 
     GOOD = (
         Snippet("scaled", HEAD + "images = data.data.float() / 255\n" + LOOP),

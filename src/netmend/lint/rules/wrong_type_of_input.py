@@ -48,7 +48,12 @@ class WrongTypeOfInput(StaticRule):
         "cross_entropy(",
     )
     needs = "torch"
-    patterns = (r"torch\.rand|np\.|\.float\(\)|randint\(|\.long\(\)",)
+    patterns = (
+        r"\.backward\(",
+        r"DataLoader\(",
+        r"randint\(",
+        r"weight=",
+    )
 
     GOOD = (
         Snippet("ids for the embedding", HEAD + "words = nn.Embedding(10, 4)\nout = words(torch.randint(0, 10, (2, 3)))\n"),
