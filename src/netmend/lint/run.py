@@ -39,7 +39,7 @@ def check_text(
         return Checked(problem=f"{problem or type(problem).__name__}")
     # What makes a program wrong may be spread over its files.
     others = {} if only_defines(tree) else imported_texts(project, file, tree)
-    wanted = concerned(rules, "\n".join((text, *others.values())))
+    wanted = concerned(rules, text, *others.values())
     if not wanted:
         return Checked(reads=tuple(others))
     program = Program(text, file, tree, project, places(wanted, text))

@@ -30,20 +30,33 @@ def triggered(rule: StaticRule, text: str) -> bool:
     return rule.needs in text and any(trigger in text for trigger in rule.triggers)
 
 
-def concerned(rules: Iterable[StaticRule], text: str) -> list[StaticRule]:
-    """The rules that the text can concern.
+def concerned(rules: Iterable[StaticRule], *texts: str) -> list[StaticRule]:
+    """The rules that a program's texts can concern: a trigger in one of them, and what the rule needs besides."""
+    chosen = tuple(rules)
+    found = [_present(chosen, text) for text in texts]
+    present = frozenset().union(*found) if len(found) > 1 else found[0]
+    return [
+        rule
+        for rule in chosen
+        if (not rule.needs or rule.needs in present) and not present.isdisjoint(rule.triggers)
+    ]
+
+
+@lru_cache(maxsize=256)
+def _present(rules: tuple[StaticRule, ...], text: str) -> frozenset[str]:
+    """The triggers, and the needed texts, that a text holds; kept, as many programs import the same files.
 
     Hundreds of triggers are looked for: first in the text's vocabulary, which is a tenth of the text, and only then in the text.
     """
     if not any(framework in text for framework in _FRAMEWORKS):
-        return []
+        return frozenset()
     words = set(_WORD.findall(text))
     vocabulary = " ".join(words)
-    chosen = tuple(rules)
-    whole, parts = _fragments(chosen)
+    whole, parts = _fragments(rules)
     present = {trigger for word in words.intersection(whole) for trigger in whole[word] if trigger in text}
     present.update(trigger for trigger, fragment in parts if fragment in vocabulary and trigger in text)
-    return [rule for rule in chosen if rule.needs in vocabulary and not present.isdisjoint(rule.triggers)]
+    present.update(need for need in {rule.needs for rule in rules} if need and need in vocabulary)
+    return frozenset(present)
 
 
 def _telling(word: str) -> int:
