@@ -16,7 +16,6 @@ from netmend.lint.engine.values import (
     Class,
     Collection,
     Const,
-    Either,
     Element,
     Function,
     Instance,
@@ -91,8 +90,6 @@ def call_value(
     call = Call(function, args, keywords, node if isinstance(node, ast.Call) else None, open=is_open)
     machine.event(CALL, call, node)
     callee = resolved(function)
-    if isinstance(callee, Either):
-        callee = _same_inside(callee)
     if isinstance(callee, Name):
         special = called_builtin(machine, callee.qualified, call, scope)
         if special is not None:
@@ -115,19 +112,6 @@ def call_value(
     elif isinstance(callee, Call):
         call.result = _called_object(machine, callee, call)
     return call
-
-
-def _same_inside(value: Either) -> Value:
-    """`model` and, on some path, `DataParallel(model)`: the same model is called either way."""
-    found: Value | None = None
-    for option in value.options:
-        inner = resolved(option)
-        while isinstance(inner, Call) and inner.qualified in WRAPPERS and inner.args:
-            inner = resolved(inner.args[0])
-        if found is not None and inner is not found:
-            return value
-        found = inner
-    return found or value
 
 
 def _method(machine: Machine, method: Attribute, call: Call) -> Value | None:

@@ -7,14 +7,14 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from netmend.lint.engine.calls import follow, is_generator, run_body
+from netmend.lint.engine.calls import is_generator, run_body
 from netmend.lint.engine.definitions import define_later, make_class
 from netmend.lint.engine.expressions import evaluate
 from netmend.lint.engine.history import Block, Body
 from netmend.lint.engine.machine import ASIDE_DEPTH, MOST_ASIDES, Machine, OutOfEffort
 from netmend.lint.engine.scope import Scope
 from netmend.lint.engine.statements import execute
-from netmend.lint.engine.values import Attribute, Call, Class, Function, Instance, Name, Param, Value
+from netmend.lint.engine.values import Attribute, Class, Function, Instance, Name, Param, Value
 
 # Calls at the top level of libraries that do nothing for training.
 _DEFINING = frozenset(
@@ -253,6 +253,3 @@ class _Text:
         """Does the file mention `name(` anywhere but in its definition?"""
         name = getattr(node, "name", "")
         return self._text.count(f"{name}(") > self._text.count(f"def {name}(")
-
-
-__all__ = ["Call", "Entry", "evaluate_entries", "follow"]

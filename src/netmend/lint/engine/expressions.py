@@ -10,7 +10,7 @@ from typing import Any
 from netmend.lint.engine.arithmetic import computed
 from netmend.lint.engine.calls import call_value
 from netmend.lint.engine.definitions import FileValue, member_of_file
-from netmend.lint.engine.history import CALL, STORE, YIELD, Branch, Target
+from netmend.lint.engine.history import STORE, YIELD, Branch, Target
 from netmend.lint.engine.machine import Machine
 from netmend.lint.engine.scope import Scope
 from netmend.lint.engine.values import (
@@ -383,5 +383,3 @@ _HANDLERS: dict[type, Callable[[Machine, Any, Scope], Value]] = {
     ast.Yield: _yield,
     ast.YieldFrom: _yield,
 }
-
-__all__ = ["CALL", "attribute_of", "canonical", "evaluate", "item_of", "operator_sign"]

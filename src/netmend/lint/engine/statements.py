@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from netmend.lint.engine.arithmetic import computed
+from netmend.lint.engine.assigned import assigned, breaks
 from netmend.lint.engine.definitions import define_class, define_function, import_from, import_module
 from netmend.lint.engine.expressions import evaluate, item_of, operator_sign
 from netmend.lint.engine.history import AUGMENT, DELETE, EXIT, RETURN, STORE, Branch, Guard, Loop, Target
 from netmend.lint.engine.machine import Machine
 from netmend.lint.engine.scope import Scope
 from netmend.lint.engine.values import (
-    Attribute,
     Call,
     Collection,
     Const,
@@ -194,7 +194,7 @@ def _loop(
     """The body is evaluated once; what it assigns may on entry also stem from the round before."""
     start = dict(scope.names)
     grown: set[str] = set()
-    for name in _assigned(node.body, grown):
+    for name in assigned(node.body, grown):
         known = scope.names.get(name)
         if isinstance(known, Value):
             scope.names[name] = either(known, Unknown(node))
@@ -219,7 +219,7 @@ def _loop(
             scope.names[name] = either(now, value)
     if node.orelse:
         machine.inside(loop, lambda: execute(machine, node.orelse, scope))
-    endless = isinstance(loop.test, Const) and bool(loop.test.value) and not _breaks(node.body)
+    endless = isinstance(loop.test, Const) and bool(loop.test.value) and not breaks(node.body)
     return not endless
 
 
@@ -377,56 +377,6 @@ def _bind_target(target: ast.AST, value: Value, scope: Scope) -> None:
         _bind_target(target.value, Unknown(target), scope)
 
 
-def _assigned(body: Sequence[ast.stmt], grown: set[str]) -> set[str]:
-    """Variables that statements assign, functions and classes inside left out; `x += …` goes to `grown`."""
-    found: set[str] = set()
-    waiting: list[ast.AST] = list(body)
-    while waiting:
-        node = waiting.pop()
-        kind = type(node)
-        if kind is ast.Name:
-            found.add(node.id)  # type: ignore[attr-defined]
-        elif kind is ast.Assign:
-            waiting.extend(node.targets)  # type: ignore[attr-defined]
-        elif kind is ast.AugAssign:
-            if isinstance(node.target, ast.Name):  # type: ignore[attr-defined]
-                grown.add(node.target.id)  # type: ignore[attr-defined]
-        elif kind is ast.AnnAssign:
-            waiting.append(node.target)  # type: ignore[attr-defined]
-        elif kind is ast.Tuple or kind is ast.List:
-            waiting.extend(node.elts)  # type: ignore[attr-defined]
-        elif kind is ast.Starred:
-            waiting.append(node.value)  # type: ignore[attr-defined]
-        elif isinstance(node, ast.For | ast.AsyncFor):
-            waiting.extend([node.target, *node.body, *node.orelse])
-        elif isinstance(node, ast.While | ast.If):
-            waiting.extend([*node.body, *node.orelse])
-        elif isinstance(node, ast.With | ast.AsyncWith):
-            waiting.extend(node.body)
-            waiting.extend(item.optional_vars for item in node.items if item.optional_vars is not None)
-        elif isinstance(node, ast.Try):
-            waiting.extend([*node.body, *node.orelse, *node.finalbody])
-            for handler in node.handlers:
-                waiting.extend(handler.body)
-        elif isinstance(node, ast.Match):
-            for case in node.cases:
-                waiting.extend(case.body)
-    return found
-
-
-def _breaks(body: Sequence[ast.stmt]) -> bool:
-    waiting: list[ast.AST] = list(body)
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.Break | ast.Return):
-            return True
-        if not isinstance(
-            node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef | ast.expr
-        ):
-            waiting.extend(ast.iter_child_nodes(node))
-    return False
-
-
 _HANDLERS: dict[type, Callable[[Machine, Any, Scope], bool | None]] = {
     ast.Assign: _assign,
     ast.AnnAssign: _annotated,
@@ -456,5 +406,3 @@ _HANDLERS: dict[type, Callable[[Machine, Any, Scope], bool | None]] = {
 }
 if hasattr(ast, "TryStar"):
     _HANDLERS[ast.TryStar] = _try
-
-__all__ = ["Attribute", "assign", "comprehension_items", "element_of", "execute"]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from netmend.lint.engine.history import CALL, STORE, Event, Guard, Loop, Part
+from netmend.lint.engine.history import STORE, Event, Guard, Loop, Part
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import (
     Attribute,
@@ -197,20 +197,3 @@ def grad_is_off(event: Event | Part) -> bool:
                 if name == "torch.enable_grad":
                     return False
     return False
-
-
-__all__ = [
-    "CALL",
-    "Round",
-    "backward_calls",
-    "grad_is_off",
-    "is_backward",
-    "is_clip",
-    "is_opaque",
-    "is_schedule",
-    "is_step",
-    "is_zero",
-    "look_at",
-    "rounds",
-    "stepped",
-]
