@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from netmend.errors import UsageError
 from netmend.lint import fix, fix_files
-from netmend.lint.positions import lines_of
+from netmend.syntax.positions import lines_of
 from netmend.vocabulary.finding import SAFE, UNSAFE, Edit, Finding, Fix
 
 

@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 from netmend.errors import UsageError
-from netmend.lint.positions import lines_of
+from netmend.syntax.positions import lines_of
 from netmend.vocabulary.finding import Finding
 
 SCHEMA = 1

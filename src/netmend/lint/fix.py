@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from netmend.lint.fix_files import diff, write
 from netmend.lint.patch import Patched, patched
-from netmend.lint.positions import lines_of
+from netmend.syntax.files import diff, write
+from netmend.syntax.positions import lines_of
 from netmend.vocabulary.finding import SAFE, Finding
 
 __all__ = ["Result", "applicable", "apply", "diff", "fixed_point", "write"]

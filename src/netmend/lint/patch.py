@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from netmend.lint.positions import lines_of
+from netmend.syntax.positions import lines_of
 from netmend.vocabulary.finding import Edit, Finding
 
 # A suppression is ours, so a fix may take it away; the words around it are the user's.

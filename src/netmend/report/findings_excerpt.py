@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from netmend.lint.positions import Lines
 from netmend.report.findings_look import Look
 from netmend.report.signs import cropped, on_screen
+from netmend.syntax.positions import Lines
 from netmend.vocabulary.finding import Finding
 
 AROUND = 1  # convention: lines shown before and behind

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from netmend.lint.positions import Lines
+from netmend.syntax.positions import Lines
 from netmend.vocabulary.finding import Finding, Related
 
 if TYPE_CHECKING:

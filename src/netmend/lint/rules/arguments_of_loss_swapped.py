@@ -3,7 +3,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.lint.edits import replace
 from netmend.lint.engine.program import Program
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.batches import is_from_loop
@@ -11,6 +10,7 @@ from netmend.lint.understand.gradient_flow import reach
 from netmend.lint.understand.heads import loss_uses
 from netmend.lint.understand.loss_targets import class_ids
 from netmend.lint.understand.losses import LossUse
+from netmend.syntax.edits import replace
 from netmend.vocabulary.finding import Finding, Fix
 
 HEAD = """\

@@ -4,7 +4,6 @@ import ast
 import re
 from collections.abc import Iterator
 
-from netmend.lint.edits import insert_before
 from netmend.lint.engine.history import STORE, Event, Loop, always
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Attribute, Call, Param, Value, resolved
@@ -17,6 +16,7 @@ from netmend.lint.understand.roles import optimised
 from netmend.lint.understand.training import grad_is_off, is_step, look_at, stepped
 from netmend.lint.understand.training_steps import clears, is_scaled_step, is_written, steps_plainly
 from netmend.lint.understand.uses_of_models import is_computed_by
+from netmend.syntax.edits import insert_before
 from netmend.vocabulary.finding import SAFE, Finding, Fix
 
 HEAD = """\

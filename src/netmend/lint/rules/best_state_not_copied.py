@@ -3,13 +3,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.lint.edits import insert_before, wrap
 from netmend.lint.engine.history import STORE, Event, common_loop
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Call, Value, options, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.optimisers import steps
 from netmend.lint.understand.roles import MODEL, role
+from netmend.syntax.edits import insert_before, wrap
 from netmend.vocabulary.finding import Finding, Fix, Related
 
 HEAD = "import copy\nimport torch\nfrom torch import nn\n\nnet = nn.Linear(4, 2)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nbest, state = 0, None\n"

@@ -3,7 +3,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.lint.edits import insert_before
 from netmend.lint.engine.history import Event, before
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Call, constant
@@ -12,6 +11,7 @@ from netmend.lint.understand.loops import exclusive, turns
 from netmend.lint.understand.moves import is_beside, optimiser_text, within
 from netmend.lint.understand.training import Round
 from netmend.lint.understand.training_steps import is_clipping, is_scaled_step, is_written, scaler_of
+from netmend.syntax.edits import insert_before
 from netmend.vocabulary.finding import SAFE, Finding, Fix
 
 HEAD = """\

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from netmend.lint.edits import wrap
 from netmend.lint.engine.program import Program
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.dtypes import FLOAT64, INT, dtype
 from netmend.lint.understand.operations import LINEAR_MAPS, operation
+from netmend.syntax.edits import wrap
 from netmend.vocabulary.finding import Finding, Fix
 
 HEAD = "import numpy as np\nimport torch\nfrom torch import nn\n\nnet = nn.Linear(6, 1)\n"

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from netmend.lint.edits import replace
 from netmend.lint.engine.history import Event
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Attribute, Call, Const, Value, constant, resolved
@@ -10,6 +9,7 @@ from netmend.lint.knowledge.versions import reached
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.operations import walk
 from netmend.lint.understand.roles import same
+from netmend.syntax.edits import replace
 from netmend.vocabulary.finding import Finding, Fix
 
 # Functions that write a download to a file: the place of the file's name among the arguments.

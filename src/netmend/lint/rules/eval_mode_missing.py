@@ -3,7 +3,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.lint.edits import insert_before
 from netmend.lint.engine.history import Body, Event, Guard, Loop, before, common_loop
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Call, Collection, Instance, Operation, Value, resolved
@@ -17,6 +16,7 @@ from netmend.lint.understand.roles import MODEL, role, same
 from netmend.lint.understand.training import backward_calls, grad_is_off
 from netmend.lint.understand.training_steps import loss_of
 from netmend.lint.understand.uses_of_models import escapes, is_computed_by, unwrapped
+from netmend.syntax.edits import insert_before
 from netmend.vocabulary.finding import SAFE, Finding, Fix
 
 HEAD = """\

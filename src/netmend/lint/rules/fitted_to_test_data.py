@@ -3,13 +3,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.lint.edits import replace
 from netmend.lint.engine.history import before
 from netmend.lint.engine.program import Program
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.arguments import is_for_evaluation, is_for_training
 from netmend.lint.understand.arrays import split_part
 from netmend.lint.understand.fitting import SCALERS, Fit, fits
+from netmend.syntax.edits import replace
 from netmend.vocabulary.finding import Finding, Fix
 
 HEAD = "import torch\nfrom sklearn.decomposition import PCA\nfrom sklearn.model_selection import train_test_split\nfrom sklearn.preprocessing import StandardScaler\n\n"

@@ -3,12 +3,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.lint.edits import replace
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Call, Collection, Const, Item, Value, constant, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.losses import losses
 from netmend.lint.understand.operations import LAYOUT, operation, origins
+from netmend.syntax.edits import replace
 from netmend.vocabulary.finding import Finding, Fix
 
 _MAKERS = ("torch.Tensor", "torch.FloatTensor")

@@ -3,13 +3,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.lint.edits import replace
 from netmend.lint.engine.history import Event
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Call, Class, Function, Instance, Value, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.operations import walk
 from netmend.lint.understand.training import backward_calls, grad_is_off
+from netmend.syntax.edits import replace
 from netmend.vocabulary.finding import Finding, Fix, Related
 
 NET = """\

@@ -3,11 +3,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.lint.edits import insert_after
 from netmend.lint.engine.program import Program
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.literal_layers import LITERAL_LAYERS
 from netmend.lint.understand.modules import module_classes, self_name
+from netmend.syntax.edits import insert_after
 from netmend.vocabulary.finding import Finding, Fix
 
 NET = """\

@@ -3,7 +3,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.lint.edits import delete_argument
 from netmend.lint.engine.history import Event, Loop, always
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Collection, Const, constant
@@ -11,6 +10,7 @@ from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.loops import call_events, turns
 from netmend.lint.understand.operations import walk
 from netmend.lint.understand.training_steps import is_written, loss_of
+from netmend.syntax.edits import delete_argument
 from netmend.vocabulary.finding import UNSAFE, Finding, Fix
 
 HEAD = """\

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from netmend.lint.edits import delete_argument
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Call, Const, Name, Value, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.keras_compiled import compiles
 from netmend.lint.understand.keras_models import is_map
+from netmend.syntax.edits import delete_argument
 from netmend.vocabulary.finding import Finding, Fix
 
 _CONSTANT = ("zeros", "ones", "zero", "one", "constant")

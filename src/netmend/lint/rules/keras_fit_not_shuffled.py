@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from netmend.lint.edits import delete_argument
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import constant
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.keras_models import chain, fits, kind
+from netmend.syntax.edits import delete_argument
 from netmend.vocabulary.finding import Finding, Fix
 
 _SEQUENCES = ("LSTM", "GRU", "SimpleRNN", "RNN", "Bidirectional", "ConvLSTM2D", "Conv1D", "TimeDistributed")

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from netmend.lint.edits import replace
 from netmend.lint.engine.program import Program
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.keras_models import activation, width
 from netmend.lint.understand.test_code import is_test_code
+from netmend.syntax.edits import replace
 from netmend.vocabulary.finding import Finding, Fix
 
 HEAD = "import keras\nfrom keras import layers\n\n"

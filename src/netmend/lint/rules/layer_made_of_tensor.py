@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from netmend.lint.edits import replace
 from netmend.lint.engine.history import Event
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Call, Param, Value, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.modules import forward_around
 from netmend.lint.understand.operations import ACTIVATIONS, operation
+from netmend.syntax.edits import replace
 from netmend.vocabulary.finding import Finding, Fix
 
 NET = """\

@@ -3,13 +3,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.lint.edits import delete_statement, insert_before
 from netmend.lint.engine.history import STORE, Body, Event
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Call, Class, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.literal_layers import LITERAL_LAYERS
 from netmend.lint.understand.modules import bodies, is_module, module_classes
+from netmend.syntax.edits import delete_statement, insert_before
 from netmend.vocabulary.finding import Finding, Fix
 
 HEAD = "import torch\nfrom torch import nn\n\nclass Net(nn.Module):\n    def __init__(self, width=4):\n"

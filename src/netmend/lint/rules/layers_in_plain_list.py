@@ -3,10 +3,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.lint.edits import wrap
 from netmend.lint.engine.program import Program
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.unregistered import hidden_layers
+from netmend.syntax.edits import wrap
 from netmend.vocabulary.finding import Finding, Fix
 
 HEAD = "import torch\nimport torch.nn as nn\n\nclass Net(nn.Module):\n    def __init__(self, depth=3):\n        super().__init__()\n"

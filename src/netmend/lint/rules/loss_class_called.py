@@ -3,10 +3,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.lint.edits import wrap
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Const
 from netmend.lint.rule import Snippet, StaticRule, register
+from netmend.syntax.edits import wrap
 from netmend.vocabulary.finding import Finding, Fix
 
 HEAD = "import torch\nfrom torch import nn\n\nnet = nn.Linear(4, 3)\n"

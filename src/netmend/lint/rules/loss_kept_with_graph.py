@@ -3,7 +3,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.lint.edits import wrap
 from netmend.lint.engine.history import AUGMENT, STORE, Event, Loop, before
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Collection, Operation, Value, resolved
@@ -20,6 +19,7 @@ from netmend.lint.understand.loops import is_over_loader, made_in
 from netmend.lint.understand.modes import is_eval, switches
 from netmend.lint.understand.training import grad_is_off, is_backward, look_at
 from netmend.lint.understand.uses_of_models import holds
+from netmend.syntax.edits import wrap
 from netmend.vocabulary.finding import SAFE, Finding, Fix
 
 HEAD = """\

@@ -3,9 +3,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.lint.edits import wrap
 from netmend.lint.engine.program import Program
 from netmend.lint.rule import Snippet, StaticRule, register
+from netmend.syntax.edits import wrap
 from netmend.vocabulary.finding import Finding, Fix
 
 _METHODS = ("step", "zero_grad", "backward", "eval", "train")

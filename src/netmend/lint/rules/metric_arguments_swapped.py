@@ -4,7 +4,6 @@ import ast
 import re
 from collections.abc import Iterator
 
-from netmend.lint.edits import replace
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Call, Value
 from netmend.lint.rule import Snippet, StaticRule, register
@@ -12,6 +11,7 @@ from netmend.lint.understand.arguments import argument_node, written_name
 from netmend.lint.understand.models import is_module
 from netmend.lint.understand.operations import operation, walk
 from netmend.lint.understand.roles import MODEL, role
+from netmend.syntax.edits import replace
 from netmend.vocabulary.finding import Finding, Fix
 
 HEAD = "import torch\nfrom sklearn.metrics import accuracy_score, confusion_matrix, f1_score, precision_score, r2_score, recall_score\n\n"

@@ -3,13 +3,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.lint.edits import replace
 from netmend.lint.engine.history import STORE, Event
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Attribute, Call, Const, Instance, Value
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.freezing import owner_of_parameter
 from netmend.lint.understand.models import bare, is_module
+from netmend.syntax.edits import replace
 from netmend.vocabulary.finding import Finding, Fix
 
 HEAD = "import torch\nfrom torch import nn\nfrom torchvision import models\n\nmodel = models.resnet18(weights='DEFAULT')\n"

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from netmend.lint.edits import replace
 from netmend.lint.engine.history import Event
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Value, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.operations import ACTIVATIONS, LAYOUT, LINEAR_MAPS, Op, all_origins, operation
 from netmend.lint.understand.training import grad_is_off
+from netmend.syntax.edits import replace
 from netmend.vocabulary.finding import Finding, Fix
 
 _THROUGH = LAYOUT | (ACTIVATIONS - {"threshold"}) | {"cpu", "mean", "sum", "exp"}

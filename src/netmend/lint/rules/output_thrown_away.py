@@ -3,7 +3,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.lint.edits import replace
 from netmend.lint.engine.history import STORE, Body, Branch, Event
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Value, resolved
@@ -14,6 +13,7 @@ from netmend.lint.understand.operations import ACTIVATIONS, Op, operation
 from netmend.lint.understand.paths import Paths, paths
 from netmend.lint.understand.sizes import setting
 from netmend.lint.understand.test_code import is_test_code
+from netmend.syntax.edits import replace
 from netmend.vocabulary.finding import Finding, Fix
 
 NET = """\

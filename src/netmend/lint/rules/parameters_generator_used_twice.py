@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from netmend.lint.edits import wrap
 from netmend.lint.engine.history import Event, before
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Call, Collection, Value, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.roles import MODEL, OPTIMISER, role
 from netmend.lint.understand.training import is_clip
+from netmend.syntax.edits import wrap
 from netmend.vocabulary.finding import Finding, Fix
 
 HEAD = "import torch\nfrom torch import nn\n\nnet = nn.Linear(4, 2)\n"

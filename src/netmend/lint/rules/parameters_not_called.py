@@ -3,13 +3,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.lint.edits import wrap
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Attribute, Value
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.arguments import argument_node
 from netmend.lint.understand.optimisers import made_optimisers
 from netmend.lint.understand.roles import MODEL, role
+from netmend.syntax.edits import wrap
 from netmend.vocabulary.finding import Finding, Fix
 
 HEAD = "import torch\nfrom torch import nn\n\nnet = nn.Linear(4, 2)\n"

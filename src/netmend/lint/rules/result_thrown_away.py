@@ -3,13 +3,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.lint.edits import replace
 from netmend.lint.engine.history import Event
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Call, Param, Value, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.tensors import is_tensor, loader_part
 from netmend.lint.understand.uses import calls_given
+from netmend.syntax.edits import replace
 from netmend.vocabulary.finding import Finding, Fix
 
 _METHODS = (

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from netmend.lint.edits import insert_before
 from netmend.lint.engine.history import Body, Loop
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Call, Value, constant, options, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.training import is_backward
+from netmend.syntax.edits import insert_before
 from netmend.vocabulary.finding import Finding, Fix
 
 HEAD = """\

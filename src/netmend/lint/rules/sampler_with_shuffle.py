@@ -3,11 +3,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.lint.edits import delete_argument
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Call, Instance, Value, constant, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.feeding import LOADER_NAME
+from netmend.syntax.edits import delete_argument
 from netmend.vocabulary.finding import Finding, Fix
 
 HEAD = "from torch.utils.data import DataLoader, RandomSampler, WeightedRandomSampler\n\n"

@@ -3,11 +3,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.lint.edits import replace
 from netmend.lint.engine.program import Program
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.arguments import is_for_evaluation, is_for_labels, is_for_training, written_name
 from netmend.lint.understand.arrays import SPLIT
+from netmend.syntax.edits import replace
 from netmend.vocabulary.finding import Finding, Fix
 
 HEAD = "import torch\nfrom sklearn.model_selection import train_test_split\n\n"

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from netmend.lint.edits import wrap
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Call, Const, Operation, Value, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
+from netmend.syntax.edits import wrap
 from netmend.vocabulary.finding import Finding, Fix
 
 

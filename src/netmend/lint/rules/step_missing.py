@@ -3,7 +3,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.lint.edits import insert_after
 from netmend.lint.engine.history import Event, Loop, always
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Call, Value
@@ -14,6 +13,7 @@ from netmend.lint.understand.roles import OPTIMISER, SCHEDULER, optimised, role,
 from netmend.lint.understand.training import backward_calls, look_at
 from netmend.lint.understand.training_steps import clears, loss_of
 from netmend.lint.understand.uses_of_models import escapes, is_computed_by, unseen_calls
+from netmend.syntax.edits import insert_after
 from netmend.vocabulary.finding import SAFE, Finding, Fix
 
 HEAD = """\

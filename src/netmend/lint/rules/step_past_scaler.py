@@ -3,7 +3,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.lint.edits import insert_after, replace
 from netmend.lint.engine.history import Event, always
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Call, Value, constant
@@ -14,6 +13,7 @@ from netmend.lint.understand.roles import same
 from netmend.lint.understand.training import Round
 from netmend.lint.understand.training_steps import is_scaled_step, is_written, scaler_of, steps_plainly
 from netmend.lint.understand.uses_of_models import escapes
+from netmend.syntax.edits import insert_after, replace
 from netmend.vocabulary.finding import SAFE, Finding, Fix
 
 HEAD = """\

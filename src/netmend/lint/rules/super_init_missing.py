@@ -3,12 +3,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.lint.edits import insert_before
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Class, Name, Value
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.literal_layers import LITERAL_LAYERS
 from netmend.lint.understand.modules import module_classes, self_name
+from netmend.syntax.edits import insert_before
 from netmend.vocabulary.finding import Finding, Fix
 
 HEAD = "import torch\nfrom torch import nn\n\n"

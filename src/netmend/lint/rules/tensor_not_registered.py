@@ -3,12 +3,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.lint.edits import delete_argument, wrap
 from netmend.lint.engine.history import STORE, Event
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Call, Value, constant, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.modules import bodies, loads_of, module_classes
+from netmend.syntax.edits import delete_argument, wrap
 from netmend.vocabulary.finding import Finding, Fix
 
 HEAD = "import torch\nfrom torch import nn\n\nclass Scale(nn.Module):\n    def __init__(self):\n        super().__init__()\n"

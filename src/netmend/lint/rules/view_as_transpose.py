@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from netmend.lint.edits import replace
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Attribute, Call, Item, Value, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
@@ -11,6 +10,7 @@ from netmend.lint.understand.operations import Op, operation
 from netmend.lint.understand.paths import paths
 from netmend.lint.understand.shapes import shapes
 from netmend.lint.understand.sizes import Shape, whole_number
+from netmend.syntax.edits import replace
 from netmend.vocabulary.finding import Finding, Fix
 
 HEAD = "import torch\nfrom torch import nn\n\n"

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from netmend.lint.edits import insert_after, insert_before
 from netmend.lint.engine.history import Event
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Call, Value, resolved
@@ -13,6 +12,7 @@ from netmend.lint.understand.moves import alone, is_beside, optimiser_text, with
 from netmend.lint.understand.roles import OPTIMISER, optimised, role, same
 from netmend.lint.understand.training import Round, backward_calls, look_at, stepped
 from netmend.lint.understand.training_steps import cleared_outside, is_replaced, one_optimiser, steps_plainly
+from netmend.syntax.edits import insert_after, insert_before
 from netmend.vocabulary.finding import SAFE, Finding, Fix
 
 HEAD = """\

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import re
 
-from netmend.lint.edit_items import item_of
-from netmend.lint.edit_source import Edits
-from netmend.lint.edits import replace
 from netmend.lint.engine.program import Program
-from netmend.lint.positions import lines_of
+from netmend.syntax.edit_items import item_of
+from netmend.syntax.edit_source import Edits
+from netmend.syntax.edits import replace
+from netmend.syntax.positions import lines_of
 
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _ENDINGS = ("", "set", "data", "loader", "dl", "ds", "x", "y", "iter")

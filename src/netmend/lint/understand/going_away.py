@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from netmend.lint.edits import replace
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Instance, Name, resolved
 from netmend.lint.knowledge import domain_symbols, other_symbols, torch_symbols
@@ -16,6 +15,7 @@ from netmend.lint.knowledge.symbol import Argument, Symbol
 from netmend.lint.knowledge.versions import reached
 from netmend.lint.understand.tensors import is_tensor
 from netmend.lint.understand.test_code import is_test_code
+from netmend.syntax.edits import replace
 from netmend.vocabulary.finding import Fix
 
 _LISTS = (torch_symbols, domain_symbols, other_symbols)

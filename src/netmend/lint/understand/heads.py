@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.lint.edit_source import Edits
-from netmend.lint.edits import delete_argument, delete_list_element, replace, unwrap_call
 from netmend.lint.engine.history import Event
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Call, Collection, Const, Either, Item, Value, options, resolved
 from netmend.lint.understand.losses import LossUse, loss_kind, loss_use
 from netmend.lint.understand.operations import LAYOUT, LINEAR_MAPS, Op, operation
 from netmend.lint.understand.remember import once
+from netmend.syntax.edit_source import Edits
+from netmend.syntax.edits import delete_argument, delete_list_element, replace, unwrap_call
 from netmend.vocabulary.finding import Edit, Related
 
 # Keeps the values in place: with these between a layer and the loss its last axis is still the last.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from netmend.lint.edit_source import Edits
-from netmend.lint.edits import delete_statement, insert_after, insert_before
 from netmend.lint.engine.history import Event
 from netmend.lint.engine.program import Program
+from netmend.syntax.edit_source import Edits
+from netmend.syntax.edits import delete_statement, insert_after, insert_before
 
 
 def alone(program: Program, event: Event) -> ast.stmt | None:

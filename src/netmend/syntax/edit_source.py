@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from typing import Protocol
 
-from netmend.lint.items import tokens_of
-from netmend.lint.positions import lines_of
+from netmend.syntax.items import tokens_of
+from netmend.syntax.positions import lines_of
 from netmend.vocabulary.finding import Edit
 
 Edits = tuple[Edit, ...]

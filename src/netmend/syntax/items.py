@@ -7,7 +7,7 @@ import tokenize
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from netmend.lint.positions import Lines
+from netmend.syntax.positions import Lines
 
 _OPENING, _CLOSING = "([{", ")]}"
 _NO_CODE = (tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import ast
 
-from netmend.lint.edit_items import delete_argument, delete_list_element, item_of
-from netmend.lint.edit_source import Edits, Source, is_bare, shares_brackets, span_of
-from netmend.lint.edit_statements import delete_statement, insert_after, insert_before
-from netmend.lint.positions import lines_of
+from netmend.syntax.edit_items import delete_argument, delete_list_element, item_of
+from netmend.syntax.edit_source import Edits, Source, is_bare, shares_brackets, span_of
+from netmend.syntax.edit_statements import delete_statement, insert_after, insert_before
+from netmend.syntax.positions import lines_of
 
 __all__ = [
     "delete_argument",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from netmend.lint.edit_source import Edits, Source, span_of
-from netmend.lint.positions import lines_of
+from netmend.syntax.edit_source import Edits, Source, span_of
+from netmend.syntax.positions import lines_of
 
 _DECORATED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _BLOCKS = (

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from netmend.lint import edits
+from netmend.syntax import edits
 from netmend.lint.fix import apply
-from netmend.lint.positions import lines_of
+from netmend.syntax.positions import lines_of
 from netmend.vocabulary.finding import SAFE, Edit, Finding, Fix
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from netmend.lint.edit_source import Edits, Source, is_bare, shares_brackets, span_of
-from netmend.lint.items import Item, Items, items_of
-from netmend.lint.positions import lines_of
+from netmend.syntax.edit_source import Edits, Source, is_bare, shares_brackets, span_of
+from netmend.syntax.items import Item, Items, items_of
+from netmend.syntax.positions import lines_of
 
 
 def delete_argument(program: Source, call: ast.Call, argument: ast.expr | ast.keyword) -> Edits:
