@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netmend.errors import UsageError
-from netmend.lint import fix, fix_files
+from netmend.lint import fix
+from netmend.syntax import files as fix_files
 from netmend.syntax.positions import lines_of
 from netmend.vocabulary.finding import SAFE, UNSAFE, Edit, Finding, Fix
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from netmend.syntax import edits
 from netmend.lint.fix import apply
+from netmend.syntax import edits
 from netmend.syntax.positions import lines_of
 from netmend.vocabulary.finding import SAFE, Edit, Finding, Fix
 
