@@ -9,22 +9,12 @@ import tokenize
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
-from netmend.syntax.positions import lines_of
-from netmend.vocabulary.finding import Edit, Finding
+from netmend.syntax.spans import Span, carried_out, meet, moved, spans_of
+from netmend.vocabulary.finding import Finding
 
 # A suppression is ours, so a fix may take it away; the words around it are the user's.
 _SUPPRESSION = re.compile(r"#\s*netmend:\s*ignore(-file)?(\s*\[[^\]#]*\]?)?", re.IGNORECASE)
-
-
-@dataclass(frozen=True)
-class Span:
-    """An edit in offsets."""
-
-    start: int
-    end: int
-    text: str
 
 
 @dataclass(frozen=True)
@@ -36,15 +26,7 @@ class Patched:
     spans: tuple[Span, ...] = ()  # in order, none touching another
 
     def moved(self, offset: int) -> tuple[int, int]:
-        """The new offsets between which an old one may lie; equal unless an edit covers or touches it."""
-        shift = 0
-        for span in self.spans:
-            if offset < span.start:
-                break
-            if offset <= span.end:
-                return span.start + shift, span.start + shift + len(span.text)
-            shift += len(span.text) - (span.end - span.start)
-        return offset + shift, offset + shift
+        return moved(self.spans, offset)
 
 
 def patched(text: str, findings: Sequence[Finding]) -> Patched:
@@ -75,7 +57,7 @@ def _side_by_side(text: str, findings: Iterable[Finding]) -> tuple[list[Finding]
     for spans, finding in sorted(placed, key=lambda item: (item[0][0].start, item[0][-1].end)):
         # The same edit may serve two findings: an import that both need.
         fresh = [span for span in spans if span not in taken]
-        if not any(_meet(one, other) for one in fresh for other in taken):
+        if not any(meet(one, other) for one in fresh for other in taken):
             chosen.append(finding)
             taken.extend(fresh)
     return chosen, sorted(taken, key=lambda span: (span.start, span.end))
@@ -83,46 +65,11 @@ def _side_by_side(text: str, findings: Iterable[Finding]) -> tuple[list[Finding]
 
 def _spans(text: str, finding: Finding) -> list[Span]:
     """The edits of a finding's fix in offsets and in order; none where one lies outside the text or meets another."""
-    edits = finding.fix.edits if finding.fix is not None else ()
-    spans = []
-    for edit in dict.fromkeys(edits):
-        span = _span(text, edit)
-        if span is None:
-            return []
-        spans.append(span)
-    spans.sort(key=lambda span: (span.start, span.end))
-    if any(_meet(one, other) for one, other in pairwise(spans)):
-        return []
-    return spans
-
-
-def _span(text: str, edit: Edit) -> Span | None:
-    lines = lines_of(text)
-    start = lines.offset(edit.line, edit.column)
-    end = lines.offset(edit.end_line, edit.end_column)
-    if start is None or end is None or end < start:
-        return None
-    new = edit.text.replace("\r\n", "\n").replace("\n", lines.line_end(edit.line))
-    return Span(start, end, new)
-
-
-def _meet(one: Span, other: Span) -> bool:
-    """Whether two edits share a character, or an insertion touches the other: then their order would matter."""
-    if one.start == one.end or other.start == other.end:
-        return one.start <= other.end and other.start <= one.end
-    return one.start < other.end and other.start < one.end
+    return spans_of(text, finding.fix.edits if finding.fix is not None else ())
 
 
 def _carried_out(text: str, fixed: Sequence[Finding], spans: Sequence[Span]) -> Patched:
-    parts, last = [], 0
-    for span in spans:
-        parts += [text[last : span.start], span.text]
-        last = span.end
-    new = "".join([*parts, text[last:]])
-    ended = text.endswith(("\n", "\r"))
-    if new and ended != new.endswith(("\n", "\r")):
-        new = new + lines_of(text).line_end(1) if ended else new.rstrip("\r\n")
-    return Patched(new, tuple(fixed), tuple(spans))
+    return Patched(carried_out(text, spans), tuple(fixed), tuple(spans))
 
 
 def _is_whole(text: str, comments: Counter[str]) -> bool:

@@ -1,0 +1,45 @@
+"""Changes carried out on texts."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from netmend.syntax.spans import carried_out, spans_of
+from netmend.vocabulary.change import FileEdit
+from netmend.vocabulary.finding import Edit
+
+
+def by_file(edits: Iterable[FileEdit]) -> dict[str, list[Edit]]:
+    found: dict[str, list[Edit]] = {}
+    for edit in edits:
+        found.setdefault(edit.file, []).append(edit.edit)
+    return found
+
+
+def applied(texts: Mapping[str, str], edits: Iterable[FileEdit]) -> dict[str, str] | None:
+    """The texts of the files that edits change, afterwards; None where they meet or leave no Python behind."""
+    result: dict[str, str] = {}
+    for file, own in by_file(edits).items():
+        text = texts[file] if file in texts else read(file)
+        spans = spans_of(text, own)
+        if not spans:
+            return None
+        result[file] = carried_out(text, spans)
+        if file.endswith(".py") and not _parses(result[file]):
+            return None
+    return result
+
+
+def read(file: str) -> str:
+    """A file's text with its line ends as they are."""
+    return Path(file).read_bytes().decode("utf-8", errors="surrogateescape")
+
+
+def _parses(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True

@@ -1,0 +1,75 @@
+"""Diagnosis and findings in, candidate changes out: the most likely cure of the most likely cause first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from netmend.localise.source import Sources
+from netmend.repair.repair import REPAIRS, Case
+from netmend.vocabulary import Diagnosis, Fault, Trace
+from netmend.vocabulary.change import FREE, Change, FileEdit
+from netmend.vocabulary.finding import Finding
+
+
+def for_fault(
+    trace: Trace,
+    sources: Sources,
+    fault: Fault,
+    arguments: tuple[str, ...] = (),
+    problems: list[str] | None = None,
+) -> list[Change]:
+    """What can be done about one fault, in the order in which it should be tried."""
+    case = Case(trace, sources, fault, arguments)
+    found: list[Change] = []
+    for repair in REPAIRS.all():
+        if fault.cause in repair.cures:
+            found.extend(_asked(repair, case, problems))
+    return sorted(found, key=lambda change: (change.effort, _usual(change)))
+
+
+def to_explore(
+    trace: Trace, sources: Sources, arguments: tuple[str, ...] = (), problems: list[str] | None = None
+) -> list[Change]:
+    """What may help whatever the fault is: cheapest first."""
+    case = Case(trace, sources, None, arguments)
+    found = [
+        change for repair in REPAIRS.all() if repair.explores for change in _asked(repair, case, problems)
+    ]
+    return sorted(found, key=lambda change: change.effort)
+
+
+def from_findings(findings: Iterable[Finding], sources: Sources) -> Iterator[Change]:
+    """The fixes of the static checker, as changes."""
+    for finding in findings:
+        if finding.fix is not None and finding.fix.edits and finding.cell is None:
+            file = str(sources.path(finding.file))
+            edits = tuple(FileEdit(file, edit) for edit in finding.fix.edits)
+            yield Change(
+                finding.code, finding.cause, finding.fix.title, edits, knob=finding.cause, effort=FREE
+            )
+
+
+def faults_of(diagnosis: Diagnosis) -> tuple[Fault, ...]:
+    """Told faults first, then suspects."""
+    return (*diagnosis.faults, *diagnosis.suspects)
+
+
+def _usual(change: Change) -> int:
+    """Units whose first cure is this cause know it best."""
+    unit = REPAIRS.classes().get(change.repair)
+    return (
+        1
+        if unit is None
+        else unit.cures.index(change.cause)
+        if change.cause in unit.cures
+        else len(unit.cures)
+    )
+
+
+def _asked(repair: object, case: Case, problems: list[str] | None) -> list[Change]:
+    try:
+        return [change for change in repair.propose(case) if not change.is_empty]  # type: ignore[attr-defined]
+    except Exception as problem:  # noqa: BLE001 - one repair's mistake must not cost the others
+        if problems is not None:
+            problems.append(f"{getattr(repair, 'code', '?')} ({type(problem).__name__}: {problem})")
+        return []

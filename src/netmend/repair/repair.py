@@ -1,0 +1,116 @@
+"""Repair: one kind of remedy; and the case that it is asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar, Protocol
+
+from netmend.localise.source import Sources
+from netmend.repair.code import Code
+from netmend.repair.values import Faces
+from netmend.unit import Family
+from netmend.vocabulary import Fault, LossFact, ModelFact, OptimizerFact, TaskFact, Trace
+from netmend.vocabulary.change import Change, FileEdits
+
+
+@dataclass(frozen=True)
+class Example:
+    """A small training program and what the repair makes of it; a test and a part of the repair's page."""
+
+    title: str
+    before: str  # a whole program of a few steps; `torch`, `nn` and `F` have to be imported by it
+    old: str = ""  # a part of `before` that occurs once, …
+    new: str | None = None  # … and what takes its place; None: nothing is proposed
+    mark: str = ""  # a part of the line that the fault is said to stand on
+    cause: str = ""  # default: the first that the repair cures
+    component: str = ""
+    nth: int = 0  # which of the proposals is meant
+    raises: bool = False  # the program ends with an exception, as the fault makes it
+    arguments: tuple[str, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)  # further files beside it
+    edited: str = ""  # the file that is compared, when it is not the program itself
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A program that was seen running, its source, and the fault to be mended (None: anything that may help)."""
+
+    trace: Trace
+    sources: Sources
+    fault: Fault | None = None
+    arguments: tuple[str, ...] = ()
+
+    @cached_property
+    def code(self) -> Code:
+        return Code(self.sources)
+
+    @property
+    def cause(self) -> str:
+        return "" if self.fault is None else self.fault.cause
+
+    @property
+    def optimizer(self) -> OptimizerFact | None:
+        """The optimiser that the fault names, else the first."""
+        named = None if self.fault is None else self.trace.get(OptimizerFact, self.fault.component)
+        return named or next(iter(self.trace.optimizers), None)
+
+    @property
+    def loss(self) -> LossFact | None:
+        """The loss that the fault names, else the one that backward() was called on."""
+        named = None if self.fault is None else self.trace.get(LossFact, self.fault.component)
+        objectives = [loss for loss in self.trace.losses if loss.backward is not None]
+        return named or next(iter((*objectives, *self.trace.losses)), None)
+
+    @property
+    def model(self) -> ModelFact | None:
+        return next(iter(self.trace.models), None)
+
+    @property
+    def task(self) -> TaskFact | None:
+        return next(iter(self.trace.tasks), None)
+
+
+class Repair(Protocol):
+    """A dataclass. The docstring is its page: first line what it changes; then when that helps and what it may cost."""
+
+    code: ClassVar[str]
+    cures: ClassVar[tuple[str, ...]]  # leaves of the taxonomy, the most usual first
+    effort: ClassVar[int]  # FREE … ARCHITECTURE, see vocabulary/change.py
+    explores: ClassVar[bool]  # whether it may be tried without a fault that calls for it
+    EXAMPLES: ClassVar[tuple[Example, ...]]
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        """Changes in the order in which they should be tried; few, and none that cannot be right."""
+        ...
+
+
+REPAIRS: Family[Repair] = Family("netmend.repair.repairs")
+register = REPAIRS.register
+
+
+def change(
+    repair: Repair,
+    case: Case,
+    title: str,
+    edits: FileEdits | Faces,
+    *,
+    knob: str = "",
+    cost: float = 1.0,
+    effort: int | None = None,
+) -> Iterator[Change]:
+    """One change, or none when it could not be written."""
+    faces = edits if isinstance(edits, Faces) else Faces(edits)
+    if faces:
+        yield Change(
+            repair.code,
+            case.cause or repair.cures[0],
+            title,
+            faces.edits,
+            faces.forced,
+            faces.arguments,
+            knob or title,
+            repair.effort if effort is None else effort,
+            cost,
+        )

@@ -1,0 +1,1 @@
+"""One remedy per file; `repair.py` says what a remedy is."""

@@ -1,0 +1,95 @@
+"""Numbers that a program prints, by what stands before them: "epoch 3: val acc 0.91" holds "val acc" = 0.91."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+HIGHER = frozenset(
+    "acc accuracy f1 auc auroc auprc precision recall r2 r² score correct iou miou dice map bleu rouge reward return "
+    "hit hits top1 top5 kappa mcc correlation psnr ssim success spearman pearson".split()
+)
+LOWER = frozenset(
+    "loss mse rmse mae err error errors nll ppl perplexity bce ce xent kl mape cost objective wer cer fid elbo "
+    "residual deviation divergence".split()
+)
+HELD_OUT = frozenset("val valid validation test tst eval evaluation dev heldout held holdout unseen".split())
+TRAINING = frozenset("train training trn fit".split())
+
+_NUMBER = re.compile(
+    r"(?<![\w.])([-+]?(?:\d[\d_]*\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|nan|inf(?:inity)?))(?![\w])\s*%?",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[A-Za-z²@][A-Za-z0-9²@]*")
+_MOST_WORDS = 8
+_LONGEST = 2000  # characters of a line that are looked at
+
+
+def numbers_in(line: str) -> list[tuple[str, float]]:
+    """Labels and numbers of one line, in order; numbers without any words before them are left out."""
+    line = line[-_LONGEST:]
+    found: list[tuple[str, float]] = []
+    end, domain = 0, ""
+    before: tuple[list[str], str] = ([], "")
+    for match in _NUMBER.finditer(line):
+        words = _words(line[end : match.start()])
+        text = match[1]
+        if not _is_measure(words) and before[0] and _is_measure(before[0]) and before[1].isdigit():
+            words = [*before[0], *words]  # "accuracy on 1000 test images: 54 %"
+        own = next((word for word in words if word in HELD_OUT | TRAINING), "")
+        if own:
+            domain = own
+        elif domain and _is_measure(words):
+            words = [domain, *words]  # "val loss 0.3 acc 0.9"
+        if words:
+            found.append((" ".join(words[-_MOST_WORDS:]), _value(text)))
+        before, end = (words, text), match.end()
+    return found
+
+
+def _words(text: str) -> list[str]:
+    spaced = re.sub(r"([a-z])([A-Z])", r"\1 \2", text).replace("_", " ").replace("-", " ")
+    return [word.lower() for word in _WORD.findall(spaced)]
+
+
+def _value(text: str) -> float:
+    return float(text.replace("_", "") if text[-1:].isdigit() else text)
+
+
+def _is_measure(words: list[str]) -> bool:
+    return any(word in HIGHER or word in LOWER for word in words)
+
+
+class Columns:
+    """Tables: a line of names, then lines of numbers."""
+
+    def __init__(self) -> None:
+        self._names: list[str] = []
+
+    def numbers_in(self, line: str) -> list[tuple[str, float]]:
+        cells = [cell for cell in re.split(r"\s*[|,;\t]\s*|\s{2,}|(?<=\d)\s+(?=[-+.\d])", line.strip(" |")) if cell]
+        numeric = [_NUMBER.fullmatch(cell) for cell in cells]
+        if len(cells) > 1 and all(numeric):
+            if len(cells) == len(self._names):
+                return [(name, _value(match[1])) for name, match in zip(self._names, numeric, strict=True) if match]
+            return []
+        if not _NUMBER.search(line):
+            parts = [cell for cell in re.split(r"\s*[|,;\t]\s*|\s{2,}", line.strip(" |")) if cell]
+            if len(parts) < 2:
+                parts = line.split()
+            names = [" ".join(_words(part)) for part in parts]
+            if len(names) > 1 and any(_is_measure(name.split()) for name in names):
+                self._names = names
+        return numbers_in(line)
+
+
+def labelled(lines: Iterator[tuple[int, str]]) -> dict[str, list[list[float]]]:
+    """Series by label from lines with the steps at which they were printed; a label twice in a line is told apart."""
+    columns, series = Columns(), {}  # type: tuple[Columns, dict[str, list[list[float]]]]
+    for step, line in lines:
+        seen: dict[str, int] = {}
+        for label, value in columns.numbers_in(line):
+            seen[label] = seen.get(label, 0) + 1
+            name = label if seen[label] == 1 else f"{label} #{seen[label]}"
+            series.setdefault(name, []).append([step, value])
+    return series
