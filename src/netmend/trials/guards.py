@@ -35,7 +35,11 @@ def install(root: str, protected: tuple[str, ...], network: bool, refused: Calla
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
         if event == "open":
             path, mode, flags = arguments
-            writes = any(sign in mode for sign in "wax+") if isinstance(mode, str) else bool((flags or 0) & _WRITING)
+            writes = (
+                any(sign in mode for sign in "wax+")
+                if isinstance(mode, str)
+                else bool((flags or 0) & _WRITING)
+            )
             if writes and is_protected(path):
                 refused(f"writing {os.fsdecode(path)}")
                 raise PermissionError(f"netmend: a trial may not write outside its copy: {os.fsdecode(path)}")
@@ -48,7 +52,9 @@ def install(root: str, protected: tuple[str, ...], network: bool, refused: Calla
             address = arguments[1]
             if isinstance(address, tuple) and not str(address[0]).startswith(_LOCAL):
                 refused(f"connecting to {address[0]}")
-                raise PermissionError(f"netmend: trials have no network ({address[0]}); allow it with --network")
+                raise PermissionError(
+                    f"netmend: trials have no network ({address[0]}); allow it with --network"
+                )
         elif event == "socket.getaddrinfo" and not network:
             host = arguments[0]
             if host and not str(host).startswith(_LOCAL):

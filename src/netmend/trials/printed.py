@@ -6,15 +6,86 @@ import re
 from collections.abc import Iterator
 
 HIGHER = frozenset(
-    "acc accuracy f1 auc auroc auprc precision recall r2 r² score correct iou miou dice map bleu rouge reward return "
-    "hit hits top1 top5 kappa mcc correlation psnr ssim success spearman pearson".split()
+    [
+        "acc",
+        "accuracy",
+        "f1",
+        "auc",
+        "auroc",
+        "auprc",
+        "precision",
+        "recall",
+        "r2",
+        "r²",
+        "score",
+        "correct",
+        "iou",
+        "miou",
+        "dice",
+        "map",
+        "bleu",
+        "rouge",
+        "reward",
+        "return",
+        "hit",
+        "hits",
+        "top1",
+        "top5",
+        "kappa",
+        "mcc",
+        "correlation",
+        "psnr",
+        "ssim",
+        "success",
+        "spearman",
+        "pearson",
+    ]
 )
 LOWER = frozenset(
-    "loss mse rmse mae err error errors nll ppl perplexity bce ce xent kl mape cost objective wer cer fid elbo "
-    "residual deviation divergence".split()
+    [
+        "loss",
+        "mse",
+        "rmse",
+        "mae",
+        "err",
+        "error",
+        "errors",
+        "nll",
+        "ppl",
+        "perplexity",
+        "bce",
+        "ce",
+        "xent",
+        "kl",
+        "mape",
+        "cost",
+        "objective",
+        "wer",
+        "cer",
+        "fid",
+        "elbo",
+        "residual",
+        "deviation",
+        "divergence",
+    ]
 )
-HELD_OUT = frozenset("val valid validation test tst eval evaluation dev heldout held holdout unseen".split())
-TRAINING = frozenset("train training trn fit".split())
+HELD_OUT = frozenset(
+    [
+        "val",
+        "valid",
+        "validation",
+        "test",
+        "tst",
+        "eval",
+        "evaluation",
+        "dev",
+        "heldout",
+        "held",
+        "holdout",
+        "unseen",
+    ]
+)
+TRAINING = frozenset(["train", "training", "trn", "fit"])
 
 _NUMBER = re.compile(
     r"(?<![\w.])([-+]?(?:\d[\d_]*\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|nan|inf(?:inity)?))(?![\w])\s*%?",
@@ -67,11 +138,17 @@ class Columns:
         self._names: list[str] = []
 
     def numbers_in(self, line: str) -> list[tuple[str, float]]:
-        cells = [cell for cell in re.split(r"\s*[|,;\t]\s*|\s{2,}|(?<=\d)\s+(?=[-+.\d])", line.strip(" |")) if cell]
+        cells = [
+            cell for cell in re.split(r"\s*[|,;\t]\s*|\s{2,}|(?<=\d)\s+(?=[-+.\d])", line.strip(" |")) if cell
+        ]
         numeric = [_NUMBER.fullmatch(cell) for cell in cells]
         if len(cells) > 1 and all(numeric):
             if len(cells) == len(self._names):
-                return [(name, _value(match[1])) for name, match in zip(self._names, numeric, strict=True) if match]
+                return [
+                    (name, _value(match[1]))
+                    for name, match in zip(self._names, numeric, strict=True)
+                    if match
+                ]
             return []
         if not _NUMBER.search(line):
             parts = [cell for cell in re.split(r"\s*[|,;\t]\s*|\s{2,}", line.strip(" |")) if cell]

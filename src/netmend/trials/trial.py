@@ -17,7 +17,7 @@ TIMED_OUT = "timed out"
 OUT_OF_MEMORY = "out of memory"
 LOST = "lost"  # its process went away without a word: killed, crashed, a node that is gone
 
-FORMAT = 3  # of the outcomes; older ones are not read
+FORMAT = 4  # of the outcomes; older ones are not read
 
 
 @dataclass(frozen=True)
@@ -87,6 +87,7 @@ class Outcome:
     root: str = ""  # where the program's files lay
     attempts: int = 1
     notes: tuple[str, ...] = ()  # what the trial was refused: network, writing elsewhere
+    faults: tuple[str, ...] = ()  # causes that its diagnosis tells
 
     @property
     def ran(self) -> bool:
@@ -111,6 +112,6 @@ def from_json(text: str) -> Outcome | None:
         return None
     known = {item.name for item in fields(Outcome)}
     kept = {name: value for name, value in data.items() if name in known}
-    for name in ("symptoms", "notes"):
+    for name in ("symptoms", "notes", "faults"):
         kept[name] = tuple(kept.get(name, ()))
     return Outcome(**kept)

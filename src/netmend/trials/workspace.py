@@ -13,8 +13,27 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SKIPPED = frozenset(
-    ".git .hg .svn .netmend .venv venv env node_modules __pycache__ .mypy_cache .pytest_cache .ruff_cache .tox .idea "
-    ".vscode .ipynb_checkpoints wandb mlruns lightning_logs".split()
+    [
+        ".git",
+        ".hg",
+        ".svn",
+        ".netmend",
+        ".venv",
+        "venv",
+        "env",
+        "node_modules",
+        "__pycache__",
+        ".mypy_cache",
+        ".pytest_cache",
+        ".ruff_cache",
+        ".tox",
+        ".idea",
+        ".vscode",
+        ".ipynb_checkpoints",
+        "wandb",
+        "mlruns",
+        "lightning_logs",
+    ]
 )
 SOURCES = (".py", ".yaml", ".yml", ".json", ".toml", ".ini", ".cfg", ".txt")
 _SOURCE_BYTES = 1_000_000

@@ -1,0 +1,75 @@
+"""What to try next: the remedies of told faults and of static findings first, in turn; then suspects; then what often helps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+
+from netmend.lint.engine.project import Project
+from netmend.lint.run import check_text
+from netmend.localise.source import Sources
+from netmend.repair.propose import for_fault, from_findings, to_explore
+from netmend.vocabulary import Diagnosis, Trace
+from netmend.vocabulary.change import BUDGET, Change
+from netmend.vocabulary.finding import Finding
+
+_MOST_PER_FAULT = 4
+_LEAST_SUSPICION = 0.02
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Changes by how strongly something calls for them."""
+
+    called_for: tuple[Change, ...]  # by a told fault or a finding
+    suspected: tuple[Change, ...]
+    exploratory: tuple[Change, ...]
+    problems: tuple[str, ...] = ()
+
+
+def candidates(
+    trace: Trace,
+    diagnosis: Diagnosis,
+    sources: Sources,
+    findings: Sequence[Finding],
+    arguments: tuple[str, ...],
+) -> Candidates:
+    problems: list[str] = []
+    static = list(from_findings(findings, sources))
+    told = [
+        for_fault(trace, sources, fault, arguments, problems)[:_MOST_PER_FAULT] for fault in diagnosis.faults
+    ]
+    # A finding that a told fault agrees with needs no second opinion: it goes first.
+    causes = {fault.cause for fault in diagnosis.faults}
+    agreed = [change for change in static if change.cause in causes]
+    others = [change for change in static if change.cause not in causes]
+    called_for = [*agreed, *_in_turn([*told, others])]
+    suspects = [
+        for_fault(trace, sources, fault, arguments, problems)[:2]
+        for fault in diagnosis.suspects
+        if fault.confidence >= _LEAST_SUSPICION
+    ]
+    explore = to_explore(trace, sources, arguments, problems)
+    healthy = not diagnosis.faults
+    # A healthy program gets better by more training or a larger network; that mends nothing.
+    exploratory = [change for change in explore if not (healthy and change.effort >= BUDGET)]
+    return Candidates(
+        tuple(called_for), tuple(_in_turn(suspects)), tuple(exploratory), tuple(dict.fromkeys(problems))
+    )
+
+
+def findings_of(sources: Sources, files: Iterable[str]) -> list[Finding]:
+    """What the static checker says about the program's own files."""
+    project = Project()
+    found: list[Finding] = []
+    for file in files:
+        found.extend(check_text(sources.text(file), str(Path(file)), project=project).findings)
+    return found
+
+
+def _in_turn(lists: Sequence[Sequence[Change]]) -> Iterator[Change]:
+    """The first of each, then the second of each, …"""
+    for row in zip_longest(*lists):
+        yield from (change for change in row if change is not None)

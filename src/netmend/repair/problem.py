@@ -1,0 +1,155 @@
+"""The program under repair: how its versions are tried, what a trial cost, what its trace shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from netmend.localise import diagnose
+from netmend.localise.source import Sources
+from netmend.repair.budget import Budget
+from netmend.repair.objective import Objective, choose
+from netmend.repair.version import Version
+from netmend.store import read_trace
+from netmend.trials.relocate import relocated
+from netmend.trials.runner import Runner
+from netmend.trials.trial import STOPPED, Limits, Outcome, Rule, Trial
+from netmend.vocabulary import Diagnosis, Trace
+
+_EARLIEST = 0.4  # of the baseline's steps: before that, a slow start says nothing
+_SLACK = 0.02  # of the baseline's error: a trial that is this little better is not given up yet
+_PATIENCE = 8.0  # times the baseline's seconds, …
+_GRACE = 30.0  # … and some: longer than that a trial hangs
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What the user says counts; empty: found by itself."""
+
+    pattern: str = ""
+    file: str = ""
+    higher_is_better: bool | None = None
+
+
+@dataclass
+class Problem:
+    """A program and everything that was learned about it by trying."""
+
+    runner: Runner
+    budget: Budget = field(default_factory=Budget)
+    measure: Measure = field(default_factory=Measure)
+    told: Callable[[str], None] = lambda text: None
+    baseline: Outcome | None = None
+    objective: Objective | None = None
+    spent: float = 0.0  # trainings
+    seconds: float = 0.0
+
+    @property
+    def original(self) -> Version:
+        return Version({}, self.runner.target.arguments)
+
+    def start(self) -> Outcome:
+        """Train the program as it is."""
+        self.baseline = self.runner.run([self.trial(self.original, 0)])[0]
+        self.objective = self._choose([self.baseline])
+        self._pay(self.baseline)
+        return self.baseline
+
+    def trial(self, version: Version, seed: int, *, race: bool = False) -> Trial:
+        target = replace(self.runner.target, arguments=version.current_arguments)
+        texts = tuple(sorted(version.texts.items()))
+        rule = self.rule() if race else None
+        return Trial(target, texts, seed, rule, self._limits(), self.measure.pattern, self.measure.file)
+
+    def run(self, versions: Sequence[Version], seed: int = 0, *, race: bool = True) -> list[Outcome]:
+        """Try versions; `race` gives up those that fall behind the program as it was."""
+        outcomes = self.runner.run([self.trial(version, seed, race=race) for version in versions])
+        for outcome in outcomes:
+            self._pay(outcome)
+        if self.objective is None:
+            self.objective = self._choose(outcomes)
+        return outcomes
+
+    def value(self, outcome: Outcome | None) -> float | None:
+        return None if outcome is None or self.objective is None else self.objective.value(outcome)
+
+    def gain(self, before: Outcome | None, after: Outcome | None) -> float:
+        """How much of the error went away between two outcomes."""
+        if self.objective is None:
+            worked = after is not None and after.ran
+            return 1.0 if worked and not (before is not None and before.ran) else -1.0
+        return self.objective.gain(self.value(before), self.value(after))
+
+    @property
+    def left(self) -> float:
+        """The share of the budget that is left."""
+        shares = []
+        if self.budget.trainings is not None:
+            shares.append(1 - self.spent / self.budget.trainings)
+        if self.budget.seconds is not None:
+            shares.append(1 - self.seconds / self.budget.seconds)
+        return min(shares, default=1.0)
+
+    @property
+    def affordable(self) -> float:
+        """Trainings that the budget still allows."""
+        if self.budget.trainings is not None:
+            return self.budget.trainings - self.spent
+        one = self.baseline.seconds if self.baseline is not None else 0.0
+        return (
+            max(0.0, (self.budget.seconds or 0.0) - self.seconds) * self.runner.executor.jobs / max(one, 1e-3)
+        )
+
+    def rule(self) -> Rule | None:
+        """Give a trial up when, late enough, it is no better than the program as it was at the same step."""
+        if self.baseline is None or self.objective is None or not self.baseline.ran:
+            return None
+        points = self.baseline.series.get(self.objective.series)
+        if not points or self.objective.series.startswith(("training:", "file")):
+            return None
+        first = _EARLIEST * self.baseline.steps
+        limits = []
+        for step, value in points:
+            if step >= first and value == value:
+                slack = _SLACK * abs(self.objective.error(value))
+                limits.append(
+                    (int(step), value + slack if self.objective.higher_is_better else value - slack)
+                )
+        return Rule(self.objective.series, self.objective.higher_is_better, tuple(limits)) if limits else None
+
+    def trace(self, outcome: Outcome) -> Trace | None:
+        """What was recorded of a trial, its sites in the copy that lies in the trial's folder."""
+        if not outcome.run:
+            return None
+        return relocated(read_trace(Path(outcome.run)), outcome)
+
+    def diagnosis(self, trace: Trace) -> Diagnosis:
+        return diagnose(trace)
+
+    def sources(self, trace: Trace) -> Sources:
+        return Sources(trace.run.working_directory, trace.run.script)
+
+    def cost(self, outcome: Outcome) -> float:
+        """In trainings of the program as it is, by its steps: the same on every machine."""
+        base = self.baseline
+        if base is None or base.steps == 0:
+            return 1.0
+        if outcome.steps == 0:
+            return min(1.0, outcome.seconds / max(base.seconds, 1e-3)) if outcome.status != STOPPED else 1.0
+        return outcome.steps / base.steps
+
+    def _pay(self, outcome: Outcome) -> None:
+        self.spent += self.cost(outcome)
+        self.seconds += outcome.seconds / max(1, self.runner.executor.jobs)
+
+    def _limits(self) -> Limits:
+        limits = self.runner.limits
+        if self.baseline is None or limits.seconds is not None:
+            return limits
+        return replace(limits, seconds=_GRACE + _PATIENCE * max(self.baseline.seconds, 1.0))
+
+    def _choose(self, outcomes: Sequence[Outcome]) -> Objective | None:
+        ran = [outcome for outcome in outcomes if outcome.ran]
+        measure = self.measure
+        return choose(ran, pattern=measure.pattern, file=measure.file, higher=measure.higher_is_better)

@@ -1,0 +1,268 @@
+"""The search: cheapest and likeliest first, one accepted change upon another, then everything unneeded out again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from netmend.repair.candidates import Candidates, candidates, findings_of
+from netmend.repair.problem import Problem
+from netmend.repair.repair import REPAIRS, Case
+from netmend.repair.version import Part, Version
+from netmend.syntax.spans import Span
+from netmend.trials.trial import Outcome
+from netmend.vocabulary import Diagnosis, Trace
+from netmend.vocabulary.change import Change
+
+CLEAR_GAIN = 0.4  # of the error gone: no seed alone does that
+LEAST_GAIN = 0.1  # less is noise of one seed more often than not; between the two, a second seed decides
+CURED = 0.03  # of what can be wrong (accuracy) or of the constant answer's loss: nothing more to gain
+_ENOUGH = 0.9  # of the error gone, and nothing told any more: further trials are not worth their cost
+_ROUNDS = 6
+_SECOND_SEED = 101
+_NO_WORSE = 0.05  # a part whose loss costs no more than this of the error is not needed
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One change that was tried, and what came of it."""
+
+    change: Change
+    status: str
+    value: float | None
+    gain: float  # against the version it was made on
+    cost: float
+    accepted: bool = False
+
+
+@dataclass
+class Search:
+    """From the program as it is to the smallest set of changes that makes it learn."""
+
+    problem: Problem
+    attempts: list[Attempt] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    diagnosis: Diagnosis | None = None  # of the program as it is
+    seen: set[tuple[tuple[str, str], ...]] = field(default_factory=set)
+    stopped: str = ""  # why the search ended
+
+    def run(self) -> tuple[Version, Outcome]:
+        """The best version found (the original, if nothing helped) and its outcome."""
+        problem = self.problem
+        best = problem.baseline or problem.start()
+        version = problem.original
+        self.seen.add(())
+        for _ in range(_ROUNDS):
+            trace = problem.trace(best)
+            if trace is None:
+                self.stopped = "nothing was recorded of the program, so nothing is known to change"
+                break
+            found, diagnosis = self._candidates(trace, version)
+            self.diagnosis = self.diagnosis or diagnosis
+            if version.parts and self._is_cured(best, diagnosis):
+                self.stopped = "the program learns, and nothing more is told"
+                break
+            step = self._round(version, best, found)
+            if step is None:
+                self.stopped = self.stopped or (
+                    "the budget is spent" if problem.affordable < 1 else "nothing more helped"
+                )
+                break
+            version, best = self._refined(*step)
+        return self._shrunk(version, best)
+
+    # -- one round -----------------------------------------------------------------------------------------------
+
+    def _candidates(self, trace: Trace, version: Version) -> tuple[Candidates, Diagnosis]:
+        problem = self.problem
+        diagnosis = problem.diagnosis(trace)
+        sources = problem.sources(trace)
+        findings = findings_of(sources, sources.files(trace.run.script))
+        found = candidates(trace, diagnosis, sources, findings, version.current_arguments)
+        self.problems.extend(text for text in found.problems if text not in self.problems)
+        return found, diagnosis
+
+    def _round(
+        self, version: Version, best: Outcome, found: Candidates
+    ) -> tuple[Version, Outcome, Change] | None:
+        """The best change of this round, or None. Changes that something calls for are all looked at before others are."""
+        for group in (found.called_for, found.suspected, found.exploratory):
+            chosen = self._tried(version, best, group)
+            if chosen is not None:
+                return chosen
+        return None
+
+    def _tried(
+        self, version: Version, best: Outcome, group: Sequence[Change]
+    ) -> tuple[Version, Outcome, Change] | None:
+        ready: list[tuple[Version, Outcome, Change, float]] = []
+        for batch in self._batches(version, best, group):
+            outcomes = self.problem.run([made for made, _ in batch])
+            for (made, change), outcome in zip(batch, outcomes, strict=True):
+                gain = self.problem.gain(best, outcome)
+                self._note(change, outcome, gain)
+                if gain >= LEAST_GAIN:
+                    ready.append((made, outcome, change, gain))
+            if any(self._is_enough(outcome, gain) for _, outcome, _, gain in ready):
+                break
+        for made, outcome, change, gain in sorted(ready, key=lambda item: -item[3]):
+            if gain >= CLEAR_GAIN or self._holds(version, made):
+                self.attempts = [
+                    Attempt(a.change, a.status, a.value, a.gain, a.cost, a.accepted or a.change is change)
+                    for a in self.attempts
+                ]
+                return *self._as_patch(version, best.root, made, outcome, change), change
+        return None
+
+    def _batches(
+        self, version: Version, best: Outcome, group: Sequence[Change]
+    ) -> Iterable[list[tuple[Version, Change]]]:
+        """As many at once as there are processes, within the budget."""
+        waiting = list(group)
+        while waiting:
+            batch: list[tuple[Version, Change]] = []
+            cost = 0.0
+            while waiting and len(batch) < self.problem.runner.executor.jobs:
+                change = waiting.pop(0)
+                if cost + change.cost > self.problem.affordable:
+                    continue
+                made = self._made(version, best, change)
+                if made is not None:
+                    batch.append((made, change))
+                    cost += change.cost
+            if batch:
+                yield batch
+
+    def _made(self, version: Version, best: Outcome, change: Change) -> Version | None:
+        """The version with a change as an intervention; None for what cannot be made or was tried before."""
+        made = version.extended(
+            change, best.root, self.problem.runner.target.directory, change.forced or None
+        )
+        if made is None:
+            return None
+        name = (*sorted(made.texts.items()), ("", " ".join(made.current_arguments)))
+        if name in self.seen:
+            return None
+        self.seen.add(name)
+        return made
+
+    def _note(self, change: Change, outcome: Outcome, gain: float) -> None:
+        cost = self.problem.cost(outcome)
+        self.attempts.append(Attempt(change, outcome.status, self.problem.value(outcome), gain, cost))
+        self.problem.told(change.title)
+
+    # -- judging ---------------------------------------------------------------------------------------------------
+
+    def _holds(self, before: Version, after: Version) -> bool:
+        """Whether a small gain is there with another seed too."""
+        if self.problem.affordable < 2:
+            return False
+        old, new = self.problem.run([before, after], _SECOND_SEED, race=False)
+        return self.problem.gain(old, new) >= LEAST_GAIN / 2
+
+    def _is_cured(self, outcome: Outcome, diagnosis: Diagnosis) -> bool:
+        gain = self.problem.gain(self.problem.baseline, outcome)
+        return self._error(outcome) <= CURED or (not diagnosis.faults and gain >= CLEAR_GAIN)
+
+    def _is_enough(self, outcome: Outcome, gain: float) -> bool:
+        return self._error(outcome) <= CURED or (gain >= _ENOUGH and not outcome.faults)
+
+    def _error(self, outcome: Outcome) -> float:
+        """The error where its size means something by itself, else infinite."""
+        objective, value = self.problem.objective, self.problem.value(outcome)
+        if objective is None or value is None:
+            return math.inf
+        if objective.higher_is_better:
+            error = objective.error(value)
+            return error / 100 if value > 1.5 else error if error >= 0 else math.inf
+        return value if objective.series.endswith("relative") else math.inf
+
+    # -- after a change --------------------------------------------------------------------------------------------
+
+    def _refined(self, version: Version, best: Outcome, change: Change) -> tuple[Version, Outcome]:
+        """Neighbouring values of the one that helped, as long as they help more."""
+        unit = REPAIRS.classes().get(change.repair)
+        refine = None if unit is None else getattr(unit(), "refine", None)
+        while refine is not None and self._error(best) > CURED and self.problem.affordable >= 1:
+            trace = self.problem.trace(best)
+            if trace is None:
+                break
+            case = Case(trace, self.problem.sources(trace), None, version.current_arguments)
+            last = version.without(len(version.parts) - 1)
+            near: list[Change] = list(refine(case, change))
+            step = self._near(version, best, near) if last is not None else None
+            if step is None:
+                break
+            version, best, change = step
+        return version, best
+
+    def _near(
+        self, version: Version, best: Outcome, near: Sequence[Change]
+    ) -> tuple[Version, Outcome, Change] | None:
+        made = [(v, c) for c in near if (v := self._made(version, best, c)) is not None]
+        made = made[: max(0, int(self.problem.affordable))]
+        outcomes = self.problem.run([v for v, _ in made])
+        found = []
+        for (v, c), outcome in zip(made, outcomes, strict=True):
+            gain = self.problem.gain(best, outcome)
+            self._note(c, outcome, gain)
+            if gain >= LEAST_GAIN:
+                found.append((gain, v, outcome, c))
+        if not found:
+            return None
+        _, chosen, outcome, change = max(found, key=lambda item: item[0])
+        chosen, outcome = self._as_patch(version, best.root, chosen, outcome, change)
+        return _merged(chosen), outcome, change
+
+    def _as_patch(
+        self, before: Version, root: str, made: Version, outcome: Outcome, change: Change
+    ) -> tuple[Version, Outcome]:
+        """The intervention becomes the patch where these differ; a patch that does not do the same is not one."""
+        if not change.forced:
+            return made, outcome
+        written = before.extended(change, root, self.problem.runner.target.directory)
+        if written is None:
+            return made, outcome
+        same = self.problem.run([written], race=False)[0]
+        return (written, same) if self.problem.gain(outcome, same) >= -_NO_WORSE else (made, outcome)
+
+    def _shrunk(self, version: Version, best: Outcome) -> tuple[Version, Outcome]:
+        """Leave out every part that is not needed, the last ones first."""
+        index = len(version.parts) - 1
+        while index >= 0 and len(version.parts) > 1:
+            smaller = version.without(index)
+            if smaller is not None and smaller.parts and self.problem.affordable > -2:
+                outcome = self.problem.run([smaller], race=False)[0]
+                if self.problem.gain(best, outcome) >= -_NO_WORSE:
+                    version, best = smaller, outcome
+            index -= 1
+        return version, best
+
+
+def _merged(version: Version) -> Version:
+    """The last two parts turn the same knob: one part that leads from the text before both to the text after both."""
+    *rest, first, second = version.parts
+    if second.change.knob != first.change.knob:
+        return version
+    base = Version(version.originals, version.arguments, tuple(rest))
+    spans: dict[str, tuple[Span, ...]] = {}
+    for file in {**first.spans, **second.spans}:
+        old, new = base.text(file, ""), version.text(file, "")
+        start = _shared(old, new)
+        end = _shared(old[start:][::-1], new[start:][::-1])
+        spans[file] = (Span(start, len(old) - end, new[start : len(new) - end]),)
+    title = second.change.title
+    if "→" in title and "→" in first.change.title:
+        title = f"{first.change.title.partition('→')[0]}→{second.change.title.rpartition('→')[2]}"
+    arguments = second.arguments or first.arguments
+    if first.arguments is not None and second.arguments is not None:
+        arguments = (first.arguments[0], second.arguments[1])
+    change = replace(second.change, title=title, cause=first.change.cause, forced=())
+    return Version(version.originals, version.arguments, (*rest, Part(change, spans, arguments)))
+
+
+def _shared(one: str, other: str) -> int:
+    """How many signs two texts have in common at their beginning."""
+    pairs = zip(one, other, strict=False)
+    return next((index for index, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
