@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from netmend.lint.outcome import Outcome
     from netmend.observe.session import Watching
+    from netmend.repair.result import Result
     from netmend.vocabulary import Diagnosis, Fault, Trace
 
 
@@ -193,6 +194,32 @@ def check(
     settings = read_check_settings(Path(given[0]))
     options = CheckOptions.of(settings, select, ignore, extend_select)
     return check_paths(given, replace(options, jobs=jobs, cache=cache))
+
+
+def repair(
+    script: str | Path,
+    *arguments: str,
+    module: bool = False,
+    budget: str = "20x",
+    metric: str = "",
+    metric_file: str = "",
+    higher_is_better: bool | None = None,
+    strict: bool = False,
+    jobs: int | None = None,
+) -> Result:
+    """Find what to change so that a training script learns, and prove it by retraining; nothing of the user's is changed.
+
+    The same as `netmend repair script arguments…`. The result has `verdict`, `patch` (a unified diff), `verification`.
+    """
+    from netmend.repair.budget import parse_budget
+    from netmend.repair.problem import Measure
+    from netmend.repair.session import RepairOptions, target_of
+    from netmend.repair.session import repair as run_repair
+    from netmend.verify.verify import verify
+
+    measure = Measure(metric, metric_file, higher_is_better)
+    options = RepairOptions(parse_budget(budget), measure, strict, jobs)
+    return run_repair(target_of(str(script), arguments, module), options, verify)
 
 
 def diagnose(run: str | Path | Trace = "last", *, directory: Path | str | None = None) -> Report:

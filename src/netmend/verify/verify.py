@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from netmend.repair.objective import Objective, for_verification
 from netmend.repair.problem import Problem
@@ -31,22 +31,21 @@ class Bar:
 
 
 def verify(
-    problem: Problem, version: Version, *, strict: bool = False, bar: Bar | None = None
-) -> Verification:
-    """Train both sides on seeds that the search did not use, until the case is clear."""
+    problem: Problem, version: Version, strict: bool = False, bar: Bar | None = None
+) -> tuple[Verification, list[Outcome], list[Outcome]]:
+    """Train both sides on seeds that the search did not use, until the case is clear; the outcomes of both sides too."""
     bar = bar or Bar()
-    count = _STRICT if strict else _SEEDS
-    seeds = list(range(FIRST_SEED, FIRST_SEED + count))
+    seeds = list(range(FIRST_SEED, FIRST_SEED + (_STRICT if strict else _SEEDS)))
     before, after = _trained(problem, version, seeds)
     objective = _objective(problem, [*before, *after])
     made = judge(objective, seeds, before, after, bar)
-    undecided = made.verdict == PROMISING and not made.new_faults and (made.improvement or 0) > 0
+    undecided = made.verdict == PROMISING and not made.new_faults
     if undecided and not strict:
         more = list(range(seeds[-1] + 1, seeds[-1] + 1 + _MORE))
         old, new = _trained(problem, version, more)
-        second = Bar(bar.second_p_value, bar.effect_size, bar.least_gain)
-        made = judge(objective, seeds + more, before + old, after + new, second)
-    return made
+        seeds, before, after = seeds + more, before + old, after + new
+        made = judge(objective, seeds, before, after, replace(bar, p_value=bar.second_p_value))
+    return made, before, after
 
 
 def _trained(problem: Problem, version: Version, seeds: Sequence[int]) -> tuple[list[Outcome], list[Outcome]]:
