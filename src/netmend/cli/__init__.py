@@ -6,7 +6,10 @@ import os
 import sys
 from typing import Any, NoReturn
 
-_OPTIONS_WITH_VALUE = ("--overhead", "--every", "--directory", "--html", "--json", "--stop-on")
+_OPTIONS_WITH_VALUE = (
+    "--overhead", "--every", "--directory", "--html", "--json", "--stop-on", "--budget", "--metric", "--metric-file",
+    "--jobs", "-j", "--threads", "--memory", "--time-limit", "--executor", "--address",
+)  # fmt: skip
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -68,7 +71,7 @@ def _check(arguments: list[str]) -> NoReturn:
 
 def separate_module(arguments: list[str]) -> list[str]:
     """`run -m package --lr 1`: what follows the module is the program's, so a `--` is put before it."""
-    if not arguments or arguments[0] != "run":
+    if not arguments or arguments[0] not in ("run", "repair"):
         return arguments
     index = 1
     while index < len(arguments) and arguments[index].startswith("-") and arguments[index] != "--":

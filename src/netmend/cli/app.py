@@ -122,6 +122,94 @@ def run(
     )
 
 
+@app.command(
+    context_settings={
+        "allow_extra_args": True,
+        "ignore_unknown_options": False,
+        "allow_interspersed_args": False,
+    },
+    options_metavar="[OPTIONS] [--]",
+)
+def repair(
+    context: typer.Context,
+    program: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="SCRIPT [ARGS]…", help="The training script and its arguments."),
+    ] = None,
+    module: Annotated[
+        str | None, typer.Option("-m", metavar="MODULE", help="Repair a module, run as python -m does.")
+    ] = None,
+    budget: Annotated[
+        str, typer.Option(metavar="20x|10m", help="What the search may cost: trainings, or time.")
+    ] = "20x",
+    metric: Annotated[
+        str,
+        typer.Option(
+            metavar="REGEX", help="What counts: a regular expression over the output, its group the number."
+        ),
+    ] = "",
+    metric_file: Annotated[
+        str, typer.Option(metavar="FILE", help="What counts: a file that the program writes the number to.")
+    ] = "",
+    maximize: Annotated[
+        bool | None,
+        typer.Option("--maximize/--minimize", help="Which way the metric is better (default: by its name)."),
+    ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Prove over 10 seeds instead of 5.")] = False,
+    apply: Annotated[
+        bool, typer.Option("--apply", help="Put a proven patch into the files; originals stay as .orig.")
+    ] = False,
+    json: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON.")
+    ] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the result as a page.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option("-j", "--jobs", min=1, help="Trainings at once (default: one per core).")
+    ] = None,
+    threads: Annotated[int, typer.Option(min=1, help="Threads of one training.")] = 1,
+    network: Annotated[bool, typer.Option("--network", help="Let trials use the network.")] = False,
+    memory: Annotated[
+        int | None, typer.Option(metavar="MB", min=1, help="Memory that one training may use.")
+    ] = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS", help="Longest training (default: 8 times that of the program as it is)."
+        ),
+    ] = None,
+    executor: Annotated[str, typer.Option(metavar="local|ray", help="Where trainings run.")] = "local",
+    address: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Of the Ray cluster (default: start one here).")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Show nothing but errors.")] = False,
+    directory: Directory = None,
+) -> int:
+    """Find what to change so that a training script learns, and prove it by retraining.
+
+    Exit code 0: a fix is proven, or nothing is wrong; 1: something is wrong and no fix proven. Files change only with --apply.
+    """
+    from netmend.cli.repair import Wishes, repair_program
+
+    return repair_program(
+        module,
+        tuple(program or ()) + tuple(context.args),
+        budget=budget,
+        metric=metric,
+        metric_file=metric_file,
+        maximize=maximize,
+        strict=strict,
+        jobs=jobs,
+        threads=threads,
+        network=network,
+        memory=memory,
+        time_limit=time_limit,
+        executor=executor,
+        address=address,
+        directory=directory,
+        wishes=Wishes(apply, json, html, quiet),
+    )
+
+
 @app.command()
 def diagnose(
     run: Annotated[str, typer.Argument(help="Id, beginning of an id, path, or 'last'.")] = "last",

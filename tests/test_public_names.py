@@ -1,0 +1,16 @@
+"""Verbs of the interface that share their name with a package stay callable."""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+
+import netmend
+
+
+@pytest.mark.parametrize("name", ["diagnose", "repair"])
+def test_a_verb_stays_a_verb_after_its_package_was_imported(name: str) -> None:
+    importlib.import_module(f"netmend.{name}")
+    with pytest.raises(netmend.NetmendError):
+        getattr(netmend, name)("there-is-no-such-thing.py")
