@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 import netmend
 from netmend.localise.source import Sources
@@ -90,6 +91,8 @@ def recorded(folder: Path, source: str, example: Example) -> Trace:
         if not example.raises:
             raise
     finally:
+        torch.set_grad_enabled(True)  # a faulty program may have switched them off for good
+        torch.set_default_dtype(torch.float32)
         sys.argv, sys.path[:] = argv, path
         for name in set(sys.modules) - known:
             if str(getattr(sys.modules[name], "__file__", "") or "").startswith(str(folder)):

@@ -64,7 +64,11 @@ class Problem:
 
     def run(self, versions: Sequence[Version], seed: int = 0, *, race: bool = True) -> list[Outcome]:
         """Try versions; `race` gives up those that fall behind the program as it was."""
-        outcomes = self.runner.run([self.trial(version, seed, race=race) for version in versions])
+        return self.run_all([(version, race) for version in versions], seed)
+
+    def run_all(self, versions: Sequence[tuple[Version, bool]], seed: int = 0) -> list[Outcome]:
+        """Try versions, each with whether it may be given up."""
+        outcomes = self.runner.run([self.trial(version, seed, race=race) for version, race in versions])
         for outcome in outcomes:
             self._pay(outcome)
         if self.objective is None:

@@ -38,6 +38,19 @@ def to_explore(
     return sorted(found, key=lambda change: change.effort)
 
 
+def everything(
+    trace: Trace, sources: Sources, arguments: tuple[str, ...] = (), problems: list[str] | None = None
+) -> list[Change]:
+    """Every change that any repair can make of this program, whatever was told of it; for searches without guidance."""
+    found: dict[object, Change] = {}
+    for repair in REPAIRS.all():
+        for cause in ("", *repair.cures):
+            blind = Fault(cause, 0.0, "", None, "", "", "", "") if cause else None
+            for change in _asked(repair, Case(trace, sources, blind, arguments), problems):
+                found.setdefault((change.edits, change.arguments), change)
+    return list(found.values())
+
+
 def from_findings(findings: Iterable[Finding], sources: Sources) -> Iterator[Change]:
     """The fixes of the static checker, as changes."""
     for finding in findings:

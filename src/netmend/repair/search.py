@@ -7,13 +7,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from netmend.repair.candidates import Candidates, candidates, findings_of
+from netmend.repair.joint import Joint
 from netmend.repair.problem import Problem
 from netmend.repair.repair import REPAIRS, Case
 from netmend.repair.version import Part, Version
 from netmend.syntax.spans import Span
 from netmend.trials.trial import Outcome
 from netmend.vocabulary import Diagnosis, Trace
-from netmend.vocabulary.change import Change
+from netmend.vocabulary.change import SHORT_SEARCH, Change
 
 CLEAR_GAIN = 0.4  # of the error gone: no seed alone does that
 LEAST_GAIN = 0.1  # less is noise of one seed more often than not; between the two, a second seed decides
@@ -64,6 +65,8 @@ class Search:
                 self.stopped = "the program learns, and nothing more is told"
                 break
             step = self._round(version, best, found)
+            if step is None and not self._is_cured(best, diagnosis):
+                step = self._together(version, best, found)
             if step is None:
                 self.stopped = self.stopped or (
                     "the budget is spent" if problem.affordable < 1 else "nothing more helped"
@@ -93,12 +96,34 @@ class Search:
                 return chosen
         return None
 
+    def _together(
+        self, version: Version, best: Outcome, found: Candidates
+    ) -> tuple[Version, Outcome, Change] | None:
+        """No change helped alone: several at once, chosen by what was learned from those before."""
+        changes = [*found.called_for, *found.suspected, *found.exploratory]
+        joint = Joint(changes, self.attempts)
+        while joint.is_possible and self.problem.affordable >= 1:
+            asked = [joint.ask() for _ in range(self.problem.runner.executor.jobs)]
+            batch = [
+                (made, change) for change in asked if (made := self._made(version, best, change)) is not None
+            ]
+            if not batch:
+                break
+            outcomes = self.problem.run([made for made, _ in batch])
+            for (made, change), outcome in zip(batch, outcomes, strict=True):
+                gain = self.problem.gain(best, outcome)
+                self._note(change, outcome, gain)
+                joint.tell(change, gain)
+                if gain >= CLEAR_GAIN:
+                    return made, outcome, change
+        return None
+
     def _tried(
         self, version: Version, best: Outcome, group: Sequence[Change]
     ) -> tuple[Version, Outcome, Change] | None:
         ready: list[tuple[Version, Outcome, Change, float]] = []
         for batch in self._batches(version, best, group):
-            outcomes = self.problem.run([made for made, _ in batch])
+            outcomes = self.problem.run_all([(made, _races(change)) for made, change in batch])
             for (made, change), outcome in zip(batch, outcomes, strict=True):
                 gain = self.problem.gain(best, outcome)
                 self._note(change, outcome, gain)
@@ -238,6 +263,11 @@ class Search:
                     version, best = smaller, outcome
             index -= 1
         return version, best
+
+
+def _races(change: Change) -> bool:
+    """Whether a trial may be given up when it is no better at the same step: not where more steps are the point."""
+    return change.cost <= 1 and change.effort <= SHORT_SEARCH
 
 
 def _merged(version: Version) -> Version:
