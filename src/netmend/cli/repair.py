@@ -81,7 +81,7 @@ def repair_program(
         wishes.html.write_text(report.repair_html(result), encoding="utf-8")
     console = report.console(sys.stdout)
     if not wishes.quiet:
-        console.print(report.repair_text(result))
+        console.print(report.repair_text(result, applied=wishes.apply))
     if wishes.apply:
         for line in apply_result(result):
             console.print(line, soft_wrap=True, highlight=False)

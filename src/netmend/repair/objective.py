@@ -82,7 +82,7 @@ class Objective:
 
 _WORDS = {
     "metric": "accuracy or R²",
-    "relative": "loss, relative to the best constant answer,",
+    "relative": "loss relative to the best constant answer",
     "loss": "loss",
 }
 _UNBOUNDED = {"reward", "return", "psnr", "score", "elbo"}

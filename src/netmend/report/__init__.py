@@ -14,9 +14,12 @@ if TYPE_CHECKING:
     from netmend.report.as_html import html
     from netmend.report.as_machine import FORMATS, as_json, render
     from netmend.report.as_page import page
+    from netmend.report.as_repair import repair_text
     from netmend.report.as_runs_table import runs_table
     from netmend.report.as_summary import summary
     from netmend.report.live import LiveStatus
+    from netmend.report.repair_as_json import repair_json
+    from netmend.report.repair_page import repair_html
     from netmend.report.terminal import console
 
 __all__ = [
@@ -28,6 +31,9 @@ __all__ = [
     "html",
     "page",
     "render",
+    "repair_html",
+    "repair_json",
+    "repair_text",
     "runs_table",
     "summary",
 ]
@@ -41,6 +47,9 @@ _HOMES = {
     "console": "netmend.report.terminal",
     "html": "netmend.report.as_html",
     "page": "netmend.report.as_page",
+    "repair_html": "netmend.report.repair_page",
+    "repair_json": "netmend.report.repair_as_json",
+    "repair_text": "netmend.report.as_repair",
     "runs_table": "netmend.report.as_runs_table",
     "summary": "netmend.report.as_summary",
 }

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from netmend.report.content import clean
 from netmend.report.curves import Curve, curves
@@ -17,6 +16,7 @@ from netmend.report.overview import advice_when_untrained, alarms, headline, rem
 from netmend.report.run_sections import LOOP_TITLE
 from netmend.report.sections import origin_remarks, sections
 from netmend.report.svg import line_chart, line_classes
+from netmend.report.templates import templates
 from netmend.report.timeline import timelines
 from netmend.vocabulary import Diagnosis, Trace
 
@@ -45,14 +45,7 @@ def verdict_words(diagnosis: Diagnosis) -> tuple[str, str]:
 
 def html(trace: Trace, title: str | None = None, diagnosis: Diagnosis | None = None) -> str:
     """The page as a string. Everything that comes from the user's program is escaped."""
-    environment = Environment(
-        loader=PackageLoader("netmend", "report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["with_code"] = with_code
+    environment = templates()
     plots = [_plot(curve) for curve in (*curves(trace), *depth_curves(trace))]
     return environment.get_template("page.html").render(
         title=clean(title or f"{trace.run.script or 'run'} – netmend"),
@@ -72,17 +65,6 @@ def html(trace: Trace, title: str | None = None, diagnosis: Diagnosis | None = N
         loop_title=LOOP_TITLE,
         timelines=timelines(trace),
         sections=sections(trace),
-    )
-
-
-def with_code(text: str) -> Markup:
-    """Text with `names in backticks` set as code; everything else is escaped."""
-    parts = text.split("`")
-    if len(parts) % 2 == 0:  # an odd backtick out: leave the text as it is
-        return escape(text)
-    return Markup("").join(
-        Markup("<code>{}</code>").format(part) if index % 2 else escape(part)
-        for index, part in enumerate(parts)
     )
 
 

@@ -17,7 +17,7 @@ TIMED_OUT = "timed out"
 OUT_OF_MEMORY = "out of memory"
 LOST = "lost"  # its process went away without a word: killed, crashed, a node that is gone
 
-FORMAT = 4  # of the outcomes; older ones are not read
+FORMAT = 5  # of the outcomes; older ones are not read
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,9 @@ class Trial:
         """Names the trial by its content: the same trial of the same files has the same key."""
         what = asdict(self)
         what["target"].pop("directory")
-        what.pop("limits")
-        text = json.dumps([FORMAT, VERSION, fingerprint, what], sort_keys=True)
+        limits = what.pop("limits")  # of these, time and memory change whether it ends, and not what it computes
+        kept = {name: limits[name] for name in ("network", "threads")}
+        text = json.dumps([FORMAT, VERSION, fingerprint, what, kept], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
@@ -105,10 +106,10 @@ def to_json(outcome: Outcome) -> str:
 def from_json(text: str) -> Outcome | None:
     """None for a text of another version, or half a text."""
     try:
-        data: dict[str, Any] = json.loads(text)
-    except ValueError:
+        data: Any = json.loads(text)
+    except (ValueError, RecursionError):
         return None
-    if data.pop("format", None) != FORMAT:
+    if not isinstance(data, dict) or data.pop("format", None) != FORMAT or "status" not in data:
         return None
     known = {item.name for item in fields(Outcome)}
     kept = {name: value for name, value in data.items() if name in known}

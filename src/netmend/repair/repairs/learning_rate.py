@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.repair.good_rates import good_rate, rate_text, rounded
+from netmend.repair.rate_places import peak_rate, present_rate, set_rate
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.values import set_argument
 from netmend.vocabulary.change import SHORT_SEARCH, Change
-
-_USUAL = {"SGD": 1e-2, "Adagrad": 1e-2, "Rprop": 1e-2, "Adadelta": 1.0, "LBFGS": 1.0, "ASGD": 1e-2}
 
 
 @register
 @dataclass(frozen=True)
 class LearningRate:
-    """Change the learning rate by powers of ten.
+    """Change the learning rate to one that suits the network.
 
-    Towards the usual rate of the optimiser first when the present one is far from it; then one and two powers of ten in
-    the direction that the symptoms point to, or in both directions.
+    First the rate at which the first steps move weights by a few percent of their size, as they do in programs that learn
+    well; then a quarter and four times of it. Never against the direction that the symptoms point to.
     """
 
     code: ClassVar[str] = "R401"
@@ -28,47 +26,62 @@ class LearningRate:
     effort: ClassVar[int] = SHORT_SEARCH
     explores: ClassVar[bool] = True
 
-    far: float = 30.0  # times the usual rate: further away than anybody sets it on purpose
+    least: float = 4.0  # times lower or higher than the present rate: less makes no difference
+    next: float = 4.0  # further tries, as multiples of the first
+    far: float = 40.0  # times the good rate: nothing beyond is worth a training without a fault
 
     def propose(self, case: Case) -> Iterator[Change]:
         optimizer = case.optimizer
-        present = optimizer.groups[0].settings.get("lr") if optimizer and optimizer.groups else None
-        if optimizer is None or not isinstance(present, float | int) or present <= 0:
+        present = present_rate(case, optimizer)
+        if present is None or present < 0:
             return
-        for rate in self._rates(case.cause, float(present), _USUAL.get(optimizer.kind, 1e-3)):
-            faces = set_argument(
-                case.code, optimizer.created, "lr", f"{rate:g}", position=1, arguments=case.arguments
-            )
-            yield from change(
-                self, case, f"learning rate {present:g} → {rate:g}", faces, knob=f"{optimizer.name}.lr"
-            )
+        peak = present if optimizer is None else peak_rate(case, optimizer) or present
+        good = good_rate(case.trace, optimizer)
+        name = "rate" if optimizer is None else f"{optimizer.name}.lr"
+        done: set[float] = set()
+        for wanted in self._wanted(case.cause, peak, good):
+            # A schedule goes up or down from the rate that is set: both are scaled alike.
+            rate = rounded(wanted * present / peak) if peak > 0 else wanted
+            if rate in done or rate <= 0:
+                continue
+            done.add(rate)
+            faces = set_rate(case, optimizer, rate, present)
+            title = f"learning rate {present:g} → {rate_text(rate)}"
+            yield from change(self, case, title, faces, knob=name)
 
-    def _rates(self, cause: str, present: float, usual: float) -> list[float]:
-        down, up = [present / 10, present / 100], [present * 10, present * 100]
-        rates = {"HYP-LR-HIGH": down, "HYP-LR-LOW": up}.get(cause, [down[0], up[0]])
-        if max(present / usual, usual / present) >= self.far:
-            rates = [usual, usual / 10 if present > usual else usual * 3, *rates]
-        rounded = [float(f"{rate:.2g}") for rate in rates]
-        return [
-            rate for rate in dict.fromkeys(rounded) if 1e-7 <= rate <= 10 and not math.isclose(rate, present)
-        ]
+    def _wanted(self, cause: str, present: float, good: float) -> list[float]:
+        if present == 0:
+            return [good]
+        if cause == "HYP-LR-HIGH":
+            first = min(good, present / self.least)
+            rates = [first, first / self.next, first * self.next]
+            return [rate for rate in rates if rate <= 1.01 * present / self.least]
+        if cause == "HYP-LR-LOW":
+            first = max(good, present * self.least)
+            rates = [first, first * self.next, first / self.next]
+            return [rate for rate in rates if rate >= 0.99 * present * self.least]
+        rates = [good, present / 10, present * 10]
+        if max(good / present, present / good) < self.least:
+            rates = rates[1:]
+        return [rate for rate in rates if 1 / self.far <= rate / good <= self.far]
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
         Example(
-            "a literal, far too high: the usual rate",
+            "a literal, far too high",
             before="""
 import torch
 from torch import nn
-model = nn.Linear(2, 1)
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(100, 50), nn.ReLU(), nn.Linear(50, 1))
 optimizer = torch.optim.Adam(model.parameters(), lr=10)  # too high
 for step in range(3):
     optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1))
+    loss = nn.functional.mse_loss(model(torch.randn(8, 100)), torch.ones(8, 1))
     loss.backward()
     optimizer.step()
 """,
             old="lr=10)",
-            new="lr=0.001)",
+            new="lr=0.003)",
             mark="Adam(",
         ),
         Example(
@@ -77,20 +90,139 @@ for step in range(3):
 import argparse
 import torch
 from torch import nn
+torch.manual_seed(0)
 parser = argparse.ArgumentParser()
 parser.add_argument("--lr", type=float, default=1e-7, help="rate")
-args = parser.parse_args([])
-model = nn.Linear(2, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=args.lr)
+args = parser.parse_args()
+model = nn.Sequential(nn.Linear(100, 50), nn.ReLU(), nn.Linear(50, 1))
+optimizer = torch.optim.Adam(model.parameters(), args.lr)
 for step in range(3):
     optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1))
+    loss = nn.functional.mse_loss(model(torch.randn(8, 100)), torch.ones(8, 1))
     loss.backward()
     optimizer.step()
 """,
             old="default=1e-7",
-            new="default=0.01",
-            mark="SGD(",
+            new="default=0.003",
+            mark="Adam(",
             cause="HYP-LR-LOW",
+        ),
+        Example(
+            "given on the command line",
+            before="""
+import argparse
+import torch
+from torch import nn
+torch.manual_seed(0)
+parser = argparse.ArgumentParser()
+parser.add_argument("--lr", type=float, default=0.1)
+args = parser.parse_args()
+model = nn.Sequential(nn.Linear(100, 50), nn.ReLU(), nn.Linear(50, 1))
+optimizer = torch.optim.Adam(model.parameters(), args.lr)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = nn.functional.mse_loss(model(torch.randn(8, 100)), torch.ones(8, 1))
+    loss.backward()
+    optimizer.step()
+""",
+            new="--lr 0.003",
+            mark="Adam(",
+            cause="HYP-LR-LOW",
+            arguments=("--lr", "1e-6"),
+        ),
+        Example(
+            "groups of parameters keep their ratio",
+            before="""
+import torch
+from torch import nn
+torch.manual_seed(0)
+LR = 1.0
+model = nn.Sequential(nn.Linear(100, 50), nn.ReLU(), nn.Linear(50, 1))
+groups = [{"params": model[0].parameters(), "lr": LR * 0.1}, {"params": model[2].parameters()}]
+optimizer = torch.optim.Adam(groups, lr=LR)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = nn.functional.mse_loss(model(torch.randn(8, 100)), torch.ones(8, 1))
+    loss.backward()
+    optimizer.step()
+""",
+            old="LR = 1.0",
+            new="LR = 0.003",
+            mark="Adam(",
+        ),
+        Example(
+            "a schedule that sets the rate itself",
+            before="""
+import torch
+from torch import nn
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(100, 50), nn.ReLU(), nn.Linear(50, 1))
+optimizer = torch.optim.Adam(model.parameters(), lr=0.001)
+scheduler = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=5.0, total_steps=6)
+for step in range(6):
+    optimizer.zero_grad()
+    loss = nn.functional.mse_loss(model(torch.randn(8, 100)), torch.ones(8, 1))
+    loss.backward()
+    optimizer.step()
+    scheduler.step()
+""",
+            old="max_lr=5.0",
+            new="max_lr=0.003",
+            mark="Adam(",
+        ),
+        Example(
+            "an update by hand",
+            before="""
+import torch
+torch.manual_seed(0)
+from torch import nn
+rate = 50.0
+model = nn.Linear(20, 1)
+for step in range(6):
+    loss = nn.functional.mse_loss(model(torch.randn(8, 20)), torch.ones(8, 1))
+    model.zero_grad()
+    loss.backward()
+    with torch.no_grad():
+        for p in model.parameters():
+            p -= rate * p.grad
+""",
+            old="rate = 50.0",
+            new="rate = 0.01",
+            mark="p -= rate",
+        ),
+        Example(
+            "settings that are unpacked",
+            before="""
+import torch
+from torch import nn
+torch.manual_seed(0)
+settings = {"lr": 3.0, "weight_decay": 1e-4}
+model = nn.Sequential(nn.Linear(100, 50), nn.ReLU(), nn.Linear(50, 1))
+optimizer = torch.optim.Adam(model.parameters(), **settings)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = nn.functional.mse_loss(model(torch.randn(8, 100)), torch.ones(8, 1))
+    loss.backward()
+    optimizer.step()
+""",
+            old='"lr": 3.0',
+            new='"lr": 0.003',
+            mark="Adam(",
+        ),
+        Example(
+            "a rate that the program computes from the data in the loop",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 1)
+for step in range(3):
+    loss = nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1))
+    loss.backward()
+    with torch.no_grad():
+        for p in model.parameters():
+            p -= loss.item() * p.grad
+            p.grad = None
+""",
+            mark="p -= loss",
         ),
     )

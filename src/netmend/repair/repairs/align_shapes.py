@@ -1,0 +1,239 @@
+"""R204."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.measures.shapes import same_values
+from netmend.repair.code import File
+from netmend.repair.dataflow import SHAPING, bound, uses
+from netmend.repair.heads_in_source import head_of, model_calls
+from netmend.repair.losses import arguments, criterion_of
+from netmend.repair.output_uses import once
+from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.writing import wrap
+from netmend.vocabulary import FunctionFact, LossFact
+from netmend.vocabulary.change import FREE, Change, FileEdits
+
+_REFUSED = re.compile(
+    r"target size \(torch\.Size\(\[([\d, ]*)\]\)\).{0,60}input size \(torch\.Size\(\[([\d, ]*)\]\)\)", re.I
+)
+Shape = tuple[int, ...]
+
+
+@register
+@dataclass(frozen=True)
+class AlignShapes:
+    """Bring predictions and targets to the same shape before they meet.
+
+    [N, 1] against [N] becomes an N × N table in which every prediction meets all targets. The axis of length one is taken away
+    where the two meet, or from the output itself when other places compare it too.
+    """
+
+    code: ClassVar[str] = "R204"
+    cures: ClassVar[tuple[str, ...]] = ("TSR-SQUEEZE", "TSR-SHAPE", "INP-METHOD-SHAPE")
+    effort: ClassVar[int] = FREE
+    explores: ClassVar[bool] = False
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        by_hand = self._by_hand(case)
+        if by_hand:
+            yield from change(self, case, "predictions and targets of one shape", by_hand, knob="loss shapes")
+            return
+        if "multi-target not supported" in (case.trace.run.exception or ""):
+            for text in (".squeeze(1)", ".argmax(1)"):
+                edits = self._targets(case, text)
+                yield from change(self, case, f"targets{text}", edits, knob="loss shapes")
+            return
+        edits = self._at_losses(case)
+        if edits:
+            yield from change(self, case, "predictions and targets of one shape", edits, knob="loss shapes")
+            yield from change(
+                self, case, "an output without axis of length one", self._at_model(case), knob="loss shapes"
+            )
+
+    @staticmethod
+    def _by_hand(case: Case) -> FileEdits:
+        """Two tensors of an own formula."""
+        for fact in case.trace.all(FunctionFact):
+            if fact.kind != "loss path" or fact.site is None or "first" not in fact.settings:
+                continue
+            first, second = tuple(fact.settings["first"]), tuple(fact.settings["second"])
+            file = case.code.file(fact.site.file)
+            node = None if file is None else file.node_at(fact.site)
+            if file is None or len(first) == len(second) or not same_values(first, second):
+                continue
+            pair = _operands(node)
+            if pair is None:
+                continue
+            longer, other = (0, 1) if len(first) > len(second) else (1, 0)
+            shapes = (first, second)
+            text = _without_axis(shapes[longer], shapes[other])
+            function = file.function(pair[longer])
+            shared = function is not None and len(list(file.calls(function.name))) > 1
+            if shared and isinstance(pair[other], ast.Name | ast.Attribute):
+                text = f".view_as({file.source(pair[other])})"  # whatever the other calls give
+            return wrap(file, pair[longer], "", text)
+        return ()
+
+    @staticmethod
+    def _targets(case: Case, text: str) -> FileEdits:
+        criterion = criterion_of(case, None)
+        edits: FileEdits = ()
+        for file, call in () if criterion is None else criterion.calls:
+            pair = arguments(call)
+            if pair is not None:
+                edits = (*edits, *wrap(file, pair[1], "", text))
+        return once(edits)
+
+    def _at_losses(self, case: Case) -> FileEdits:
+        head = head_of(case)
+        refused = _REFUSED.search(case.trace.run.exception or "")
+        criterion = criterion_of(case, None if head is None else head.loss)
+        if criterion is None:
+            return ()
+        edits: FileEdits = ()
+        for file, call in criterion.calls:
+            pair = arguments(call)
+            fact = criterion.facts.get(call)
+            shapes = None if fact is None else _shapes(fact)
+            if shapes is None and refused is not None:
+                target, given = (tuple(int(n) for n in re.findall(r"\d+", text)) for text in refused.groups())
+                shapes = given, target
+            if pair is None or shapes is None or len(shapes[0]) == len(shapes[1]) or not same_values(*shapes):
+                continue
+            longer = 0 if len(shapes[0]) > len(shapes[1]) else 1
+            text = _without_axis(shapes[longer], shapes[1 - longer])
+            edits = (*edits, *wrap(file, self._place(case, file, pair[longer], text), "", text))
+        return once(edits)
+
+    @staticmethod
+    def _place(case: Case, file: File, value: ast.expr, text: str) -> ast.expr:
+        """The argument itself, or the expression that made it when others compare it as well."""
+        made = bound(file, value) if isinstance(value, ast.Name) else None
+        if made is None or not isinstance(made[1], ast.Call):
+            return value
+        taken = list(uses(case.code, file, made[1]))
+        compared = any(isinstance(use.user, ast.BinOp | ast.Compare) for use in taken)
+        shaped = any((use.method or use.function) in SHAPING for use in taken)
+        return made[1] if compared and not shaped else value
+
+    @staticmethod
+    def _at_model(case: Case) -> FileEdits:
+        """All calls of the model, when some compare its output with no loss of the library and none reshapes it."""
+        calls, model = model_calls(case), case.model
+        shape = model.output_shapes[0] if model is not None and model.output_shapes else ()
+        if len(calls) < 2 or len(shape) != 2 or shape[1] != 1:
+            return ()
+        taken = [use for file, call in calls for use in uses(case.code, file, call)]
+        if any(
+            (use.method or use.function) in SHAPING or isinstance(use.user, ast.Subscript) for use in taken
+        ):
+            return ()
+        if not any(isinstance(use.user, ast.BinOp | ast.Compare) for use in taken):
+            return ()
+        return once(edit for file, call in calls for edit in wrap(file, call, "", ".squeeze(1)"))
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        Example(
+            "an output of one column",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 1)
+criterion = nn.MSELoss()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = criterion(model(torch.randn(8, 2)), torch.randn(8))
+    loss.backward()
+    optimizer.step()
+""",
+            old="model(torch.randn(8, 2))",
+            new="model(torch.randn(8, 2)).squeeze(1)",
+            mark="loss = criterion",
+        ),
+        Example(
+            "targets of one column, in an own formula",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+y = torch.randn(8, 1)
+for step in range(3):
+    optimizer.zero_grad()
+    out = model(torch.randn(8, 2)).view(-1)
+    loss = ((out - y) ** 2).mean()
+    loss.backward()
+    optimizer.step()
+""",
+            old="(out - y)",
+            new="(out - y.squeeze(1))",
+            mark="out - y",
+        ),
+        Example(
+            "a loss that refuses",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 1)
+criterion = nn.BCEWithLogitsLoss()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+y = torch.ones(8)
+for step in range(3):
+    optimizer.zero_grad()
+    out = model(torch.randn(8, 2))
+    loss = criterion(out, y)
+    loss.backward()
+    optimizer.step()
+""",
+            old="criterion(out, y)",
+            new="criterion(out.squeeze(1), y)",
+            mark="loss = criterion",
+            raises=True,
+        ),
+        Example(
+            "shapes that are equal",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 1)
+criterion = nn.MSELoss()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = criterion(model(torch.randn(8, 2)), torch.randn(8, 1))
+    loss.backward()
+    optimizer.step()
+""",
+            mark="loss = criterion",
+        ),
+    )
+
+
+def _operands(node: ast.AST | None) -> tuple[ast.expr, ast.expr] | None:
+    if isinstance(node, ast.BinOp):
+        return node.left, node.right
+    if isinstance(node, ast.Call) and len(node.args) == 2:
+        return node.args[0], node.args[1]
+    if isinstance(node, ast.Call) and len(node.args) == 1 and isinstance(node.func, ast.Attribute):
+        return node.func.value, node.args[0]
+    return None
+
+
+def _shapes(fact: LossFact) -> tuple[Shape, Shape] | None:
+    known = {operand.role: operand.shape for operand in fact.operands}
+    return (known["prediction"], known["target"]) if {"prediction", "target"} <= set(known) else None
+
+
+def _without_axis(shape: Shape, wanted: Shape) -> str:
+    """The call that brings a shape to a shorter one of the same values."""
+    for axis, size in enumerate(shape):
+        if size == 1 and shape[:axis] + shape[axis + 1 :] == wanted:
+            return f".squeeze({axis})"
+    return ".flatten()" if len(wanted) == 1 else ".squeeze()"

@@ -1,0 +1,203 @@
+"""R511."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.localise.source import last_name
+from netmend.repair.code import File
+from netmend.repair.data_holders import training_inputs, training_targets
+from netmend.repair.data_origins import Flow
+from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.writing import replace
+from netmend.vocabulary.change import FREE, Change, FileEdits
+
+
+@dataclass(frozen=True)
+class _Cut:
+    file: File
+    node: ast.Subscript
+    index: ast.expr
+    loop: ast.For | ast.While
+
+
+@register
+@dataclass(frozen=True)
+class BatchSlices:
+    """Cut the batches of inputs and labels from the same rows, one batch after the other.
+
+    Labels that are cut one row further than their inputs, or without the permutation that the inputs are picked by, belong to
+    other samples. A slice that moves on by one row, or not at all, leaves most of the data out.
+    """
+
+    code: ClassVar[str] = "R511"
+    cures: ClassVar[tuple[str, ...]] = ("HYP-BATCH-IMPL", "DAT-LABEL")
+    effort: ClassVar[int] = FREE
+    explores: ClassVar[bool] = False
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        for labels in _cuts(training_targets(case)):
+            inputs = _beside(labels, _cuts(training_inputs(case)))
+            if inputs is not None:
+                text = inputs.file.source(inputs.index)
+                edits = replace(labels.file, labels.index, text)
+                title = f"labels from the same rows as their inputs: [{text}]"
+                yield from change(self, case, title, edits, knob="batch slices")
+                return
+        if case.cause == "DAT-LABEL":
+            return  # rows that are left out keep their labels
+        for cut in (*_cuts(training_inputs(case)), *_cuts(training_targets(case))):
+            edits = _by_batches(cut)
+            if edits:
+                yield from change(self, case, "move on by whole batches", edits, knob="batch slices")
+                return
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = ()
+
+
+def _cuts(ways: list[Flow]) -> list[_Cut]:
+    """The places where batches are cut in a loop, the nearest to the model first."""
+    found = []
+    for flow in ways:
+        for step in flow:
+            if isinstance(step.node, ast.Subscript):
+                loop = step.file.loop(step.node)
+                index = step.node.slice.elts[0] if isinstance(step.node.slice, ast.Tuple) else step.node.slice
+                if loop is not None and not isinstance(index, ast.Constant):
+                    found.append(_Cut(step.file, step.node, index, loop))
+    return found
+
+
+def _beside(labels: _Cut, inputs: list[_Cut]) -> _Cut | None:
+    """A cut of other data in the same loop, by another index."""
+    if not _moves(labels):
+        return None
+    if not inputs:  # a network that is no module: what stands beside the labels
+        inputs = [
+            _Cut(labels.file, node, node.slice, labels.loop)
+            for node in ast.walk(labels.loop)
+            if isinstance(node, ast.Subscript)
+            and isinstance(node.ctx, ast.Load)
+            and labels.file.statement(node) is labels.file.statement(labels.node)
+            and isinstance(node.slice, ast.Slice)
+        ]
+    for cut in inputs:
+        if cut.loop is not labels.loop or not _moves(cut):
+            continue
+        same_data = ast.dump(cut.node.value) == ast.dump(labels.node.value)  # the next word of a text is its label
+        return None if same_data or ast.dump(cut.index) == ast.dump(labels.index) else cut
+    return None
+
+
+def _moves(cut: _Cut) -> bool:
+    used = {node.id for node in ast.walk(cut.index) if isinstance(node, ast.Name)}
+    stored = {
+        node.id for node in ast.walk(cut.loop) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+    return bool(used & stored)
+
+
+def _by_batches(cut: _Cut) -> FileEdits:
+    """`for i in range(n)` with `x[i : i + size]` → `range(0, len(x), size)`; with `x[:size]` → `x[i * size : (i + 1) * size]`."""
+    loop, index = cut.loop, cut.index
+    if not isinstance(loop, ast.For) or not isinstance(loop.target, ast.Name) or not isinstance(index, ast.Slice):
+        return ()
+    rounds = loop.iter
+    if not isinstance(rounds, ast.Call) or last_name(rounds.func) != "range" or index.upper is None:
+        return ()
+    name = loop.target.id
+    lower, upper = index.lower, index.upper
+    counted = isinstance(lower, ast.Name) and lower.id == name
+    if counted and isinstance(upper, ast.BinOp) and isinstance(upper.op, ast.Add) and len(rounds.args) == 1:
+        if isinstance(upper.left, ast.Name) and upper.left.id == name:
+            size, data = cut.file.source(upper.right), cut.file.source(cut.node.value)
+            return replace(cut.file, rounds, f"range(0, len({data}), {size})")
+    if (lower is None or (isinstance(lower, ast.Constant) and lower.value == 0)) and not _uses(loop, name):
+        return _again(cut, name, len(rounds.args) == 3)
+    return ()
+
+
+def _uses(loop: ast.For, name: str) -> bool:
+    return any(
+        isinstance(node, ast.Subscript)
+        and any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(node.slice))
+        for statement in loop.body
+        for node in ast.walk(statement)
+    )
+
+
+def _again(cut: _Cut, name: str, by_rows: bool) -> FileEdits:
+    """The first batch in every round: all slices of that form move on."""
+    assert isinstance(cut.index, ast.Slice) and cut.index.upper is not None
+    size = cut.file.source(cut.index.upper)
+    text = f"{name} : {name} + {size}" if by_rows else f"{name} * {size} : ({name} + 1) * {size}"
+    edits: FileEdits = ()
+    for node in ast.walk(cut.loop):
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+            index = node.slice.elts[0] if isinstance(node.slice, ast.Tuple) else node.slice
+            if ast.dump(index) == ast.dump(cut.index):
+                edits = (*edits, *replace(cut.file, index, text))
+    return edits
+
+
+_HEAD = """
+import torch
+from torch import nn
+torch.manual_seed(0)
+x, y = torch.randn(24, 4), torch.arange(24) % 2
+size = 4
+net = nn.Linear(4, 2)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+"""
+_STEP = """
+    optimizer.zero_grad()
+    nn.functional.cross_entropy(net(a), b).backward()
+    optimizer.step()
+"""
+_GENERATOR = """
+def batches(x, y):
+    for i in range(0, len(x) - size, size):
+        yield x[i : i + size], y[i + 1 : i + size + 1]
+
+for a, b in batches(x, y):"""
+BatchSlices.EXAMPLES = (
+    Example(
+        "labels one row further",
+        before=_HEAD + _GENERATOR + _STEP,
+        old="y[i + 1 : i + size + 1]",
+        new="y[i : i + size]",
+        mark="yield x",
+    ),
+    Example(
+        "labels without the permutation",
+        before=_HEAD
+        + "order = torch.randperm(24)\nfor i in range(0, 24, size):\n    a, b = x[order[i : i + size]], y[i : i + size]"
+        + _STEP,
+        old="y[i : i + size]",
+        new="y[order[i : i + size]]",
+        mark="a, b = x",
+        cause="DAT-LABEL",
+    ),
+    Example(
+        "moves on by one row",
+        before=_HEAD + "for i in range(len(x) // size):\n    a, b = x[i : i + size], y[i : i + size]" + _STEP,
+        old="range(len(x) // size)",
+        new="range(0, len(x), size)",
+        mark="for i in",
+    ),
+    Example(
+        "the first batch again and again",
+        before=_HEAD + "for i in range(6):\n    a, b = x[:size], y[:size]" + _STEP,
+        old="x[:size], y[:size]",
+        new="x[i * size : (i + 1) * size], y[i * size : (i + 1) * size]",
+        mark="for i in",
+    ),
+    Example(
+        "cut alike",
+        before=_HEAD + "for i in range(0, 24, size):\n    a, b = x[i : i + size], y[i : i + size]" + _STEP,
+        mark="for i in",
+    ),
+)

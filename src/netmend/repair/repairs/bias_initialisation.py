@@ -1,0 +1,96 @@
+"""R304."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.repair.first_values import Write, without, write_at, writes_like
+from netmend.repair.naming import spelled
+from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.stacks import united
+from netmend.repair.writing import replace
+from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
+
+
+@register
+@dataclass(frozen=True)
+class BiasInitialisation:
+    """Take a bad initialisation of the biases away, or start them at zero.
+
+    Strongly negative biases switch rectifiers off for good, and an output bias far from the targets has to be unlearned.
+    """
+
+    code: ClassVar[str] = "R304"
+    cures: ClassVar[tuple[str, ...]] = ("ARC-INIT-BIAS",)
+    effort: ClassVar[int] = BY_FACTS
+    explores: ClassVar[bool] = False
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        write = write_at(case)
+        if write is None or write.part == "weight":
+            return
+        writes = [one for one in writes_like(write) if _value(one) == _value(write)]
+        gone, clean = without(write.file, [one.statement for one in writes])
+        zero = united(self._zero(one) for one in writes)
+        ways = [("the framework's own start for the biases", gone), ("biases start at zero", zero)]
+        for title, edits in ways if clean else reversed(ways):
+            yield from change(self, case, title, edits, knob="initial biases")
+
+    @staticmethod
+    def _zero(write: Write) -> FileEdits:
+        like = write.call.func if write.call is not None else None
+        name, extra = spelled(write.file, "torch.nn.init.zeros_", like=like)
+        return (*replace(write.file, write.statement, f"{name}({write.target})"), *extra)
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        Example(
+            "one layer of several",
+            before="""
+import torch
+from torch import nn
+model = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
+nn.init.constant_(model[0].bias, -9.0)
+nn.init.constant_(model[2].bias, 0.1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))
+    loss.backward()
+    optimizer.step()
+""",
+            old="nn.init.constant_(model[0].bias, -9.0)\n",
+            new="",
+            mark="-9.0",
+            component="model.0",
+        ),
+        Example(
+            "in a function for all layers",
+            before="""
+import torch
+from torch import nn
+def start(m):
+    if isinstance(m, nn.Linear):
+        m.bias.data.fill_(-9.0)
+model = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
+model.apply(start)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))
+    loss.backward()
+    optimizer.step()
+""",
+            old="m.bias.data.fill_(-9.0)",
+            new="nn.init.zeros_(m.bias)",
+            mark="fill_",
+            component="model.0",
+        ),
+    )
+
+
+def _value(write: Write) -> str:
+    """The text of what is written, so that a line with another value stays."""
+    whole = write.file.source(write.statement)
+    return whole.replace(write.target, "")

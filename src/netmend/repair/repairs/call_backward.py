@@ -1,0 +1,235 @@
+"""R102."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.repair.code import File
+from netmend.repair.known_as import names_from
+from netmend.repair.loop_code import (
+    Spot,
+    assigned_names,
+    block_of,
+    in_block,
+    meeting,
+    names_in,
+    protocol,
+    spots,
+    targets_of,
+    uncalled,
+)
+from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.writing import insert_before, replace, wrap
+from netmend.vocabulary.change import FREE, Change, FileEdits
+
+_HEAD = """
+import torch
+from torch import nn
+model = nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+"""
+
+
+@register
+@dataclass(frozen=True)
+class CallBackward:
+    """Call `backward()` on the loss before the optimiser steps.
+
+    The loss is the value of the loss function, or else what the model's output was turned into last; the call comes behind
+    it and before clipping and the step.
+    """
+
+    code: ClassVar[str] = "R102"
+    cures: ClassVar[tuple[str, ...]] = ("LOOP-BACKWARD",)
+    effort: ClassVar[int] = FREE
+    explores: ClassVar[bool] = False
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        step = next(iter(spots(case, "step")), None)
+        if step is None or protocol(case, "backward"):
+            return
+        yield from change(self, case, "call backward() on the loss", self._edits(case, step), knob="backward")
+
+    def _edits(self, case: Case, step: Spot) -> FileEdits:
+        file = step.file
+        bare = uncalled(file, step.statement, "backward")
+        if bare is not None:
+            return replace(file, bare, f"{file.source(bare)}()")
+        for made in (*spots(case, "loss"), *spots(case, "forward", training=True)):
+            name = self._name(case, made, step)
+            if name:
+                break
+        else:
+            return self._unnamed(case, step)
+        last = self._assigned(file, step, name)
+        met = None if last is None else meeting(file, last, step.statement)
+        if met is None or last is None:
+            return insert_before(file, self._first(case, step), self._text(case, step, name))
+        block, after, until = met
+        name = self._followed(file, block[after + 1 : until], name)
+        anchor = block[until]
+        for statement in block[after + 1 : until]:
+            if any(
+                in_block(file, [statement], each.call)
+                for what in ("clip", "unscale")
+                for each in spots(case, what)
+            ):
+                anchor = statement
+                break
+        return insert_before(file, anchor, self._text(case, step, name))
+
+    def _text(self, case: Case, step: Spot, name: str) -> str:
+        scaled = step.call.args and protocol(case, "unscale")  # scaler.step(optimizer)
+        return f"{step.receiver}.scale({name}).backward()" if scaled else f"{name}.backward()"
+
+    def _name(self, case: Case, made: Spot, step: Spot) -> str:
+        """The variable of the step's scope that holds the value of a call, or what it was turned into."""
+        direct = made.is_beside(step)
+        value: ast.expr = made.call
+        if direct:
+            above = made.file.statement(made.call)
+            if isinstance(above, ast.Assign) and len(above.targets) == 1:
+                value = above.value
+        scope = step.file.function(step.call) or step.file.tree
+        here = [name for name in names_from(case.code, made.file, value) if name.scope is scope]
+        return here[-1].text if here and here[-1].line <= step.statement.lineno else ""
+
+    def _followed(self, file: File, statements: list[ast.stmt], name: str) -> str:
+        """What a value is turned into before the step: `total = loss + penalty`."""
+        for statement in statements:
+            if isinstance(statement, ast.Assign) and name in names_in(statement.value):
+                target = statement.targets[0]
+                if isinstance(target, ast.Name) and not _leaves_graph(statement.value):
+                    name = target.id
+        return name
+
+    def _assigned(self, file: File, step: Spot, name: str) -> ast.stmt | None:
+        scope = file.function(step.call) or file.tree
+        found = [
+            node
+            for node in ast.walk(scope)
+            if isinstance(node, ast.Assign | ast.AnnAssign)
+            and node.lineno <= step.statement.lineno
+            and any(file.source(target) == name for target in targets_of(node))
+        ]
+        return max(found, key=lambda node: node.lineno, default=None)
+
+    def _first(self, case: Case, step: Spot) -> ast.stmt:
+        """The step, or what is done to the gradients before it."""
+        block = block_of(step.file, step.statement)
+        found = [step.statement]
+        for what in ("clip", "unscale"):
+            for each in spots(case, what):
+                there = in_block(step.file, block, each.call) if each.file.file == step.file.file else None
+                found += [there] if there is not None else []
+        return min(found, key=block.index)
+
+    def _unnamed(self, case: Case, step: Spot) -> FileEdits:
+        """The loss is nowhere kept: `total += criterion(out, y).item()`."""
+        made = next((each for each in spots(case, "loss") if each.is_beside(step)), None)
+        if made is None:
+            return ()
+        if made.is_alone:
+            return wrap(made.file, made.call, "", ".backward()")
+        scope = made.file.function(made.call) or made.file.tree
+        if "loss" in assigned_names(scope) or isinstance(
+            made.statement, ast.For | ast.While | ast.If | ast.With
+        ):
+            return ()
+        text = f"loss = {made.file.source(made.call)}\n{self._text(case, step, 'loss')}"
+        return (*insert_before(made.file, made.statement, text), *replace(made.file, made.call, "loss"))
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        Example(
+            "missing before the step",
+            before=_HEAD
+            + """
+criterion = nn.MSELoss()
+for step in range(5):
+    optimizer.zero_grad()
+    loss = criterion(model(torch.ones(4, 2)), torch.ones(4, 1))
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+""",
+            old="    nn.utils",
+            new="    loss.backward()\n    nn.utils",
+            mark="optimizer.step",
+        ),
+        Example(
+            "a sum of two, computed in another function",
+            before=_HEAD
+            + """
+def objective(net):
+    error = nn.functional.mse_loss(net(torch.ones(4, 2)), torch.ones(4, 1))
+    return error
+
+def fit(net, opt):
+    for step in range(5):
+        opt.zero_grad()
+        error = objective(net)
+        total = error + 0.1 * net.weight.abs().sum()
+        opt.step()
+        print(total.item())
+
+fit(model, optimizer)
+""",
+            old="        opt.step()",
+            new="        total.backward()\n        opt.step()",
+            mark="opt.step",
+        ),
+        Example(
+            "written by hand",
+            before=_HEAD
+            + """
+for step in range(5):
+    optimizer.zero_grad()
+    out = model(torch.ones(4, 2))
+    difference = out - 1
+    loss = (difference ** 2).mean()
+    if step >= 0:
+        optimizer.step()
+""",
+            old="    if step",
+            new="    loss.backward()\n    if step",
+            mark="optimizer.step",
+        ),
+        Example(
+            "never kept",
+            before=_HEAD
+            + """
+total = 0.0
+for step in range(5):
+    optimizer.zero_grad()
+    total += nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1)).item()
+    optimizer.step()
+""",
+            old="    total += nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1)).item()",
+            new="    loss = nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1))\n    loss.backward()\n    total += loss.item()",
+            mark="optimizer.step",
+        ),
+        Example(
+            "it is called",
+            before=_HEAD
+            + """
+for step in range(5):
+    optimizer.zero_grad()
+    loss = model(torch.ones(4, 2)).mean()
+    loss.backward()
+    optimizer.step()
+""",
+            mark="optimizer.step",
+        ),
+    )
+
+
+def _leaves_graph(value: ast.expr) -> bool:
+    return any(
+        isinstance(part, ast.Attribute)
+        and part.attr in ("item", "detach", "data", "numpy", "tolist", "argmax")
+        for part in ast.walk(value)
+    ) or (
+        isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in ("float", "int")
+    )

@@ -1,0 +1,228 @@
+"""R101."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.repair.known_as import known_as
+from netmend.repair.loop_code import Spot, holds, optimizer_at, protocol, spot, spots, uncalled
+from netmend.repair.moving import combined, taken_out, text_of
+from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.updates_by_hand import updates
+from netmend.repair.writing import insert_after, insert_before, replace
+from netmend.vocabulary import Call
+from netmend.vocabulary.change import FREE, Change, FileEdits
+
+_HEAD = """
+import torch
+from torch import nn
+model = nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+"""
+
+
+@register
+@dataclass(frozen=True)
+class ClearGradients:
+    """Clear the gradients once per optimiser step.
+
+    `zero_grad()` comes before the backward pass; where several backward passes make one step, it comes behind the step. A
+    call that stands outside of the loop or on another branch is moved. Weights that are updated by hand get `grad = None`.
+    """
+
+    code: ClassVar[str] = "R101"
+    cures: ClassVar[tuple[str, ...]] = ("LOOP-ZERO-GRAD",)
+    effort: ClassVar[int] = FREE
+    explores: ClassVar[bool] = False
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        done: set[str] = set()
+        edits: FileEdits = ()
+        for pattern, step in protocol(case, "step"):
+            if any(call.what == "zero_grad" for call in pattern.calls) or step.component in done:
+                continue
+            if step.detail in ("", "skipped by GradScaler") and step.component:
+                done.add(step.component)
+                own = self._with_optimizer(case, list(pattern.calls), step)
+                if not own:
+                    return  # half a cure would be proven useless
+                edits += own
+        name = ", ".join(sorted(done)) or "the model"
+        yield from change(
+            self,
+            case,
+            f"clear the gradients of {name} at every step",
+            edits or self._by_hand(case),
+            knob="zero_grad",
+        )
+
+    def _with_optimizer(self, case: Case, calls: list[Call], step: Call) -> FileEdits:
+        backwards = [call for call in calls if call.what == "backward" and call.site is not None]
+        first = next(iter(backwards), None)
+        stepped, start = spot(case.code, step.site), spot(case.code, first.site) if first else None
+        misplaced = self._misplaced(case, step.component, start or stepped)
+        written = text_of(misplaced.file, misplaced.statement, comment=False) if misplaced else ""
+        repeated = any(call.times > 1 for call in backwards) or len({c.site for c in backwards}) < len(
+            backwards
+        )
+        # The same line in another place: what the object is called there may differ.
+        for anchor, before in ((start, True), (stepped, False)):
+            if anchor is None or (repeated and before) or not _may_have_neighbours(anchor):
+                continue
+            bare = uncalled(anchor.file, anchor.statement, "zero_grad")
+            if bare is not None:
+                return replace(anchor.file, bare, f"{anchor.file.source(bare)}()")
+            name = optimizer_at(case, step.component, anchor)
+            if not name:
+                continue
+            text = f"{name}.zero_grad()"
+            if misplaced is not None and misplaced.receiver == name:
+                text = written
+            put = (
+                insert_before(anchor.file, anchor.statement, text)
+                if before
+                else insert_after(anchor.file, anchor.statement, text)
+            )
+            if misplaced is None or misplaced.receiver != name:
+                return put
+            taken = taken_out(misplaced.file, misplaced.statement)
+            if misplaced.file.file != anchor.file.file:
+                return (*taken, *put)
+            return combined(anchor.file, taken, put, not before) or put
+        return ()
+
+    def _misplaced(self, case: Case, component: str, near: Spot | None) -> Spot | None:
+        """The only clearing call of the program, when it stands in a loop or branch around the step, or on one beside it."""
+        found = spots(case, "zero_grad", component)
+        single = found[0] if len(found) == 1 and found[0].is_alone else None
+        if single is None or near is None or not single.is_beside(near):
+            return None
+        parent = single.file.parent(single.statement)
+        around = isinstance(parent, ast.For | ast.While) and holds(
+            near.file, parent, [(near.file, near.call)]
+        )
+        return single if around or isinstance(parent, ast.If) else None
+
+    def _by_hand(self, case: Case) -> FileEdits:
+        """`p -= rate * p.grad`: each weight's gradient is dropped once it was used."""
+        if not any(call.detail == "by hand" for _, call in protocol(case, "step")):
+            return ()
+        edits: FileEdits = ()
+        for backward in spots(case, "backward"):
+            for update in updates(case.code, backward.file):
+                edits += insert_after(update.file, update.statement, f"{update.weight}.grad = None")
+            if not edits and case.model is not None:
+                name = known_as(case.code, case.model.created, backward.file, backward.call)
+                edits = (
+                    insert_before(backward.file, backward.statement, f"{name}.zero_grad()") if name else ()
+                )
+            break
+        return edits
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        Example(
+            "never called",
+            before=_HEAD
+            + """
+for step in range(5):
+    loss = model(torch.ones(4, 2)).square().mean()
+    loss.backward()
+    optimizer.step()
+""",
+            old="    loss.backward()",
+            new="    optimizer.zero_grad()\n    loss.backward()",
+            mark="backward",
+        ),
+        Example(
+            "called before the loop over batches: moved",
+            before=_HEAD
+            + """
+for epoch in range(2):
+    optimizer.zero_grad(set_to_none=True)
+    for step in range(5):
+        loss = model(torch.ones(4, 2)).square().mean()
+        loss.backward()
+        optimizer.step()
+""",
+            old="""    optimizer.zero_grad(set_to_none=True)
+    for step in range(5):
+        loss = model(torch.ones(4, 2)).square().mean()
+""",
+            new="""    for step in range(5):
+        loss = model(torch.ones(4, 2)).square().mean()
+        optimizer.zero_grad(set_to_none=True)
+""",
+            mark="backward",
+        ),
+        Example(
+            "accumulated: behind the step",
+            before=_HEAD
+            + """
+for step in range(12):
+    loss = model(torch.ones(4, 2)).square().mean() / 2
+    loss.backward()
+    if step % 2:
+        optimizer.step()
+""",
+            old="        optimizer.step()\n",
+            new="        optimizer.step()\n        optimizer.zero_grad()\n",
+            mark="backward",
+        ),
+        Example(
+            "in a trainer, on the logging branch only",
+            before="""
+import torch
+from torch import nn
+
+class Trainer:
+    def __init__(self, net):
+        self.net, self.opt = net, torch.optim.Adam(net.parameters())
+
+    def update(self, loss):
+        loss.backward()
+        self.opt.step()
+
+    def fit(self):
+        for step in range(8):
+            self.update(self.net(torch.ones(4, 2)).square().mean())
+
+Trainer(nn.Linear(2, 1)).fit()
+""",
+            old="        loss.backward()",
+            new="        self.opt.zero_grad()\n        loss.backward()",
+            mark="backward",
+        ),
+        Example(
+            "updated by hand",
+            before="""
+import torch
+w = torch.zeros(2, 1, requires_grad=True)
+for step in range(6):
+    loss = (torch.ones(4, 2) @ w - 1).square().mean()
+    loss.backward()
+    with torch.no_grad():
+        w -= 0.1 * w.grad
+""",
+            old="        w -= 0.1 * w.grad\n",
+            new="        w -= 0.1 * w.grad\n        w.grad = None\n",
+            mark="backward",
+        ),
+        Example(
+            "cleared as it should be",
+            before=_HEAD
+            + """
+for step in range(5):
+    optimizer.zero_grad()
+    model(torch.ones(4, 2)).square().mean().backward()
+    optimizer.step()
+""",
+            mark="backward",
+        ),
+    )
+
+
+def _may_have_neighbours(anchor: Spot) -> bool:
+    return not isinstance(anchor.statement, ast.Return)

@@ -1,0 +1,253 @@
+"""R405."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from netmend.localise.source import Function
+from netmend.repair.good_rates import rounded
+from netmend.repair.loop_code import Spot, model_at, optimizer_at, scaler_of, spots
+from netmend.repair.moving import combined, taken_out, text_of
+from netmend.repair.naming import spelled
+from netmend.repair.numbers import number, set_number
+from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.writing import insert_after, insert_before
+from netmend.vocabulary import ModuleFact
+from netmend.vocabulary.change import BY_FACTS, SHORT_SEARCH, Change, FileEdits
+
+_RECURRENT = ("RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell")
+_UNROLLED = 8  # calls of one layer within a forward pass
+
+
+@register
+@dataclass(frozen=True)
+class Clipping:
+    """Clip the gradients between backward and step, to a limit that leaves ordinary ones as they are.
+
+    A recurrent network multiplies gradients over many steps of time, and one burst can undo all training: a limit of 1
+    cures that, or a lower one. A limit far below the usual norm is raised; a call that comes too late or too early is moved.
+    """
+
+    code: ClassVar[str] = "R405"
+    cures: ClassVar[tuple[str, ...]] = ("OPT-CLIP", "HYP-LR-HIGH")
+    effort: ClassVar[int] = BY_FACTS
+    explores: ClassVar[bool] = False
+
+    tight: float = 20.0  # times the limit: gradients that long are ordinary, and the limit is to blame
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        clips = spots(case, "clip")
+        if case.cause == "HYP-LR-HIGH":
+            if not clips and _recurrent(case):
+                yield from self._inserted(case, SHORT_SEARCH)
+            return
+        for clip in clips[:1]:
+            yield from self._raised(case, clip)
+            yield from self._moved(case, clip)
+        if not clips:
+            yield from self._inserted(case, None)
+
+    def _inserted(self, case: Case, effort: int | None) -> Iterator[Change]:
+        backward, step = next(iter(spots(case, "backward")), None), next(iter(spots(case, "step")), None)
+        anchor = step or backward
+        if anchor is None or backward is None:
+            return
+        for limit in ("1.0", "0.25"):
+            text, extra = self._call(case, anchor, limit)
+            edits = _between(backward, step, text) if text else ()
+            if edits:
+                title = f"clip gradients to norm {float(limit):g}"
+                yield from change(self, case, title, (*edits, *extra), knob="clipping", effort=effort)
+
+    def _call(self, case: Case, anchor: Spot, limit: str) -> tuple[str, FileEdits]:
+        """The lines to insert."""
+        optimizer = case.optimizer
+        name = "" if optimizer is None else optimizer_at(case, optimizer.name, anchor)
+        models = [model for model in case.trace.models if model.trainable]
+        model = model_at(case, models[0].name, anchor) if len(models) == 1 else ""
+        if model:
+            parameters = f"{model}.parameters()"
+        elif name:
+            parameters = f'[p for group in {name}.param_groups for p in group["params"]]'
+        else:
+            return "", ()
+        clip, extra = spelled(anchor.file, "torch.nn.utils.clip_grad_norm_")
+        text = f"{clip}({parameters}, {limit})"
+        scaler = scaler_of(case)
+        if scaler is not None:
+            if not name or not scaler[0].is_beside(anchor):
+                return "", ()
+            if not spots(case, "unscale"):
+                text = f"{scaler[0].file.source(scaler[1])}.unscale_({name})\n{text}"
+        return text, extra
+
+    def _raised(self, case: Case, clip: Spot) -> Iterator[Change]:
+        if scaler_of(case) is not None and not spots(case, "unscale"):
+            return  # the limit meets gradients that are scaled up
+        by_value = clip.method == "clip_grad_value_"
+        name = "clip_value" if by_value else "max_norm"
+        value = case.code.sources.argument(clip.call, name, 1)
+        limit = None if value is None else number(case.code, clip.file, value, case.arguments)
+        if value is None or limit is None:
+            return
+        norms = [table.known("norm")[1] for table in case.trace.tables_of("clip")]
+        known = np.concatenate(norms) if norms else np.empty(0)
+        usual = float(np.median(known[np.isfinite(known)])) if np.isfinite(known).any() else 0.0
+        if by_value or usual < self.tight * limit:
+            if limit >= 1e-2:
+                return
+            usual = 1.0
+        good = max(1.0, rounded(usual))
+        faces = set_number(
+            case.code, clip.file, value, f"{good:.1f}" if good < 1000 else f"{good:g}", case.arguments
+        )
+        yield from change(self, case, f"clip at {limit:g} → {good:g}", faces, knob="clipping limit")
+
+    def _moved(self, case: Case, clip: Spot) -> Iterator[Change]:
+        backward, step = next(iter(spots(case, "backward")), None), next(iter(spots(case, "step")), None)
+        if backward is None or step is None or not clip.is_alone:
+            return
+        if not (clip.is_beside(step) and clip.is_beside(backward)):
+            return
+        line = clip.call.lineno
+        if backward.call.lineno < line < step.call.lineno:
+            return
+        insertion = _between(backward, step, text_of(clip.file, clip.statement))
+        after = backward.file.loop(backward.call) is step.file.loop(step.call) and _same_block(backward, step)
+        edits = combined(clip.file, taken_out(clip.file, clip.statement), insertion, after)
+        yield from change(self, case, "clip between backward() and step()", edits, knob="clipping place")
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        Example(
+            "a recurrent network without a limit",
+            before="""
+import torch
+from torch import nn
+rnn, head = nn.RNN(2, 4, batch_first=True), nn.Linear(4, 1)
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn, self.head = rnn, head
+
+    def forward(self, x):
+        return self.head(self.rnn(x)[0][:, -1])
+
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(3):
+    loss = nn.functional.mse_loss(net(torch.ones(4, 5, 2)), torch.ones(4, 1))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            old="    loss.backward()\n",
+            new="    loss.backward()\n    nn.utils.clip_grad_norm_(net.parameters(), 1.0)\n",
+            mark="loss.backward()",
+        ),
+        Example(
+            "a far too small limit, the default of an argument",
+            before="""
+import torch
+from torch import nn
+
+def train(model, clip=1e-5):
+    opt = torch.optim.SGD(model.parameters(), lr=0.1)
+    for step in range(5):
+        opt.zero_grad()
+        nn.functional.mse_loss(model(torch.ones(4, 2)), torch.full((4, 1), 3.0)).backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), clip)
+        opt.step()
+
+torch.manual_seed(0)
+train(nn.Linear(2, 1))
+""",
+            old="clip=1e-5",
+            new="clip=10.0",
+            mark="clip_grad_norm_",
+        ),
+        Example(
+            "clipped after the step",
+            before="""
+import torch
+from torch import nn
+torch.manual_seed(0)
+model = nn.Linear(2, 1)
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(5):
+    opt.zero_grad()
+    nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1)).backward()
+    opt.step()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+""",
+            old="""    opt.step()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+""",
+            new="""    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    opt.step()
+""",
+            mark="clip_grad_norm_",
+        ),
+        Example(
+            "several networks: what the optimiser holds",
+            before="""
+import torch
+from torch import nn
+a, b = nn.GRU(2, 4, batch_first=True), nn.Linear(4, 1)
+
+def fit(optimizer):
+    for step in range(3):
+        optimizer.zero_grad()
+        nn.functional.mse_loss(b(a(torch.ones(4, 5, 2))[0][:, -1]), torch.ones(4, 1)).backward()
+        if step != 1:
+            optimizer.step()
+
+fit(torch.optim.SGD([*a.parameters(), *b.parameters()], lr=0.1))
+""",
+            old="            optimizer.step()\n",
+            new="""            nn.utils.clip_grad_norm_([p for group in optimizer.param_groups for p in group["params"]], 1.0)
+            optimizer.step()
+""",
+            mark=".backward()",
+        ),
+        Example(
+            "a high rate is not cured by clipping in a feed-forward network",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 1)
+opt = torch.optim.SGD(model.parameters(), lr=10.0)
+for step in range(3):
+    opt.zero_grad()
+    nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1)).backward()
+    opt.step()
+""",
+            mark="SGD(",
+            cause="HYP-LR-HIGH",
+        ),
+    )
+
+
+def _between(backward: Spot, step: Spot | None, text: str) -> FileEdits:
+    """Behind backward() where both stand in one block, else straight before the step."""
+    inside = backward.file.function(backward.call)
+    closure = step is not None and bool(step.call.args) and isinstance(inside, Function)
+    if step is None or (closure and not backward.is_beside(step)) or _same_block(backward, step):
+        return insert_after(backward.file, backward.statement, text)
+    return insert_before(step.file, step.statement, text)
+
+
+def _same_block(one: Spot, other: Spot) -> bool:
+    return one.file.file == other.file.file and one.file.parent(one.statement) is other.file.parent(
+        other.statement
+    )
+
+
+def _recurrent(case: Case) -> bool:
+    """A recurrent layer, or one that is called many times within one forward pass."""
+    found = [module for module in case.trace.all(ModuleFact) if module.leaf and module.order is not None]
+    return any(module.kind in _RECURRENT or module.calls >= _UNROLLED for module in found)

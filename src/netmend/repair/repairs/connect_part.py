@@ -1,0 +1,255 @@
+"""R307."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.localise.source import Function, last_name
+from netmend.localise.values import unused_result
+from netmend.repair.code import File
+from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.stacks import relu_of
+from netmend.repair.writing import replace, wrap
+from netmend.vocabulary import ModuleFact, Site
+from netmend.vocabulary.change import BY_FACTS, Change
+
+_JOINING = (
+    "cat",
+    "concat",
+    "concatenate",
+    "stack",
+    "hstack",
+    "vstack",
+    "bmm",
+    "matmul",
+    "add",
+    "mul",
+    "cosine_similarity",
+)
+_HEAD = """
+import torch
+from torch import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.c = nn.Linear(2, 4), nn.Linear({b}, 4), nn.Linear({c}, 1)
+"""
+_TAIL = """
+model = Net()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@register
+@dataclass(frozen=True)
+class ConnectPart:
+    """Use the result of a part of the network that is computed and thrown away, or call a layer that is never called.
+
+    Where two parts are to be joined and one is given twice, the other takes its place; where the next layer is given
+    the value from before, it gets the new one; a layer whose widths fit between two others is called between them.
+    """
+
+    code: ClassVar[str] = "R307"
+    cures: ClassVar[tuple[str, ...]] = ("ARC-NET-WRONG",)
+    effort: ClassVar[int] = BY_FACTS
+    explores: ClassVar[bool] = False
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        part = case.trace.get(ModuleFact, case.fault.component) if case.fault is not None else None
+        if part is None:
+            return
+        if part.order is None:
+            yield from self._called(case, part)
+            return
+        found = case.code.call_at(self._thrown_away(case, part))
+        function = found[0].function(found[1]) if found is not None else None
+        if found is None or function is None:
+            return
+        file, call = found
+        statement = file.statement(call)
+        if isinstance(statement, ast.Expr):
+            yield from self._kept(case, file, statement, call)
+            return
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+        if not isinstance(target, ast.Name) or statement is None:
+            return
+        knob = f"use of {part.name}"
+        after = [node for node in ast.walk(function) if getattr(node, "lineno", 0) >= statement.lineno]
+        for twice in _given_twice(file, after, target.id):
+            yield from change(
+                self, case, f"`{target.id}` is joined too", replace(file, twice, target.id), knob=knob
+            )
+            return
+        for name in _taken_instead(file, call, statement, after):
+            edits = replace(file, name, target.id)
+            yield from change(self, case, f"`{target.id}` goes on instead of `{name.id}`", edits, knob=knob)
+        yield from self._added(case, file, function, part, target.id, knob)
+
+    @staticmethod
+    def _thrown_away(case: Case, part: ModuleFact) -> Site | None:
+        """The call whose result is not used: the part's own, or that of what it stands in."""
+        name: str = part.name
+        while name:
+            fact = case.trace.get(ModuleFact, name)
+            if fact is not None and fact.called is not None and unused_result(case.sources, fact.called):
+                return fact.called
+            name = name.rpartition(".")[0]
+        return None
+
+    def _kept(self, case: Case, file: File, statement: ast.Expr, call: ast.Call) -> Iterator[Change]:
+        """`self.fc(x)` alone on its line: `x = self.fc(x)`."""
+        value = call.args[0] if call.args else None
+        if statement.value is call and isinstance(value, ast.Name):
+            edits = replace(file, statement, f"{value.id} = {file.source(statement)}")
+            yield from change(self, case, f"`{value.id}` takes the result", edits, knob=f"use of {value.id}")
+
+    def _added(
+        self, case: Case, file: File, function: Function, part: ModuleFact, name: str, knob: str
+    ) -> Iterator[Change]:
+        """A way around other layers: its result is added to what is returned, where the shapes agree."""
+        owner = file.owner(function)
+        block = next(
+            (m for m in case.trace.all(ModuleFact) if owner and m.kind == owner.name and m.output_shapes),
+            None,
+        )
+        returns = [
+            node for node in ast.walk(function) if isinstance(node, ast.Return) and node.value is not None
+        ]
+        if block is None or len(returns) != 1 or part.output_shapes != block.output_shapes:
+            return
+        value = returns[0].value
+        assert value is not None
+        inner = value.args[0] if isinstance(value, ast.Call) and len(value.args) == 1 else value
+        if not isinstance(inner, ast.Name):
+            inner = value
+        edits = wrap(file, inner, "", f" + {name}")
+        yield from change(self, case, f"`{name}` is added to the result", edits, knob=knob)
+
+    def _called(self, case: Case, part: ModuleFact) -> Iterator[Change]:
+        """A layer that is never called: between the two layers that its widths fit to."""
+        inside, outside = part.settings.get("in_features"), part.settings.get("out_features")
+        holder = part.name.rpartition(".")[0]
+        attribute = part.name.rpartition(".")[2]
+        if inside is None or inside != outside:
+            return
+        modules = [m for m in case.trace.all(ModuleFact) if m.name.rpartition(".")[0] == holder]
+        before = modules[: modules.index(part)]
+        after = [
+            m for m in modules[len(before) + 1 :] if m.settings.get("in_features") == outside and m.called
+        ]
+        made = any(m.settings.get("out_features") == inside for m in before)
+        found = case.code.call_at(after[0].called) if after and made else None
+        if found is None or not found[1].args:
+            return
+        file, call = found
+        relu, extra = relu_of(file)
+        edits = (*wrap(file, call.args[0], f"{relu}(self.{attribute}(", "))"), *extra)
+        yield from change(self, case, f"{part.name} is called", edits, knob=f"use of {part.name}")
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        Example(
+            "one of two branches is joined twice",
+            before=f"""{_HEAD.format(b=2, c=8)}    def forward(self, x):
+        u = self.a(x).relu()
+        v = self.b(x).relu()
+        return self.c(torch.cat([u, u], dim=1))
+{_TAIL}""",
+            old="[u, u]",
+            new="[u, v]",
+            mark="v = self.b",
+            component="model.b",
+        ),
+        Example(
+            "the value from before is passed on",
+            before=f"""{_HEAD.format(b=4, c=4)}    def forward(self, x):
+        h = self.a(x).relu()
+        g = self.b(h).relu()
+        return self.c(h)
+{_TAIL}""",
+            old="self.c(h)",
+            new="self.c(g)",
+            mark="g = self.b",
+            component="model.b",
+        ),
+        Example(
+            "a result that nobody takes",
+            before=f"""{_HEAD.format(b=4, c=4)}    def forward(self, x):
+        h = self.a(x).relu()
+        self.b(h)
+        return self.c(h)
+{_TAIL}""",
+            old="        self.b(h)",
+            new="        h = self.b(h)",
+            mark=" self.b(h)",
+            component="model.b",
+        ),
+        Example(
+            "a layer that is never called",
+            before=f"""{_HEAD.format(b=4, c=4)}    def forward(self, x):
+        h = self.a(x).relu()
+        return self.c(h)
+{_TAIL}""",
+            old="self.c(h)",
+            new="self.c(torch.relu(self.b(h)))",
+            mark="return self.c",
+            component="model.b",
+        ),
+        Example(
+            "everything is used",
+            before=f"""{_HEAD.format(b=4, c=4)}    def forward(self, x):
+        return self.c(self.b(self.a(x).relu()).relu())
+{_TAIL}""",
+            mark="return self.c",
+            component="model.b",
+        ),
+    )
+
+
+def _given_twice(file: File, nodes: list[ast.AST], name: str) -> Iterator[ast.expr]:
+    """The second of two equal parts of a joining call or of a sum: `torch.cat([a, a])`, `a + a`."""
+    for node in nodes:
+        parts: list[ast.expr] = []
+        if isinstance(node, ast.Call) and last_name(node.func) in _JOINING and node.args:
+            first = node.args[0]
+            parts = list(first.elts) if isinstance(first, ast.List | ast.Tuple) else node.args[:2]
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mult | ast.MatMult):
+            parts = [node.left, node.right]
+        texts = [file.source(part) for part in parts]
+        if name not in texts:
+            for index, text in enumerate(texts):
+                if text in texts[:index] and isinstance(parts[index], ast.Name):
+                    yield parts[index]
+
+
+def _taken_instead(
+    file: File, call: ast.Call, statement: ast.stmt, after: list[ast.AST]
+) -> Iterator[ast.Name]:
+    """The next use of the value that the part was given."""
+    value = call.args[0] if call.args else None
+    if not isinstance(value, ast.Name):
+        return
+    end = statement.end_lineno or statement.lineno
+    uses = [
+        node
+        for node in after
+        if isinstance(node, ast.Name)
+        and node.id == value.id
+        and isinstance(node.ctx, ast.Load)
+        and node.lineno > end
+    ]
+    if uses and not any(
+        isinstance(node, ast.Name)
+        and node.id == value.id
+        and isinstance(node.ctx, ast.Store)
+        and node.lineno > end
+        for node in after
+    ):
+        yield min(uses, key=lambda node: (node.lineno, node.col_offset))

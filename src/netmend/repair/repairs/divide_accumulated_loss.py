@@ -1,0 +1,194 @@
+"""R110."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.repair.loop_code import Spot, optimizer_at, protocol, scaler_of, spot, spots
+from netmend.repair.moving import combined, taken_out, text_of
+from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.writing import insert_after, replace
+from netmend.vocabulary.change import FREE, Change, FileEdits
+
+_HEAD = """
+import torch
+from torch import nn
+model = nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+"""
+
+
+@register
+@dataclass(frozen=True)
+class DivideAccumulatedLoss:
+    """Make several small batches count as one large one.
+
+    Each loss is divided by the number of batches that make one step, so that the sum of their gradients is a mean. Where the
+    gradients are cleared between those batches, `zero_grad()` is moved behind the step.
+    """
+
+    code: ClassVar[str] = "R110"
+    cures: ClassVar[tuple[str, ...]] = ("LOOP-ACCUM",)
+    effort: ClassVar[int] = FREE
+    explores: ClassVar[bool] = False
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        found = spot(case.code, case.fault.site) if case.fault is not None else None
+        if found is None:
+            return
+        if found.method == "zero_grad":
+            edits = self._cleared_later(case, found)
+            yield from change(self, case, "clear the gradients behind the step", edits, knob="zero_grad")
+        else:
+            count = self._count(case, found)
+            edits = self._divided(found, count) if count else ()
+            yield from change(self, case, f"divide the loss by {count}", edits, knob="accumulated loss")
+
+    def _cleared_later(self, case: Case, clear: Spot) -> FileEdits:
+        for step in spots(case, "step"):
+            if not clear.is_alone or isinstance(step.statement, ast.Return):
+                continue
+            name = optimizer_at(case, "", step) or step.receiver
+            text = text_of(clear.file, clear.statement) if step.is_beside(clear) else f"{name}.zero_grad()"
+            others = [each for each in spots(case, "zero_grad") if each.call is not clear.call]
+            taken = taken_out(clear.file, clear.statement)
+            if any(each.is_beside(step) and each.call.lineno > step.call.lineno for each in others):
+                return taken
+            last = step.statement
+            scaled = scaler_of(case)
+            if scaled is not None:  # scaler.update() belongs to the step
+                for call in step.file.calls("update"):
+                    near = step.file.statement(call)
+                    if near is not None and 0 < near.lineno - last.lineno < 3:
+                        last = near
+            put = insert_after(step.file, last, text)
+            if step.file.file != clear.file.file:
+                return (*taken, *put)
+            return combined(step.file, taken, put, True)
+        return ()
+
+    def _count(self, case: Case, backward: Spot) -> str:
+        """How the number of batches is written: `accumulate` of `if (i + 1) % accumulate == 0: step`."""
+        times = max(
+            (
+                sum(call.times for call in pattern.calls if call.what == "backward")
+                for pattern, step in protocol(case, "step")
+                if step.component
+            ),
+            default=0,
+        )
+        if times < 2:
+            return ""
+        for step in spots(case, "step"):
+            for above in step.file.parents(step.statement):
+                if isinstance(above, ast.If) and step.is_beside(backward):
+                    for part in ast.walk(above.test):
+                        if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mod):
+                            return step.file.source(part.right)
+        return str(times)
+
+    def _divided(self, backward: Spot, count: str) -> FileEdits:
+        call = backward.call
+        if isinstance(call.func, ast.Attribute) and _is_method(call.func.value, "scale"):
+            inner = call.func.value
+            assert isinstance(inner, ast.Call)
+            return _over(backward, inner.args[0], count)
+        if call.args and not (isinstance(call.args[0], ast.Constant)):
+            return _over(backward, call.args[0], count)  # accelerator.backward(loss)
+        if isinstance(call.func, ast.Attribute) and backward.method == "backward":
+            value = call.func.value
+            whole = f"{backward.file.source(value)} / {count}"
+            if isinstance(value, ast.Name | ast.Attribute | ast.Call | ast.Subscript):
+                return replace(backward.file, value, f"({whole})")
+            # The brackets of `(a + b).backward()` stand around the value.
+            return replace(backward.file, value, f"({backward.file.source(value)}) / {count}")
+        return ()
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        Example(
+            "not divided",
+            before=_HEAD
+            + """
+every = 4
+for step in range(16):
+    loss = model(torch.ones(4, 2)).square().mean()
+    loss.backward()
+    if (step + 1) % every == 0:
+        optimizer.step()
+        optimizer.zero_grad()
+""",
+            old="loss.backward()",
+            new="(loss / every).backward()",
+            mark="loss.backward",
+        ),
+        Example(
+            "a loop over parts of a batch",
+            before=_HEAD
+            + """
+for step in range(4):
+    optimizer.zero_grad()
+    for part in torch.ones(8, 2).chunk(4):
+        model(part).square().mean().backward()
+    optimizer.step()
+""",
+            old="        model(part).square().mean().backward()",
+            new="        (model(part).square().mean() / 4).backward()",
+            mark="backward",
+        ),
+        Example(
+            "cleared for every part",
+            before=_HEAD
+            + """
+for step in range(16):
+    optimizer.zero_grad()
+    loss = model(torch.ones(4, 2)).square().mean() / 4
+    loss.backward()
+    if (step + 1) % 4 == 0:
+        optimizer.step()
+""",
+            old="""    optimizer.zero_grad()
+    loss = model(torch.ones(4, 2)).square().mean() / 4
+    loss.backward()
+    if (step + 1) % 4 == 0:
+        optimizer.step()
+""",
+            new="""    loss = model(torch.ones(4, 2)).square().mean() / 4
+    loss.backward()
+    if (step + 1) % 4 == 0:
+        optimizer.step()
+        optimizer.zero_grad()
+""",
+            mark="zero_grad",
+            component="optimizer",
+        ),
+        Example(
+            "one batch for each step",
+            before=_HEAD
+            + """
+for step in range(4):
+    optimizer.zero_grad()
+    model(torch.ones(4, 2)).square().mean().backward()
+    optimizer.step()
+""",
+            mark="backward",
+        ),
+    )
+
+
+def _is_method(node: ast.expr, name: str) -> bool:
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == name
+        and len(node.args) == 1
+    )
+
+
+def _over(backward: Spot, value: ast.expr, count: str) -> FileEdits:
+    """`loss` → `loss / count` as an argument; a sum needs brackets."""
+    simple = isinstance(value, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
+    source = backward.file.source(value)
+    return replace(backward.file, value, f"{source} / {count}" if simple else f"({source}) / {count}")

@@ -1,0 +1,203 @@
+"""R201."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.measures.heads import Head
+from netmend.repair.activations import Applied, applied_at, without
+from netmend.repair.heads_in_source import head_of, model_calls
+from netmend.repair.output_uses import once, scores_for_probabilities
+from netmend.repair.repair import Case, Example, change, register
+from netmend.vocabulary import FunctionFact
+from netmend.vocabulary.change import FREE, Change, FileEdits
+
+# Losses that are made for probabilities: without the function they would be given scores.
+_PROBABILITIES = ("binary_cross_entropy", "nll_loss", "kl_div")
+_DROPPED = ("softmax", "log_softmax", "sigmoid", "hardsigmoid", "tanh", "hardtanh", "relu", "softplus", "exp")  # fmt: skip
+
+
+@register
+@dataclass(frozen=True)
+class DropOutputActivation:
+    """Remove the activation after the last layer.
+
+    Losses on scores apply softmax or sigmoid themselves, and real targets need an output that can take any value. Thresholds on
+    the output (`> 0.5`) are changed along with it, so that the program goes on to measure the same.
+    """
+
+    code: ClassVar[str] = "R201"
+    cures: ClassVar[tuple[str, ...]] = ("LYR-SOFTMAX-EXTRA", "ACT-EXTRA", "ACT-OUT-WRONG")
+    effort: ClassVar[int] = FREE
+    explores: ClassVar[bool] = False
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        head = head_of(case)
+        if head is None or head.loss.criterion in _PROBABILITIES:
+            return
+        if head.loss.criterion not in ("cross_entropy", "binary_cross_entropy_with_logits") and (
+            head.last == "softmax" and head.class_axis in head.given.normalised_axes
+        ):
+            return  # shares against shares: the loss or the function is wrong, but not simply too much
+        if head.last not in _DROPPED:
+            return
+        applied = applied_at(case, head, head.last)
+        edits = () if applied is None else without(case, applied)
+        if applied is not None and edits:
+            edits = once((*edits, *self._readers(case, head, applied)))
+            yield from change(
+                self, case, f"no {head.last} before {head.loss.criterion}", edits, knob="output activation"
+            )
+
+    @staticmethod
+    def _readers(case: Case, head: Head, applied: Applied) -> FileEdits:
+        """Thresholds on what were probabilities."""
+        if head.last not in ("sigmoid", "softmax"):
+            return ()
+        between = any(
+            fact.kind == "loss path" and fact.site is not None and fact.site.line == applied.call.lineno
+            for fact in case.trace.all(FunctionFact)
+            if fact.function == head.last
+        )
+        values = [(applied.file, applied.call)] if between else model_calls(case)
+        return scores_for_probabilities(case.code, values, head.last)
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        Example(
+            "the last layer of a sequence; the threshold follows",
+            before="""
+import torch
+from torch import nn
+model = nn.Sequential(
+    nn.Linear(2, 1),
+    nn.Sigmoid(),
+)
+def right(x, y):
+    return ((model(x) > 0.5).float() == y).float().mean()
+criterion = nn.BCEWithLogitsLoss()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = criterion(model(torch.randn(8, 2)), torch.ones(8, 1))
+    loss.backward()
+    optimizer.step()
+""",
+            old="""    nn.Sigmoid(),
+)
+def right(x, y):
+    return ((model(x) > 0.5)""",
+            new=""")
+def right(x, y):
+    return ((model(x) > 0)""",
+            mark="nn.Sigmoid",
+        ),
+        Example(
+            "a function in forward",
+            before="""
+import torch
+import torch.nn.functional as F
+from torch import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 3)
+    def forward(self, x):
+        x = self.fc(x)
+        return F.softmax(x, dim=1)
+net = Net()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = F.cross_entropy(net(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))
+    loss.backward()
+    optimizer.step()
+""",
+            old="F.softmax(x, dim=1)",
+            new="x",
+            mark="F.softmax",
+        ),
+        Example(
+            "one module for hidden and output layers: only its last call goes",
+            before="""
+import torch
+from torch import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = nn.Linear(2, 4), nn.Linear(4, 3)
+        self.act = nn.ReLU()
+    def forward(self, x):
+        x = self.act(self.first(x))
+        return self.act(self.last(x))
+net = Net()
+criterion = nn.CrossEntropyLoss()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = criterion(net(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))
+    loss.backward()
+    optimizer.step()
+""",
+            old="return self.act(self.last(x))",
+            new="return self.last(x)",
+            mark="return self.act",
+            cause="ACT-EXTRA",
+        ),
+        Example(
+            "layers of a loop: the last one is taken off",
+            before="""
+import torch
+from torch import nn
+layers = []
+for width in ((2, 4), (4, 1)):
+    layers += [nn.Linear(*width), nn.ReLU()]
+model = nn.Sequential(*layers)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = nn.functional.mse_loss(model(torch.randn(8, 2)), torch.randn(8, 1))
+    loss.backward()
+    optimizer.step()
+""",
+            old="*layers)",
+            new="*layers[:-1])",
+            mark="nn.ReLU",
+            cause="ACT-OUT-WRONG",
+        ),
+        Example(
+            "between model and loss",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 3)
+criterion = nn.CrossEntropyLoss()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    out = model(torch.randn(8, 2)).softmax(dim=1)
+    loss = criterion(out, torch.zeros(8, dtype=torch.long))
+    loss.backward()
+    optimizer.step()
+""",
+            old="model(torch.randn(8, 2)).softmax(dim=1)",
+            new="model(torch.randn(8, 2))",
+            mark="out = model",
+        ),
+        Example(
+            "a loss on probabilities keeps its sigmoid",
+            before="""
+import torch
+from torch import nn
+model = nn.Sequential(nn.Linear(2, 1), nn.Sigmoid())
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = nn.functional.binary_cross_entropy(model(torch.randn(8, 2)), torch.ones(8, 1))
+    loss.backward()
+    optimizer.step()
+""",
+            mark="nn.Sigmoid",
+        ),
+    )

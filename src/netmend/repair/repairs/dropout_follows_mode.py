@@ -1,0 +1,135 @@
+"""R106."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.localise.source import last_name
+from netmend.repair.code import File
+from netmend.repair.naming import spelled
+from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.writing import add_argument, replace
+from netmend.vocabulary.change import FREE, Change, FileEdits
+
+_FUNCTIONS = (
+    "dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout"
+)  # fmt: skip
+_LAYERS = {"Dropout": "dropout", "Dropout1d": "dropout1d", "Dropout2d": "dropout2d", "Dropout3d": "dropout3d"}
+
+
+@register
+@dataclass(frozen=True)
+class DropoutFollowsMode:
+    """Let dropout follow the mode of the model.
+
+    `F.dropout(x)` drops in evaluation too, and an `nn.Dropout` made inside `forward` is always in training mode. With
+    `training=self.training` both are off once `model.eval()` was called.
+    """
+
+    code: ClassVar[str] = "R106"
+    cures: ClassVar[tuple[str, ...]] = ("LYR-DROPOUT-MODE",)
+    effort: ClassVar[int] = FREE
+    explores: ClassVar[bool] = False
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        site = None if case.fault is None else case.fault.site
+        found = case.code.statement_at(site)
+        if found is None:
+            return
+        file, statement = found
+        owner = file.owner(statement)
+        edits: FileEdits = ()
+        for call in file.calls(inside=owner) if owner is not None else ():
+            function = file.function(call)
+            if function is not None and function.args.args and file.owner(call) is owner:
+                edits += self._edits(file, call, f"{function.args.args[0].arg}.training")
+        # Imports are needed once.
+        yield from change(
+            self, case, "dropout only in training mode", tuple(dict.fromkeys(edits)), knob="dropout mode"
+        )
+
+    def _edits(self, file: File, call: ast.Call, mode: str) -> FileEdits:
+        name = last_name(call.func)
+        if name in _FUNCTIONS and call.args:
+            given = [keyword for keyword in call.keywords if keyword.arg in ("training", "train")]
+            value = given[0].value if given else call.args[2] if len(call.args) > 2 else None
+            if value is None:
+                return add_argument(file, call, f"training={mode}")
+            is_on = isinstance(value, ast.Constant) and value.value is True
+            return replace(file, value, mode) if is_on else ()
+        inner = call.func
+        if isinstance(inner, ast.Call) and last_name(inner.func) in _LAYERS and len(call.args) == 1:
+            function, extra = spelled(file, f"torch.nn.functional.{_LAYERS[last_name(inner.func)]}")
+            rates = [file.source(given) for given in (*inner.args[:1], *inner.keywords)]
+            text = ", ".join([file.source(call.args[0]), *rates, f"training={mode}"])
+            return (*replace(file, call, f"{function}({text})"), *extra)
+        return ()
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        Example(
+            "the function",
+            before="""
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 1)
+
+    def forward(self, x):
+        x = F.dropout(x, 0.3)
+        return self.fc(x)
+
+model = Net()
+model.eval()
+model(torch.ones(4, 2))
+""",
+            old="F.dropout(x, 0.3)",
+            new="F.dropout(x, 0.3, training=self.training)",
+            mark="F.dropout",
+        ),
+        Example(
+            "a layer that is made on every call",
+            before="""
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 1)
+
+    def forward(self, x):
+        return self.fc(nn.Dropout(p=0.3)(x))
+
+model = Net()
+model(torch.ones(4, 2))
+""",
+            old="nn.Dropout(p=0.3)(x)",
+            new="nn.functional.dropout(x, p=0.3, training=self.training)",
+            mark="nn.Dropout",
+        ),
+        Example(
+            "it follows the mode",
+            before="""
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 1)
+
+    def forward(self, x):
+        return self.fc(nn.functional.dropout(x, 0.3, self.training))
+
+Net()(torch.ones(4, 2))
+""",
+            mark="dropout",
+        ),
+    )

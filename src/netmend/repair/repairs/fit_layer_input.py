@@ -1,0 +1,170 @@
+"""R314."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.measures.crash import failing_layer
+from netmend.repair.input_forms import axes_of, lacks_axes, needs_flattening, reformed
+from netmend.repair.naming import spelled
+from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.stacks import in_stack, put_before
+from netmend.repair.writing import replace, wrap
+from netmend.vocabulary import ModuleFact
+from netmend.vocabulary.change import FREE, Change, FileEdits
+
+_TAIL = """
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = nn.functional.mse_loss(model(torch.randn({shape})), torch.ones(4, 1))
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@register
+@dataclass(frozen=True)
+class FitLayerInput:
+    """Flatten a feature map before a linear layer, or add the axis that a convolution lacks.
+
+    The program stopped because a layer was given numbers in a form that it does not take; the shapes seen tell which.
+    """
+
+    code: ClassVar[str] = "R314"
+    cures: ClassVar[tuple[str, ...]] = (
+        "LYR-FLATTEN-MISSING",
+        "INP-LAYER-SHAPE",
+        "LYR-IN-SHAPE",
+        "LYR-DIM-MISMATCH",
+        "LYR-IN-SAMPLE",
+    )
+    effort: ClassVar[int] = FREE
+    explores: ClassVar[bool] = False
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        layer = failing_layer(case.trace)
+        if layer is None or not layer.input_shapes:
+            return
+        if needs_flattening(case, layer):
+            yield from change(
+                self, case, f"flatten before {layer.name}", self._flattened(case, layer), knob=layer.name
+            )
+        elif lacks_axes(layer):
+            after = self._missing_axes(layer)
+            if after:
+                edits = reformed(case, layer, after)
+                yield from change(self, case, f"`{after}` before {layer.name}", edits, knob=layer.name)
+
+    @staticmethod
+    def _missing_axes(layer: ModuleFact) -> str:
+        given, channels = layer.input_shapes[0], int(layer.settings.get("in_channels") or 0)
+        if len(given) == axes_of(layer) - 1:
+            return ".unsqueeze(1)" if channels == 1 else ".unsqueeze(0)" if given[0] == channels else ""
+        if len(given) == 2 and axes_of(layer) == 4 and channels and given[1] % channels == 0:
+            side = math.isqrt(given[1] // channels)
+            return f".reshape(-1, {channels}, {side}, {side})" if side * side * channels == given[1] else ""
+        return ""
+
+    @staticmethod
+    def _flattened(case: Case, layer: ModuleFact) -> FileEdits:
+        made, called = case.code.call_at(layer.created), case.code.call_at(layer.called)
+        if made is None:
+            return ()
+        file, call = made
+        size = math.prod(layer.input_shapes[0][1:])
+        value = case.sources.argument(call, "in_features", 0)
+        sized: FileEdits = ()
+        if size != layer.settings.get("in_features"):
+            sized = replace(file, value, str(size)) if value is not None else ()
+            if not sized:
+                return ()
+        if in_stack(case, layer):
+            name, extra = spelled(file, "torch.nn.Flatten", like=call.func)
+            return (*put_before(file, call, f"{name}()"), *extra, *sized)
+        if called is None or not called[1].args:
+            return ()
+        return (*wrap(called[0], called[1].args[0], "", ".flatten(1)"), *sized)
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        Example(
+            "a stack",
+            before=f"""
+import torch
+from torch import nn
+model = nn.Sequential(
+    nn.Conv2d(1, 2, 3),
+    nn.Linear(32, 1),
+)
+{_TAIL.format(shape="4, 1, 6, 6")}""",
+            old="    nn.Linear(32, 1),\n",
+            new="    nn.Flatten(),\n    nn.Linear(32, 1),\n",
+            mark="nn.Linear(32, 1)",
+            component="model.1",
+            raises=True,
+        ),
+        Example(
+            "in forward, with the right size",
+            before=f"""
+import torch
+from torch import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(1, 2, 3)
+        self.fc = nn.Linear(50, 1)
+    def forward(self, x):
+        x = self.conv(x)
+        return self.fc(x)
+model = Net()
+{_TAIL.format(shape="4, 1, 6, 6")}""",
+            old="""nn.Linear(50, 1)
+    def forward(self, x):
+        x = self.conv(x)
+        return self.fc(x)""",
+            new="""nn.Linear(32, 1)
+    def forward(self, x):
+        x = self.conv(x)
+        return self.fc(x.flatten(1))""",
+            mark="nn.Linear(50, 1)",
+            cause="LYR-DIM-MISMATCH",
+            component="model.fc",
+            raises=True,
+        ),
+        Example(
+            "an axis is missing",
+            before=f"""
+import torch
+from torch import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(1, 2, 3)
+        self.fc = nn.Linear(32, 1)
+    def forward(self, x):
+        return self.fc(self.conv(x).flatten(1))
+model = Net()
+{_TAIL.format(shape="4, 6, 6")}""",
+            old="self.conv(x)",
+            new="self.conv(x.unsqueeze(1))",
+            mark="nn.Conv2d",
+            cause="LYR-IN-SHAPE",
+            component="model.conv",
+            raises=True,
+        ),
+        Example(
+            "another width",
+            before=f"""
+import torch
+from torch import nn
+model = nn.Sequential(nn.Linear(3, 1))
+{_TAIL.format(shape="4, 2")}""",
+            mark="nn.Linear",
+            cause="LYR-IN-SHAPE",
+            component="model.0",
+            raises=True,
+        ),
+    )

@@ -1,0 +1,224 @@
+"""R313."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.measures.crash import failing_layer, layer_before
+from netmend.localise.follow import value_origin
+from netmend.repair.code import File
+from netmend.repair.input_forms import lacks_axes, needs_flattening
+from netmend.repair.naming import rename_callee
+from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.stacks import TAKES
+from netmend.repair.values import Faces, set_argument
+from netmend.repair.writing import replace, wrap
+from netmend.vocabulary import ModuleFact
+from netmend.vocabulary.change import FREE, Change
+
+_SPATIAL = ("Conv", "BatchNorm", "GroupNorm", "InstanceNorm")  # their width is the second axis
+_TAIL = """
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = nn.functional.mse_loss(model(torch.randn({shape})), torch.ones(4, 1))
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@register
+@dataclass(frozen=True)
+class FitLayerSize:
+    """Make a layer take as many features or channels as it is given, or let the layer before give what it takes.
+
+    The sizes are those that were seen when the program stopped, so that the first change is exact.
+    """
+
+    code: ClassVar[str] = "R313"
+    cures: ClassVar[tuple[str, ...]] = ("LYR-DIM-MISMATCH", "LYR-IN-SAMPLE", "LYR-IN-SHAPE", "LYR-FILTER")
+    effort: ClassVar[int] = FREE
+    explores: ClassVar[bool] = False
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        layer = failing_layer(case.trace)
+        found = case.code.call_at(layer.created) if layer is not None else None
+        if layer is None or found is None:
+            return
+        text = case.trace.run.exception or ""
+        if "index out of range" in text:
+            yield from self._more_entries(case, layer, *found)
+            return
+        if case.cause == "LYR-FILTER":
+            yield from self._smaller_kernel(case, layer)
+            return
+        name, position = next((v for k, v in TAKES.items() if layer.kind.startswith(k)), ("", 0))
+        given = layer.input_shapes[0]
+        axes = _axes_of_norm(layer, text)
+        if axes:
+            edits = rename_callee(*found, f"torch.nn.{layer.kind[:-2]}{axes}d")
+            yield from change(self, case, f"{layer.name} as {layer.kind[:-2]}{axes}d", edits, knob=layer.name)
+            return
+        if not name or len(given) < 2 or lacks_axes(layer) or needs_flattening(case, layer):
+            return
+        width = given[1] if layer.kind.startswith(_SPATIAL) and len(given) > 1 else given[-1]
+        wanted = layer.settings.get(name)
+        wanted = wanted[-1] if isinstance(wanted, list | tuple) else wanted
+        if not isinstance(wanted, int) or wanted == width:
+            return
+        value = case.sources.argument(found[1], name, position)
+        if value is not None:
+            faces = self._width(case, found[0], layer, value, width)
+            yield from change(
+                self,
+                case,
+                f"{layer.name} takes {width} instead of {wanted}",
+                faces,
+                knob=f"input of {layer.name}",
+            )
+        yield from self._before(case, layer, width, wanted)
+
+    @staticmethod
+    def _width(case: Case, file: File, layer: ModuleFact, value: ast.expr, width: int) -> Faces:
+        """At the layer; where its value was set when nothing else uses that."""
+        text = _product(case, file, layer, value, width) or str(width)
+        here = replace(file, value, text)
+        if isinstance(value, ast.Name):
+            origin = value_origin(case.code.sources, file.file, value)
+            other = case.code.file(origin.file)
+            node = other.node_at(origin) if other is not None else None
+            uses = [n for n in ast.walk(file.tree) if isinstance(n, ast.Name) and n.id == value.id]
+            read = [n for n in uses if isinstance(n.ctx, ast.Load)]
+            is_number = isinstance(node, ast.Constant) and isinstance(node.value, int)
+            if other is not None and node is not None and is_number and len(read) == 1:
+                return Faces(replace(other, node, str(width)), here)
+        return Faces(here)
+
+    def _before(self, case: Case, layer: ModuleFact, width: int, wanted: int) -> Iterator[Change]:
+        before = layer_before(case.trace, layer)
+        if before is None or case.cause != "LYR-DIM-MISMATCH":
+            return
+        name = next((n for n in ("out_features", "out_channels") if before.settings.get(n) == width), "")
+        if name:
+            faces = set_argument(case.code, before.created, name, str(wanted), 1, case.arguments)
+            title = f"{before.name} gives {wanted} instead of {width}"
+            yield from change(self, case, title, faces, knob=f"input of {layer.name}")
+
+    def _more_entries(self, case: Case, layer: ModuleFact, file: File, call: ast.Call) -> Iterator[Change]:
+        """An embedding with too few entries: one more for indices that count from one, or as many as the data shows."""
+        value = case.sources.argument(call, "num_embeddings", 0)
+        old = layer.settings.get("num_embeddings")
+        if value is None or not isinstance(old, int):
+            return
+        _, seen = case.trace.series("input", layer.model, "maximum")
+        most = int(max(seen)) + 1 if len(seen) else 0
+        size = most if most > old else old + 1
+        if size == old + 1 and not isinstance(value, ast.Constant):
+            edits = wrap(file, value, "", " + 1")
+        else:
+            edits = replace(file, value, str(size))
+        yield from change(
+            self, case, f"{layer.name} with {size} entries", edits, knob=f"input of {layer.name}"
+        )
+
+    def _smaller_kernel(self, case: Case, layer: ModuleFact) -> Iterator[Change]:
+        """A kernel that is larger than the map gets the size of the map, or a border that keeps the map's size."""
+        kernel, given = layer.settings.get("kernel_size"), layer.input_shapes[0]
+        sizes = [kernel] if isinstance(kernel, int) else list(kernel or ())
+        if not sizes or len(given) < 2 + len(sizes):
+            return
+        position = 2 if layer.kind.startswith("Conv") else 0
+        if layer.kind.startswith("Conv") and all(size % 2 for size in sizes):
+            faces = set_argument(case.code, layer.created, "padding", str(sizes[0] // 2), 4, case.arguments)
+            yield from change(self, case, f"{layer.name} with padding", faces, knob=f"kernel of {layer.name}")
+        size = min(*sizes, *given[2:])
+        faces = set_argument(case.code, layer.created, "kernel_size", str(size), position, case.arguments)
+        yield from change(
+            self, case, f"{layer.name} with a kernel of {size}", faces, knob=f"kernel of {layer.name}"
+        )
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        Example(
+            "two layers that disagree",
+            before=f"""
+import torch
+from torch import nn
+model = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(16, 1))
+{_TAIL.format(shape="4, 2")}""",
+            old="nn.Linear(16, 1)",
+            new="nn.Linear(8, 1)",
+            mark="nn.Sequential",
+            component="model.2",
+            raises=True,
+        ),
+        Example(
+            "the layer before",
+            before=f"""
+import torch
+from torch import nn
+model = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(16, 1))
+{_TAIL.format(shape="4, 2")}""",
+            old="nn.Linear(2, 8)",
+            new="nn.Linear(2, 16)",
+            mark="nn.Sequential",
+            component="model.2",
+            raises=True,
+            nth=1,
+        ),
+        Example(
+            "a flattened feature map, in the same form",
+            before=f"""
+import torch
+from torch import nn
+model = nn.Sequential(nn.Conv2d(1, 6, 3), nn.Flatten(), nn.Linear(6 * 5 * 5, 1))
+{_TAIL.format(shape="4, 1, 6, 6")}""",
+            old="6 * 5 * 5",
+            new="6 * 4 * 4",
+            mark="nn.Sequential",
+            cause="LYR-IN-SAMPLE",
+            component="model.2",
+            raises=True,
+        ),
+        Example(
+            "sizes that fit",
+            before=f"""
+import torch
+from torch import nn
+model = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
+{_TAIL.format(shape="4, 2")}""",
+            mark="nn.Sequential",
+            component="model.2",
+        ),
+    )
+
+
+def _axes_of_norm(layer: ModuleFact, text: str) -> str:
+    """`expected 4D input (got 2D input)`: a BatchNorm2d that should be a BatchNorm1d."""
+    if not layer.kind.startswith(("BatchNorm", "InstanceNorm")) or "expected" not in text:
+        return ""
+    axes = {2: "1", 3: "1", 4: "2", 5: "3"}.get(len(layer.input_shapes[0]), "")
+    return axes if "D input" in text and axes and not layer.kind.endswith(f"{axes}d") else ""
+
+
+def _product(case: Case, file: File, layer: ModuleFact, value: ast.expr, width: int) -> str:
+    """`6 * 5 * 5` → `6 * 4 * 4`: channels times the side of the map, as it was written."""
+    parts: list[ast.expr] = []
+    node = value
+    while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        parts.insert(0, node.right)
+        node = node.left
+    parts.insert(0, node)
+    before = layer_before(case.trace, layer)
+    channels = (
+        before.output_shapes[0][1] if before is not None and len((*before.output_shapes, ())[0]) > 2 else 0
+    )
+    if not 2 <= len(parts) <= 3 or not channels or width % channels:
+        return ""
+    side = math.isqrt(width // channels)
+    if len(parts) == 2:
+        return f"{file.source(parts[0])} * {width // channels}"
+    return f"{file.source(parts[0])} * {side} * {side}" if side * side * channels == width else ""

@@ -1,0 +1,176 @@
+"""R301."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.measures.chain import ACROSS_UNITS, RECTIFIERS, SIGMOIDS, SQUASHING, Link, activations
+from netmend.repair.activation_places import exchanged
+from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.stacks import layers_of, links_of, model_of_fault, united
+from netmend.vocabulary import FunctionFact
+from netmend.vocabulary.change import BY_FACTS, SHORT_SEARCH, Change
+
+_WORDS = {"relu": "ReLU", "gelu": "GELU", "leaky_relu": "leaky ReLU"}
+_TAIL = """
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@register
+@dataclass(frozen=True)
+class HiddenActivation:
+    """Put ReLU in the place of the saturating or competing activations of all hidden layers; GELU if that does not help.
+
+    Sigmoids pass on a quarter of the gradient at best and softmax makes units compete for a sum of one. Gates and
+    attention, where such a value weighs another one, are left alone; so is the output.
+    """
+
+    code: ClassVar[str] = "R301"
+    cures: ClassVar[tuple[str, ...]] = ("ACT-HID-WRONG",)
+    effort: ClassVar[int] = BY_FACTS
+    explores: ClassVar[bool] = True
+
+    deep: int = 4  # layers from which a tanh is worth exchanging without being accused
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        wanted = self._functions(case)
+        new = ("leaky_relu", "gelu") if wanted[0] in RECTIFIERS else ("relu", "gelu")
+        model = model_of_fault(case)
+        places = [link for link in activations(case.trace, wanted) if not model or link.model == model]
+        if not places:
+            return
+        names = " and ".join(dict.fromkeys(link.function for link in places))
+        for function in new if case.fault is not None else new[:1]:
+            edits = united(exchanged(case, link, function) for link in places)
+            title = f"hidden {names} → {_WORDS[function]}"
+            effort = self.effort if case.fault is not None else SHORT_SEARCH
+            yield from change(self, case, title, edits, knob="hidden activation", effort=effort)
+
+    def _functions(self, case: Case) -> tuple[str, ...]:
+        """The kinds to be exchanged: what the fault names and its like, else whatever saturates."""
+        named = self._accused(case)
+        if named is not None and named.function in RECTIFIERS:
+            return (named.function,)
+        functions = (*SIGMOIDS, *ACROSS_UNITS)
+        if named is not None and named.function not in functions:
+            return (named.function, *functions)
+        depth = len(layers_of(case, model_of_fault(case)))
+        return (*functions, *SQUASHING) if case.fault is None and depth >= self.deep else functions
+
+    @staticmethod
+    def _accused(case: Case) -> Link | None:
+        if case.fault is None:
+            return None
+        name = case.fault.component
+        found = [link for link in links_of(case, model_of_fault(case)) if link.kind == "activation"]
+        by_name = next((link for link in found if link.name == name), None)
+        fact = case.trace.get(FunctionFact, name)
+        return by_name or next((link for link in found if fact is not None and link.site == fact.site), None)
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        Example(
+            "layers of a stack, and the output's sigmoid stays",
+            before=f"""
+import torch
+from torch import nn
+model = nn.Sequential(nn.Linear(2, 8), nn.Sigmoid(), nn.Linear(8, 1), nn.Sigmoid())
+{_TAIL}""",
+            old="nn.Linear(2, 8), nn.Sigmoid()",
+            new="nn.Linear(2, 8), nn.ReLU()",
+            mark="nn.Sequential(",
+            component="model.1",
+        ),
+        Example(
+            "functions in forward",
+            before=f"""
+import torch
+import torch.nn.functional as F
+from torch import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(2, 8), nn.Linear(8, 1)
+    def forward(self, x):
+        return self.b(F.softmax(self.a(x), dim=-1))  # share
+model = Net()
+{_TAIL}""",
+            old="F.softmax(self.a(x), dim=-1)",
+            new="F.relu(self.a(x))",
+            mark="softmax",
+            component="model.softmax@train.py:10",
+        ),
+        Example(
+            "a class that is handed on, as GELU",
+            before=f"""
+import torch
+from torch import nn
+def make(act=nn.Sigmoid):
+    return nn.Sequential(nn.Linear(2, 8), act(), nn.Linear(8, 1))
+model = make()
+{_TAIL}""",
+            old="act=nn.Sigmoid",
+            new="act=nn.GELU",
+            mark="nn.Sequential(",
+            component="model.1",
+            nth=1,
+        ),
+        Example(
+            "chosen by a text",
+            before=f"""
+import torch
+from torch import nn
+KINDS = {{"relu": nn.ReLU, "sig": nn.Sigmoid}}
+def kind(name):
+    if name == "rect":
+        return nn.ReLU()
+    if name == "sig":
+        return nn.Sigmoid()
+config = dict(act='sig')
+model = nn.Sequential(nn.Linear(2, 8), kind(config["act"]), nn.Linear(8, 1))
+{_TAIL}""",
+            old="act='sig'",
+            new="act='rect'",
+            mark="nn.Sequential(",
+            component="model.1",
+        ),
+        Example(
+            "a tensor's method, without a fault",
+            before=f"""
+import torch
+from torch import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(2, 8), nn.Linear(8, 1)
+    def forward(self, x):
+        h = self.a(x).sigmoid()
+        return self.b(h)
+model = Net()
+{_TAIL}""",
+            old="self.a(x).sigmoid()",
+            new="self.a(x).relu()",
+        ),
+        Example(
+            "a gate is left alone",
+            before=f"""
+import torch
+from torch import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.g, self.b = nn.Linear(2, 8), nn.Linear(2, 8), nn.Linear(8, 1)
+    def forward(self, x):
+        gate = torch.sigmoid(self.g(x))
+        return self.b(gate * torch.relu(self.a(x)))
+model = Net()
+{_TAIL}""",
+        ),
+    )

@@ -1,0 +1,220 @@
+"""R506."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.localise.source import last_name
+from netmend.repair.code import File
+from netmend.repair.data_holders import evaluation_inputs, kind_of, training_inputs
+from netmend.repair.data_origins import flows
+from netmend.repair.naming import imports, spelled
+from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.standardise import own_class
+from netmend.repair.writing import insert_before, replace, wrap
+from netmend.vocabulary.change import FREE, Change, FileEdits
+
+_VIEWS = ("view", "reshape")
+_CHANNELS = re.compile(r"expected input\[([\d, ]+)\] to have (\d+) channels")
+
+
+@register
+@dataclass(frozen=True)
+class ImageLayout:
+    """Move axes with permute or transpose where view or reshape only counts the same numbers anew.
+
+    Pictures of height × width × channels become channels × height × width, time and features change places. A convolution that
+    refuses pictures because their channels come last gets them permuted.
+    """
+
+    code: ClassVar[str] = "R506"
+    cures: ClassVar[tuple[str, ...]] = ("TSR-SHAPE", "INP-LAYER-SHAPE", "LYR-IN-SHAPE", "LYR-IN-SAMPLE")
+    effort: ClassVar[int] = FREE
+    explores: ClassVar[bool] = True
+
+    few_channels: tuple[int, ...] = (2, 3, 4)  # a grey picture may be made of a row of pixels
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        refused = _CHANNELS.search(case.trace.run.exception or "")
+        if refused is not None:
+            yield from self._channels_last(case, refused)
+            return
+        if case.fault is not None and case.cause not in ("TSR-SHAPE", "INP-LAYER-SHAPE"):
+            return
+        found = self._view(case)
+        if found is None:
+            return
+        file, call, order = found
+        text = _permuted(case, file, call, order)
+        edits = replace(file, call, text) if text else ()
+        yield from change(self, case, f"{file.source(call)} → {text}", edits, knob=f"view at {call.lineno}")
+
+    def _view(self, case: Case) -> tuple[File, ast.Call, tuple[int, ...]] | None:
+        """The call that counts axes anew, and the order in which they have to be taken instead."""
+        if case.fault is not None:
+            found = case.code.statement_at(case.fault.site)
+            for call in found[0].calls(*_VIEWS, inside=found[1]) if found is not None else ():
+                order = _order(case, found[0], call) if found is not None else None
+                if found is not None and order is not None:
+                    return found[0], call, order
+            return None
+        # Without a fault only what is on the way of all inputs, and makes pictures of several channels.
+        for flow in (*training_inputs(case), *evaluation_inputs(case)):
+            for step in flow:
+                if isinstance(step.node, ast.Call) and last_name(step.node.func) in _VIEWS:
+                    sizes = _sizes(step.file, step.node)
+                    known = sizes[1].value if len(sizes) == 4 and isinstance(sizes[1], ast.Constant) else None
+                    if known in self.few_channels:
+                        return step.file, step.node, (0, 3, 1, 2)
+        return None
+
+    def _channels_last(self, case: Case, refused: re.Match[str]) -> Iterator[Change]:
+        shape = [int(size) for size in refused[1].split(",")]
+        if len(shape) not in (3, 4) or shape[-1] != int(refused[2]) or case.model is None:
+            return
+        move = ".permute(0, 3, 1, 2)" if len(shape) == 4 else ".transpose(1, 2)"
+        own = own_class(case, case.model)
+        edits: FileEdits = ()
+        if own is not None and len(own[2].args.args) > 1:
+            name = own[2].args.args[1].arg
+            edits = insert_before(own[0], own[2].body[0], f"{name} = {name}{move}")
+        elif case.model.called is not None and (file := case.code.file(case.model.called.file)) is not None:
+            for call in file.calls(case.model.name.rpartition(".")[2]):
+                if call.args and isinstance(call.args[0], ast.expr):
+                    edits = (*edits, *wrap(file, call.args[0], "", move))
+        yield from change(self, case, "channels before height and width", edits, knob="input layout")
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = ()
+
+
+def _sizes(file: File, call: ast.Call) -> list[ast.expr]:
+    """The sizes that a view asks for."""
+    given = call.args[1:] if _is_function(file, call) else call.args
+    if len(given) == 1 and isinstance(given[0], ast.Tuple | ast.List):
+        given = given[0].elts
+    return list(given)
+
+
+def _is_function(file: File, call: ast.Call) -> bool:
+    """`torch.reshape(x, …)` and not `x.reshape(…)`."""
+    holder = call.func.value if isinstance(call.func, ast.Attribute) else None
+    return holder is None or (isinstance(holder, ast.Name) and holder.id in imports(file))
+
+
+def _order(case: Case, file: File, call: ast.Call) -> tuple[int, ...] | None:
+    for probe in case.trace.probes("axis order"):
+        near = probe.site is not None and case.sources.path(probe.site.file) == case.sources.path(file.file)
+        if near and probe.site is not None and call.lineno <= probe.site.line <= (call.end_lineno or call.lineno):
+            order = _moved(tuple(probe.values["before"]), tuple(probe.values["after"]))
+            if order is not None:
+                return order
+    return {4: (0, 3, 1, 2), 3: (0, 2, 1)}.get(len(_sizes(file, call)))
+
+
+def _moved(before: tuple[int, ...], after: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The axes of `before` in the order of `after`; equal sizes stay in their order, the first axis where it can."""
+    if sorted(before) != sorted(after):
+        return None
+    left = list(range(len(before)))
+    order = []
+    for size in after:
+        axis = next(axis for axis in left if before[axis] == size)
+        left.remove(axis)
+        order.append(axis)
+    return tuple(order) if tuple(order) != tuple(range(len(before))) else None
+
+
+def _permuted(case: Case, file: File, call: ast.Call, order: tuple[int, ...]) -> str:
+    function = _is_function(file, call)
+    data = call.args[0] if function and call.args else call.func.value if isinstance(call.func, ast.Attribute) else None
+    if data is None:
+        return ""
+    ways = flows(case.code, file, data)
+    array = kind_of(ways[0]) if ways else None
+    text = file.source(data)
+    if not isinstance(data, ast.Name | ast.Attribute | ast.Call | ast.Subscript):
+        text = f"({text})"
+    axes = ", ".join(map(str, order))
+    if array:
+        if function:
+            return f"{spelled(file, 'numpy.transpose')[0]}({text}, ({axes}))"
+        return f"{text}.transpose({axes})"
+    swapped = [place for place, axis in enumerate(order) if place != axis]
+    moved = f"transpose({swapped[0]}, {swapped[1]})" if len(swapped) == 2 else f"permute({axes})"
+    around = file.function(call)
+    # A view behind it needs the numbers to lie in their new order.
+    later = any(c.lineno > call.lineno for c in file.calls("view", inside=around)) if around is not None else False
+    return f"{text}.{moved}{'.contiguous()' if later else ''}"
+
+
+_NET = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv1d(6, 4, 3)
+
+    def forward(self, x):
+        x = x.view(len(x), 6, 9)
+        return self.conv(x).mean(-1)
+
+torch.manual_seed(0)
+net = Net()
+x, y = torch.randn(8, 9, 6), torch.arange(8) % 4
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    nn.functional.cross_entropy(net(x), y).backward()
+    optimizer.step()
+"""
+_IMAGES = """
+import numpy as np
+import torch
+from torch import nn
+torch.manual_seed(0)
+images = np.random.rand(8, 10, 10, 3).astype(np.float32)
+x, y = torch.from_numpy({made}), torch.arange(8) % 4
+net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.Flatten(), nn.Linear(256, 4))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    nn.functional.cross_entropy(net(x), y).backward()
+    optimizer.step()
+"""
+ImageLayout.EXAMPLES = (
+    Example(
+        "time and features",
+        before=_NET,
+        old="x.view(len(x), 6, 9)",
+        new="x.transpose(1, 2)",
+        mark="x = x.view",
+    ),
+    Example(
+        "an array of pictures",
+        before=_IMAGES.format(made="images.reshape(8, 3, 10, 10)"),
+        old="images.reshape(8, 3, 10, 10)",
+        new="images.transpose(0, 3, 1, 2)",
+        mark="x, y = torch",
+        cause="INP-LAYER-SHAPE",
+    ),
+    Example(
+        "refused by the convolution",
+        before=_IMAGES.format(made="images"),
+        old="net(x)",
+        new="net(x.permute(0, 3, 1, 2))",
+        mark="cross_entropy(",
+        cause="INP-LAYER-SHAPE",
+        raises=True,
+    ),
+    Example(
+        "permuted already",
+        before=_IMAGES.format(made="images.transpose(0, 3, 1, 2)"),
+        mark="x, y = torch",
+    ),
+)

@@ -1,0 +1,259 @@
+"""R303."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.measures.chain import SQUASHING, mostly
+from netmend.localise.source import site_of
+from netmend.repair.code import File
+from netmend.repair.first_values import Write, conditions, without, write_at, writes_like
+from netmend.repair.naming import spelled
+from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.stacks import init_of, layers_of, model_of_fault, united
+from netmend.repair.values import Faces, set_argument
+from netmend.repair.writing import delete_argument, insert_after, replace
+from netmend.vocabulary import ModelFact
+from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
+
+_DEEP = 5  # layers from which the framework's own start is rather weak for rectifiers
+_TAIL = """
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@register
+@dataclass(frozen=True)
+class Initialisation:
+    """Take a bad initialisation of the weights away, or use He's or Xavier's instead.
+
+    Without it the framework's own holds, which suits most networks. In deep stacks of rectifiers He's keeps the signal
+    alive; Xavier's suits tanh and sigmoid.
+    """
+
+    code: ClassVar[str] = "R303"
+    cures: ClassVar[tuple[str, ...]] = ("ARC-INIT-WEIGHT", "LYR-NORM-MISSING")
+    effort: ClassVar[int] = BY_FACTS
+    explores: ClassVar[bool] = False
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        write = write_at(case) if case.cause == "ARC-INIT-WEIGHT" else None
+        if write is None:
+            yield from self._by_hand(case)
+            edits = self._everywhere(case)
+            yield from change(self, case, "He's initialisation for all layers", edits, knob="initial weights")
+            return
+        writes = writes_like(write)
+        titles = {
+            "gain": "initialisation without its gain",
+            "gone": "the framework's own initialisation",
+            "known": f"{self._named(case)[0]} initialisation",
+            "std": "a usual deviation of the initial weights",
+        }
+        faces = {
+            "gain": Faces(self._without_gain(writes)),
+            "known": Faces(self._known(case, writes)),
+            "std": self._deviation(case, write),
+        }
+        gone, clean = without(write.file, [one.statement for one in writes])
+        faces["gone"] = Faces(gone)
+        deep = len(layers_of(case, model_of_fault(case))) >= _DEEP
+        order = ("gain", "gone", "known") if clean and not deep else ("gain", "known", "std", "gone")
+        proposed = [name for name in order if faces[name]][:3]
+        for name in proposed:
+            yield from change(self, case, titles[name], faces[name], knob="initial weights")
+
+    @staticmethod
+    def _named(case: Case) -> tuple[str, str, str]:
+        """Title, function and further arguments of what suits the activations."""
+        if mostly(case.trace, SQUASHING) is not None:
+            return "Xavier's", "xavier_uniform_", ""
+        return "He's", "kaiming_uniform_", ', nonlinearity="relu"'
+
+    def _known(self, case: Case, writes: list[Write]) -> FileEdits:
+        _, function, more = self._named(case)
+        found: list[FileEdits] = []
+        for write in writes:
+            guards = " ".join(conditions(write))
+            certain = write.part == "weight" or any(
+                word in guards for word in ("dim()", "ndim", "weight", "shape")
+            )
+            if not certain:
+                return ()
+            like = write.call.func if write.call is not None else None
+            name, extra = spelled(write.file, f"torch.nn.init.{function}", like=like)
+            found.append((*replace(write.file, write.statement, f"{name}({write.target}{more})"), *extra))
+        return united(found)
+
+    @staticmethod
+    def _without_gain(writes: list[Write]) -> FileEdits:
+        found = []
+        for write in writes:
+            gain = next((k for k in write.call.keywords if k.arg == "gain"), None) if write.call else None
+            if gain is None or write.call is None:
+                return ()
+            found.append(delete_argument(write.file, write.call, gain))
+        return united(found)
+
+    @staticmethod
+    def _deviation(case: Case, write: Write) -> Faces:
+        layers = [
+            layer.input_shapes[0] for layer in layers_of(case, model_of_fault(case)) if layer.input_shapes
+        ]
+        if write.how not in ("normal_", "trunc_normal_") or write.call is None or not layers:
+            return Faces()
+        widths = sorted(shape[-1] for shape in layers)
+        std = f"{math.sqrt(1 / max(widths[len(widths) // 2], 1)):.1g}"
+        is_method = write.file.source(write.call.func).startswith(write.target)
+        site = site_of(write.file.file, write.call)
+        return set_argument(case.code, site, "std", std, 1 if is_method else 2, case.arguments)
+
+    def _everywhere(self, case: Case) -> FileEdits:
+        """At the end of the model's `__init__`, or behind the line that makes it."""
+        name = model_of_fault(case)
+        model = next((m for m in case.trace.all(ModelFact) if not name or m.name == name), None)
+        kinds = dict.fromkeys(layer.kind for layer in layers_of(case, name))
+        if model is None or not kinds:
+            return ()
+        owner = case.code.definition(model.kind, ast.ClassDef)
+        if owner is not None and isinstance(owner[1], ast.ClassDef):
+            init = init_of(owner[1])
+            return () if init is None else self._loop(case, owner[0], init.body[-1], "self", list(kinds))
+        found = case.code.statement_at(model.created)
+        if found is None or not isinstance(found[1], ast.Assign):
+            return ()
+        target = found[1].targets[0]
+        return self._loop(case, found[0], found[1], found[0].source(target), list(kinds))
+
+    def _loop(self, case: Case, file: File, last: ast.stmt, model: str, kinds: list[str]) -> FileEdits:
+        _, function, more = self._named(case)
+        init, extra = spelled(file, f"torch.nn.init.{function}")
+        classes = [spelled(file, f"torch.nn.{kind}") for kind in kinds]
+        wanted = classes[0][0] if len(classes) == 1 else f"({', '.join(name for name, _ in classes)})"
+        text = (
+            f"for module in {model}.modules():\n    if isinstance(module, {wanted}):\n"
+            f"        {init}(module.weight{more})"
+        )
+        return united([insert_after(file, last, text), extra, *(more for _, more in classes)])
+
+    def _by_hand(self, case: Case) -> Iterator[Change]:
+        """`self.w = nn.Parameter(torch.zeros(4, 8))`: the tensor gets small random values."""
+        found = case.code.statement_at(case.fault.site if case.fault is not None else None)
+        if found is None or case.cause != "ARC-INIT-WEIGHT":
+            return
+        file, statement = found
+        for call in file.calls("zeros", "ones", "full", "rand", "randn", "empty", inside=statement):
+            parent = file.parent(call)
+            sizes = [a for a in call.args if not isinstance(a, ast.Starred)]
+            scaled = parent if isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Mult) else call
+            made = file.parent(scaled)
+            if (
+                not isinstance(made, ast.Call)
+                or not file.source(made.func).endswith("Parameter")
+                or len(sizes) < 2
+            ):
+                continue
+            shape = ", ".join(
+                file.source(size) for size in sizes[: 1 if isinstance(sizes[0], ast.Tuple) else 2]
+            )
+            name, extra = spelled(file, "torch.randn", like=call.func)
+            edits = (*replace(file, scaled, f"{name}({shape}) * 0.1"), *extra)
+            yield from change(self, case, "small random weights", edits, knob="initial weights")
+            return
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        Example(
+            "a loop over layers",
+            before=f"""
+import torch
+from torch import nn
+model = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
+for layer in (model[0], model[2]):
+    nn.init.zeros_(layer.weight)
+    nn.init.zeros_(layer.bias)
+{_TAIL}""",
+            old="    nn.init.zeros_(layer.weight)\n",
+            new="",
+            mark="zeros_(layer.weight)",
+            component="model.0",
+        ),
+        Example(
+            "a function for all layers",
+            before=f"""
+import torch
+from torch import nn
+def start(m):
+    if isinstance(m, nn.Linear):
+        m.weight.data.normal_(0, 10)
+model = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))
+model.apply(start)
+{_TAIL}""",
+            old="m.weight.data.normal_(0, 10)",
+            new="nn.init.xavier_uniform_(m.weight)",
+            mark="normal_",
+            component="model.0",
+        ),
+        Example(
+            "all parameters alike, the loop goes",
+            before=f"""
+import torch
+from torch import nn
+model = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))
+for p in model.parameters():
+    nn.init.normal_(p, std=30.0)
+print("ready")
+{_TAIL}""",
+            old="for p in model.parameters():\n    nn.init.normal_(p, std=30.0)\n",
+            new="",
+            mark="normal_",
+            component="model.0",
+        ),
+        Example(
+            "a deviation that is set elsewhere",
+            before=f"""
+import torch
+from torch import nn
+STD = 5.0
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(2, 8), nn.Linear(8, 1)
+        self.start()
+    def start(self):
+        for p in self.parameters():
+            nn.init.normal_(p, 0, STD)
+    def forward(self, x):
+        return self.b(torch.relu(self.a(x)))
+model = Net()
+{_TAIL}""",
+            old="STD = 5.0",
+            new="STD = 0.4",
+            mark="normal_",
+            component="model.a",
+        ),
+        Example(
+            "no initialisation by hand: He's for all",
+            before=f"""
+import torch
+from torch import nn
+model = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
+{_TAIL}""",
+            old="nn.Linear(8, 1))\n",
+            new="""nn.Linear(8, 1))
+for module in model.modules():
+    if isinstance(module, nn.Linear):
+        nn.init.kaiming_uniform_(module.weight, nonlinearity="relu")
+""",
+            mark="nn.Sequential",
+            component="model.0",
+        ),
+    )

@@ -1,0 +1,230 @@
+"""R302."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import ClassVar
+
+from netmend.localise.source import last_name
+from netmend.repair.code import File
+from netmend.repair.linear_rows import rows
+from netmend.repair.naming import spelled
+from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.stacks import (
+    in_stack,
+    layers_of,
+    links_of,
+    model_of_fault,
+    put_behind,
+    relu_of,
+    united,
+    without_last,
+)
+from netmend.repair.writing import replace, wrap
+from netmend.vocabulary import ModuleFact
+from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
+
+_ACTIVATIONS = ("ReLU", "LeakyReLU", "GELU", "ELU", "SiLU", "Tanh", "PReLU", "SELU", "Mish")
+_TAIL = """
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@register
+@dataclass(frozen=True)
+class InsertActivation:
+    """Put a ReLU behind every hidden layer that hands its output straight to the next one.
+
+    Layers in a row without a non-linearity are one linear layer. In a stack the ReLU becomes a layer of it, behind the
+    normalisation if there is one; in forward() it is put around the call.
+    """
+
+    code: ClassVar[str] = "R302"
+    cures: ClassVar[tuple[str, ...]] = ("ACT-HID-MISSING",)
+    effort: ClassVar[int] = BY_FACTS
+    explores: ClassVar[bool] = False
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        model = model_of_fault(case)
+        layers = layers_of(case, model)
+        pairs = list(rows(case, model)) or self._uncertain(case, model)
+        found = [(first, self._behind(case, first, layers[-1])) for first, _ in pairs]
+        places = [first for first, edits in found if edits]
+        names = ", ".join(first.name for first in places[:3]) + (", …" if len(places) > 3 else "")
+        edits = united(edits for _, edits in found)
+        yield from change(self, case, f"ReLU behind {names}", edits, knob="hidden activation")
+
+    @staticmethod
+    def _uncertain(case: Case, model: str) -> list[tuple[ModuleFact, ModuleFact]]:
+        """Layers that followed one another in time with no activation between, in a network that is linear as a whole."""
+        links = [link for link in links_of(case, model) if link.kind in ("linear", "activation", "recurrent")]
+        return [
+            (one.module, two.module)
+            for one, two in pairwise(links)
+            if one.kind == two.kind == "linear" and one.module is not None and two.module is not None
+        ]
+
+    def _behind(self, case: Case, layer: ModuleFact, last: ModuleFact) -> FileEdits:
+        if in_stack(case, layer):
+            return self._in_stack(case, layer, last)
+        found = case.code.call_at(layer.called)
+        return self._around_call(case, layer, last, *found) if found is not None else ()
+
+    @staticmethod
+    def _in_stack(case: Case, layer: ModuleFact, last: ModuleFact) -> FileEdits:
+        found = case.code.call_at(layer.created)
+        if found is None:
+            return ()
+        file, call = found
+        name, extra = spelled(file, "torch.nn.ReLU", like=call.func)
+        edits = put_behind(file, call, f"{name}()", "act")
+        if last.created != layer.created:
+            return (*edits, *extra) if edits else ()
+        # The same line makes the last layer, behind which none belongs.
+        shorter = without_last(file, call) or _comprehension(file, call, f"{name}()")
+        if not shorter:
+            return ()
+        inside = isinstance(file.parent(call), ast.ListComp | ast.GeneratorExp)
+        return (*shorter, *extra) if inside else (*edits, *shorter, *extra)
+
+    @staticmethod
+    def _around_call(
+        case: Case, layer: ModuleFact, last: ModuleFact, file: File, call: ast.Call
+    ) -> FileEdits:
+        name, extra = _own(file, call) or relu_of(file)
+        if last.called != layer.called:
+            return (*wrap(file, call, f"{name}(", ")"), *extra)
+        # One call in a loop serves all layers, and the last one stays linear.
+        loop = file.loop(call)
+        over = loop.iter if isinstance(loop, ast.For) else None
+        if over is None or not isinstance(loop, ast.For) or not isinstance(over, ast.Name | ast.Attribute):
+            return ()
+        if not isinstance(loop.target, ast.Name) or last_name(call.func) != loop.target.id:
+            return ()
+        source = file.source(call)
+        text = f"{source} if {loop.target.id} is {file.source(over)}[-1] else {name}({source})"
+        is_whole = isinstance(file.parent(call), ast.Assign | ast.Return)
+        return (*replace(file, call, text if is_whole else f"({text})"), *extra)
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        Example(
+            "a stack of layers",
+            before=f"""
+import torch
+from torch import nn
+model = nn.Sequential(
+    nn.Linear(2, 8),
+    nn.BatchNorm1d(8),
+    nn.Linear(8, 1),
+)
+{_TAIL}""",
+            old="    nn.BatchNorm1d(8),\n",
+            new="    nn.BatchNorm1d(8),\n    nn.ReLU(),\n",
+            mark="nn.Linear(2, 8)",
+            component="model.0",
+        ),
+        Example(
+            "a list that a loop fills",
+            before=f"""
+import torch
+from torch import nn
+def make(sizes):
+    layers = []
+    for a, b in zip(sizes, sizes[1:]):
+        layers.append(nn.Linear(a, b)); print(a)
+    return nn.Sequential(*layers)
+model = make([2, 8, 1])
+{_TAIL}""",
+            old="""        layers.append(nn.Linear(a, b)); print(a)
+    return nn.Sequential(*layers)
+""",
+            new="""        layers.append(nn.Linear(a, b)); layers.append(nn.ReLU()); print(a)
+    return nn.Sequential(*layers[:-1])
+""",
+            mark="nn.Linear(a, b)",
+            component="model.0",
+        ),
+        Example(
+            "calls in forward",
+            before=f"""
+import torch
+from torch import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(2, 8), nn.Linear(8, 1)
+    def forward(self, x):
+        x = self.a(x)
+        return self.b(x)
+model = Net()
+{_TAIL}""",
+            old="x = self.a(x)",
+            new="x = torch.relu(self.a(x))",
+            mark="x = self.a(x)",
+            component="model.a",
+        ),
+        Example(
+            "one call for all layers",
+            before=f"""
+import torch
+import torch.nn.functional as F
+from torch import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(2, 8), nn.Linear(8, 1)])
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+model = Net()
+{_TAIL}""",
+            old="x = layer(x)",
+            new="x = layer(x) if layer is self.layers[-1] else F.relu(layer(x))",
+            mark="x = layer(x)",
+            component="model.layers.0",
+        ),
+        Example(
+            "a single layer",
+            before=f"""
+import torch
+from torch import nn
+model = nn.Sequential(nn.Linear(2, 1))
+{_TAIL}""",
+            mark="nn.Linear(2, 1)",
+            component="model.0",
+        ),
+    )
+
+
+def _own(file: File, call: ast.Call) -> tuple[str, FileEdits] | None:
+    """An activation that the class has and does not call, as it was forgotten."""
+    owner = file.owner(call)
+    for node in ast.walk(owner) if owner is not None else ():
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            target = file.source(node.targets[0])
+            if last_name(node.value.func) in _ACTIVATIONS and target.startswith("self."):
+                return target, ()
+    return None
+
+
+def _comprehension(file: File, call: ast.Call, text: str) -> FileEdits:
+    """`*[nn.Linear(a, b) for a, b in sizes]` → `*[layer for a, b in sizes for layer in (nn.Linear(a, b), nn.ReLU())][:-1]`."""
+    whole = file.parent(call)
+    if not isinstance(whole, ast.ListComp | ast.GeneratorExp) or whole.elt is not call:
+        return ()
+    used = {node.id for node in ast.walk(whole) if isinstance(node, ast.Name)}
+    name = next(word for word in ("layer", "module", "part", "each_layer") if word not in used)
+    loops = file.source(whole)[1:-1].strip()[len(file.source(call)) :].strip()
+    if not loops.startswith("for "):
+        return ()
+    made = f"[{name} {loops} for {name} in ({file.source(call)}, {text})][:-1]"
+    return replace(file, whole, made)

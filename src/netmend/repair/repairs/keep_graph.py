@@ -1,0 +1,449 @@
+"""R208."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.localise.source import last_name
+from netmend.localise.values import cut_in_loss, is_cut
+from netmend.repair.code import File
+from netmend.repair.dataflow import uses
+from netmend.repair.heads_in_source import training_call
+from netmend.repair.losses import arguments, as_classes, as_yes_no, criterion_of, exchange
+from netmend.repair.naming import spelled
+from netmend.repair.numpy_to_torch import in_torch
+from netmend.repair.output_uses import once
+from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.writing import delete_statement, insert_before, replace, unwrap_call
+from netmend.syntax.positions import lines_of
+from netmend.vocabulary import FunctionFact, LossFact
+from netmend.vocabulary.change import FREE, Change, FileEdits
+
+_STEPS = ("detach", "detach_", "item", "tolist", "round", "floor", "ceil", "cpu", "clone")
+_MAKERS = ("tensor", "as_tensor", "Variable", "from_numpy", "FloatTensor")
+_CHOICES = ("argmax", "max", "argmin")
+_OFF = ("no_grad", "inference_mode")
+
+
+@register
+@dataclass(frozen=True)
+class KeepGraph:
+    """Take away what cuts the way of the gradient: detach(), .data, .item(), a way through numpy, argmax, a no_grad block.
+
+    What numpy computed is written with torch; in place of a class that was picked, the scores go to a loss for classes.
+    Parts that were cut off on purpose are trained too then.
+    """
+
+    code: ClassVar[str] = "R208"
+    cures: ClassVar[tuple[str, ...]] = ("LOS-GRAPH-CUT",)
+    effort: ClassVar[int] = FREE
+    explores: ClassVar[bool] = True
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        if case.fault is None and not _nothing_flows(case):
+            return
+        block = self._without_block(case)
+        if block:
+            yield from change(self, case, "gradients are recorded here too", block, knob="graph")
+            return
+        for file, node in self._cuts(case):
+            edits = self._mended(case, file, node)
+            if edits:
+                yield from change(self, case, f"without {_name(node)}", edits, knob="graph")
+                return
+
+    def _cuts(self, case: Case) -> Iterator[tuple[File, ast.expr]]:
+        """Expressions that take a value out of the graph, the surest first."""
+        site = None if case.fault is None else case.fault.site
+        for fact in case.trace.all(FunctionFact):
+            near = site is None or (fact.site is not None and fact.site.line == site.line)
+            if fact.kind == "graph cut" and fact.site is not None and near:
+                file = case.code.file(fact.site.file)
+                node = None if file is None else file.node_at(fact.site)
+                if file is not None and isinstance(node, ast.expr):
+                    yield file, node
+        found = case.code.statement_at(site)
+        if found is not None and not isinstance(found[1], ast.With | ast.For | ast.FunctionDef):
+            yield from (
+                (found[0], node) for node in ast.walk(found[1]) if isinstance(node, ast.expr) and is_cut(node)
+            )
+        backward = next((loss.backward for loss in case.trace.losses if loss.backward is not None), None)
+        place = cut_in_loss(case.sources, backward)
+        file = None if place is None else case.code.file(place.file)
+        node = None if file is None or place is None else file.node_at(place)
+        if file is not None and isinstance(node, ast.expr):
+            yield file, node
+        called = training_call(case)
+        for use in uses(case.code, *called) if called is not None else ():
+            compares = isinstance(use.user, ast.Compare)
+            if isinstance(use.user, ast.expr) and (compares or is_cut(use.user)):
+                yield use.file, use.user
+
+    def _mended(self, case: Case, file: File, node: ast.expr) -> FileEdits:
+        name = _name(node)
+        if name in _CHOICES or isinstance(node, ast.Compare):
+            return self._scores(case, file, node)
+        chain = _chain(file, node)
+        numpy = any(_name(part) == "numpy" for part in chain)
+        inner = _inner(chain[-1])
+        if numpy and not (inner is not node and _is_maker(file.parent(chain[-1]), chain[-1])):
+            return in_torch(file, file.function(node) or file.tree, node)
+        top = chain[-1]
+        holder = file.parent(top)
+        if isinstance(holder, ast.Call) and _is_maker(holder, top):
+            top = holder
+        if last_name(getattr(top, "func", top)) in _MAKERS and isinstance(top, ast.Call):
+            first = top.args[0] if top.args else None
+            if isinstance(first, ast.List | ast.Tuple):  # torch.tensor([a, b]) of tensors
+                stack, extra = spelled(file, "torch.stack", like=top.func)
+                return (*replace(file, top, f"{stack}({file.source(first)})"), *extra)
+            if first is not None:
+                inner = _inner(first)
+        return _replaced(file, top, inner)
+
+    def _scores(self, case: Case, file: File, node: ast.expr) -> FileEdits:
+        """A class was picked, or a yes/no: the loss for classes gets the scores instead."""
+        loss = next((loss for loss in case.trace.losses if loss.form != "expression" and loss.operands), None)
+        criterion = None if loss is None else criterion_of(case, loss)
+        scores, width = _picked_from(file, node), _width(case)
+        if loss is None or criterion is None or not criterion.calls or scores is None:
+            return ()
+        place, call = criterion.calls[0]
+        pair, target = arguments(call), next((o for o in loss.operands if o.role == "target"), None)
+        if pair is None or target is None or place is not file:
+            return ()
+        classes = isinstance(node, ast.Call)
+        if classes and (width < 2 or (target.maximum or 0) >= width):
+            return ()
+        inner = scores
+        if not classes and isinstance(scores, ast.Call) and last_name(scores.func) == "sigmoid":
+            inner = (
+                scores.args[0]
+                if scores.args
+                else scores.func.value
+                if isinstance(scores.func, ast.Attribute)
+                else scores
+            )
+        edits = [*exchange(criterion, "cross_entropy" if classes else "binary_cross_entropy_with_logits")]
+        if classes:
+            edits += as_classes(file, pair[1], target.shape)
+        else:
+            shape = next(o.shape for o in loss.operands if o.role == "prediction")
+            edits += as_yes_no(file, pair[1], target.shape, shape, target.dtype)
+        return once((*edits, *self._handed_over(case, file, node, inner, pair[0])))
+
+    @staticmethod
+    def _handed_over(case: Case, file: File, node: ast.expr, scores: ast.expr, given: ast.expr) -> FileEdits:
+        """The scores in the place of what was picked from them."""
+        statement = file.statement(node)
+        top = _conversions(file, node)
+        text = file.source(scores)
+        if isinstance(statement, ast.Assign) and statement.value is top and isinstance(given, ast.Name):
+            others = [
+                use
+                for use in uses(case.code, file, top)
+                if use.value is not given and use.user is not statement
+            ]
+            if not others:
+                return replace(file, top, text)
+            if isinstance(scores, ast.Name):
+                return replace(file, given, text)
+            new = next(
+                name for name in ("scores", "outputs", "raw_scores", "logits_") if name not in file.text
+            )
+            return (
+                *insert_before(file, statement, f"{new} = {text}"),
+                *replace(file, scores, new),
+                *replace(file, given, new),
+            )
+        return replace(file, top, text) if top is given else ()
+
+    @staticmethod
+    def _without_block(case: Case) -> FileEdits:
+        """The block or decorator that switches gradients off, taken away."""
+        site = None if case.fault is None else case.fault.site
+        file = None if site is None else case.code.file(site.file)
+        if site is None or file is None:
+            return ()
+        for node in ast.walk(file.tree):
+            if isinstance(node, ast.With) and node.lineno == site.line and len(node.items) == 1:
+                expression = node.items[0].context_expr
+                called = expression.func if isinstance(expression, ast.Call) else expression
+                if last_name(called) in (*_OFF, "set_grad_enabled"):
+                    return _dedented(file, node)
+            if isinstance(node, ast.FunctionDef):
+                for decorator in node.decorator_list:
+                    called = decorator.func if isinstance(decorator, ast.Call) else decorator
+                    if decorator.lineno == site.line and last_name(called) in _OFF:
+                        lines = lines_of(file.text)
+                        start, end = lines.start(decorator.lineno), lines.start(decorator.lineno + 1)
+                        return file.edits(lines.edit(start, end, ""))
+        return ()
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        Example(
+            "detach between two layers",
+            before="""
+import torch
+from torch import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(2, 4), nn.Linear(4, 1)
+    def forward(self, x):
+        h = torch.relu(self.a(x)).detach()
+        return self.b(h)
+net = Net()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = net(torch.randn(8, 2)).pow(2).mean()
+    loss.backward()
+    optimizer.step()
+""",
+            old=".detach()",
+            new="",
+            mark="detach",
+        ),
+        Example(
+            "a way through numpy",
+            before="""
+import numpy as np
+import torch
+from torch import nn
+first, second = nn.Linear(2, 4), nn.Linear(4, 1)
+def scaled(h):
+    values = h.detach().numpy()
+    values = np.mod(values, 3.0) / (values.std(axis=0) + 1)
+    return torch.from_numpy(values)
+optimizer = torch.optim.SGD([*first.parameters(), *second.parameters()], lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = second(scaled(first(torch.randn(8, 2)))).pow(2).mean()
+    loss.backward()
+    optimizer.step()
+""",
+            old="""    values = h.detach().numpy()
+    values = np.mod(values, 3.0) / (values.std(axis=0) + 1)
+    return torch.from_numpy(values)""",
+            new="""    values = h
+    values = torch.remainder(values, 3.0) / (values.std(dim=0, unbiased=False) + 1)
+    return values""",
+            mark="h.detach",
+        ),
+        Example(
+            "the class instead of the scores",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 3)
+criterion = nn.L1Loss()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+y = torch.tensor([0, 1, 2, 1])
+for step in range(3):
+    optimizer.zero_grad()
+    guess = torch.argmax(model(torch.randn(4, 2)), dim=1).float()
+    loss = criterion(guess, y.float())
+    loss.backward()
+    optimizer.step()
+""",
+            old="""nn.L1Loss()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+y = torch.tensor([0, 1, 2, 1])
+for step in range(3):
+    optimizer.zero_grad()
+    guess = torch.argmax(model(torch.randn(4, 2)), dim=1).float()
+    loss = criterion(guess, y.float())""",
+            new="""nn.CrossEntropyLoss()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+y = torch.tensor([0, 1, 2, 1])
+for step in range(3):
+    optimizer.zero_grad()
+    guess = model(torch.randn(4, 2))
+    loss = criterion(guess, y.long())""",
+            mark="torch.argmax",
+            raises=True,
+        ),
+        Example(
+            "a block without gradients",
+            before="""
+import torch
+from torch import nn
+first, second = nn.Linear(2, 4), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*first.parameters(), *second.parameters()], lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    with torch.no_grad():
+        h = first(torch.randn(8, 2))  # features
+        h = torch.relu(h)
+    loss = second(h).pow(2).mean()
+    loss.backward()
+    optimizer.step()
+""",
+            old="""    with torch.no_grad():
+        h = first(torch.randn(8, 2))  # features
+        h = torch.relu(h)
+""",
+            new="""    h = first(torch.randn(8, 2))  # features
+    h = torch.relu(h)
+""",
+            mark="with torch.no_grad",
+        ),
+        Example(
+            "nothing is cut",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = model(torch.randn(8, 2)).pow(2).mean()
+    loss.backward()
+    optimizer.step()
+""",
+            mark="loss = model",
+        ),
+    )
+
+
+def _nothing_flows(case: Case) -> bool:
+    """The loss that is differentiated came out of the graph, or was given predictions that had."""
+    graded = [loss for loss in case.trace.losses if loss.backward is not None]
+    empty = any(not loss.operations and not loss.operands for loss in graded)
+    return (
+        bool(graded)
+        and empty
+        and any(_cut_prediction(loss) for loss in case.trace.losses if loss not in graded)
+    )
+
+
+def _cut_prediction(loss: LossFact) -> bool:
+    return bool(loss.operands)
+
+
+def _name(node: ast.AST) -> str:
+    if isinstance(node, ast.Call):
+        return last_name(node.func)
+    return node.attr if isinstance(node, ast.Attribute) else "the comparison"
+
+
+def _chain(file: File, node: ast.expr) -> list[ast.expr]:
+    """Further cuts on the same value: `h.detach().cpu().numpy()`."""
+    found = [node]
+    while True:
+        holder = file.parent(found[-1])
+        call = None if holder is None else file.parent(holder)
+        if not isinstance(holder, ast.Attribute) or holder.value is not found[-1]:
+            return found
+        if holder.attr == "data":
+            found.append(holder)
+        elif isinstance(call, ast.Call) and call.func is holder and holder.attr in (*_STEPS, "numpy"):
+            found.append(call)
+        else:
+            return found
+
+
+def _inner(node: ast.expr) -> ast.expr:
+    """The value before all cuts."""
+    while True:
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr in (*_STEPS, "numpy")
+        ):
+            module = isinstance(node.func.value, ast.Name) and node.func.value.id in ("torch", "np", "numpy")
+            if module and not node.args:
+                return node
+            node = node.args[0] if module else node.func.value
+        elif isinstance(node, ast.Attribute) and node.attr == "data":
+            node = node.value
+        elif isinstance(node, ast.Call) and last_name(node.func) in (*_MAKERS, "float") and node.args:
+            node = node.args[0]
+        else:
+            return node
+
+
+def _is_maker(holder: ast.AST | None, value: ast.expr) -> bool:
+    return (
+        isinstance(holder, ast.Call)
+        and last_name(holder.func) in (*_MAKERS, "float")
+        and holder.args[:1] == [value]
+    )
+
+
+def _replaced(file: File, node: ast.expr, value: ast.expr) -> FileEdits:
+    if value is node:
+        return ()
+    statement = file.statement(node)
+    alone = isinstance(statement, ast.Assign) and statement.value is node and len(statement.targets) == 1
+    target = statement.targets[0] if alone and isinstance(statement, ast.Assign) else None
+    if statement is not None and isinstance(target, ast.Name) and last_name(target) == last_name(value):
+        return delete_statement(file, statement)
+    if isinstance(statement, ast.Expr) and statement.value is node:  # h.detach_()
+        return delete_statement(file, statement)
+    if isinstance(node, ast.Call) and value in node.args and len(node.args) == 1 and not node.keywords:
+        return unwrap_call(file, node, value)
+    return replace(file, node, file.source(value))
+
+
+def _picked_from(file: File, node: ast.expr) -> ast.expr | None:
+    """`model(x)` of `torch.argmax(model(x), 1)`, of `model(x).argmax(1)`, of `model(x) > 0.5`."""
+    if isinstance(node, ast.Compare):
+        return node.left
+    if not isinstance(node, ast.Call):
+        return None
+    if isinstance(node.func, ast.Attribute) and not (
+        isinstance(node.func.value, ast.Name) and node.func.value.id in ("torch", "np", "numpy")
+    ):
+        return node.func.value
+    return node.args[0] if node.args else None
+
+
+def _conversions(file: File, node: ast.expr) -> ast.expr:
+    """`torch.argmax(out, 1).float()` as a whole, with `[1]` and `.indices` of a maximum."""
+    while True:
+        holder = file.parent(node)
+        call = None if holder is None else file.parent(holder)
+        picked = isinstance(holder, ast.Subscript) and holder.value is node
+        if isinstance(holder, ast.expr) and (
+            picked or (isinstance(holder, ast.Attribute) and holder.attr in ("indices", "data"))
+        ):
+            node = holder
+        elif isinstance(holder, ast.Attribute) and isinstance(call, ast.Call) and call.func is holder:
+            node = call
+        elif isinstance(holder, ast.Call) and last_name(holder.func) in _MAKERS and holder.args[:1] == [node]:
+            node = holder
+        else:
+            return node
+
+
+def _width(case: Case) -> int:
+    shapes = case.model.output_shapes if case.model is not None else ()
+    return shapes[0][1] if shapes and len(shapes[0]) > 1 else 1
+
+
+def _dedented(file: File, block: ast.With) -> FileEdits:
+    """The body of a block in its place."""
+    lines = lines_of(file.text)
+    first, last = block.body[0], block.end_lineno or block.lineno
+    start = file.place(block)
+    inner = file.place(first)
+    if first.lineno == block.lineno:  # with torch.no_grad(): h = f(x)
+        begin = lines.offset(start.line, start.column) or 0
+        return file.edits(lines.edit(begin, lines.offset(inner.line, inner.column) or begin, ""))
+    extra = inner.column - start.column
+    header = lines.edit(lines.start(block.lineno), lines.start(_header_end(block) + 1), "")
+    edits = [header]
+    for number in range(_header_end(block) + 1, last + 1):
+        content = lines.content(number)
+        if content.strip() and content[:extra].isspace():
+            edits.append(lines.edit(lines.start(number), lines.start(number) + extra, ""))
+    return file.edits(*edits)
+
+
+def _header_end(block: ast.With) -> int:
+    return max(item.context_expr.end_lineno or block.lineno for item in block.items)

@@ -1,0 +1,223 @@
+"""R510."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.localise.source import last_name
+from netmend.repair.bindings import binding_of
+from netmend.repair.code import File
+from netmend.repair.data_holders import Holder, fresh, holders, training_inputs, training_targets
+from netmend.repair.data_origins import Flow
+from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.writing import delete_statement, insert_after, insert_before, replace
+from netmend.vocabulary.change import FREE, Change, FileEdits
+
+_DRAWS = ("randperm", "permutation")
+
+
+@dataclass(frozen=True)
+class _Move:
+    """Data that is put into another order: by an index, or in place."""
+
+    file: File
+    statement: ast.stmt
+    order: ast.expr | None  # the index; None: `shuffle(x)` in place
+    name: str = ""  # what is shuffled in place
+    draw: str = ""  # the call that would draw an order instead
+
+
+@register
+@dataclass(frozen=True)
+class LabelsAlignment:
+    """Put inputs and labels into one and the same order.
+
+    Where only one of them is shuffled, or each by an order of its own, labels no longer belong to their inputs. One permutation is
+    drawn and used for both; a label that was shifted on purpose or by mistake is left where it was.
+    """
+
+    code: ClassVar[str] = "R510"
+    cures: ClassVar[tuple[str, ...]] = ("DAT-LABEL", "HYP-BATCH-IMPL")
+    effort: ClassVar[int] = FREE
+    explores: ClassVar[bool] = False
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        inputs, targets = training_inputs(case)[:1], training_targets(case)[:1]
+        if not targets:
+            return
+        first = _moves(case, inputs[0]) if inputs else []
+        second = _moves(case, targets[0])
+        edits: FileEdits = ()
+        if first and second:
+            edits = _one_order(first[0], second[0])
+        elif first and inputs:
+            edits = _moved_too(first[0], targets[0])
+        elif second and inputs:
+            edits = _moved_too(second[0], inputs[0])
+        yield from change(self, case, "one order for inputs and labels", edits, knob="label order")
+        if not edits:
+            yield from change(self, case, "labels as they were", _not_rolled(inputs, targets[0]), knob="label order")
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = ()
+
+
+def _moves(case: Case, flow: Flow) -> list[_Move]:
+    """Where the data of a flow is put into a random order outside of batch loops."""
+    found: list[_Move] = []
+    names: list[Holder] = list(holders(flow))
+    for step in flow:
+        if isinstance(step.node, ast.Subscript) and not step.path and step.file.loop(step.node) is None:
+            index = step.node.slice.elts[0] if isinstance(step.node.slice, ast.Tuple) else step.node.slice
+            statement = step.file.statement(step.node)
+            if statement is not None and _is_order(step.file, index):
+                found.append(_Move(step.file, statement, index))
+    for held in names:
+        for statement in held.block:
+            call = statement.value if isinstance(statement, ast.Expr) else None
+            if not isinstance(call, ast.Call) or last_name(call.func) != "shuffle" or len(call.args) != 1:
+                continue
+            given = call.args[0]
+            behind = statement.lineno > held.statement.lineno
+            if isinstance(given, ast.Name) and given.id == held.name and behind and isinstance(call.func, ast.Attribute):
+                draw = f"{held.file.source(call.func.value)}.permutation(len({held.name}))"
+                if held.file.source(call.func.value) == "random":
+                    continue  # lists: indexing them by an order would fail
+                if not any(move.statement is statement for move in found):
+                    found.append(_Move(held.file, statement, None, held.name, draw))
+    return found
+
+
+def _is_order(file: File, index: ast.expr) -> bool:
+    if isinstance(index, ast.Name):
+        bound = binding_of(file, index)
+        return bound is not None and not bound.path and _is_order(file, bound.value) if bound else False
+    return isinstance(index, ast.Call) and last_name(index.func) in _DRAWS
+
+
+def _one_order(first: _Move, second: _Move) -> FileEdits:
+    """Two draws become one."""
+    if first.file is not second.file:
+        return ()
+    file = first.file
+    if first.order is None and second.order is None:
+        if first.statement is second.statement:
+            return ()
+        early, late = sorted((first, second), key=lambda move: move.statement.lineno)
+        order = fresh(file, "order", "perm")
+        names = [first.name, second.name]
+        # The later of the two stays: both names are bound there.
+        text = f"{order} = {early.draw}\n{', '.join(names)} = {', '.join(f'{n}[{order}]' for n in names)}"
+        return (*delete_statement(file, early.statement), *replace(file, late.statement, _indented(file, late, text)))
+    if first.order is None or second.order is None or file.source(first.order) == file.source(second.order) and isinstance(first.order, ast.Name):  # fmt: skip
+        return ()
+    if file.function(first.order) is not file.function(second.order):
+        return ()
+    if isinstance(first.order, ast.Name) and first.statement.lineno <= second.statement.lineno:
+        return replace(file, second.order, first.order.id)
+    if isinstance(second.order, ast.Name):
+        return replace(file, first.order, second.order.id)
+    early, _ = sorted((first, second), key=lambda move: move.statement.lineno)
+    order = fresh(file, "order", "perm")
+    drawn = file.source(early.order) if early.order is not None else ""
+    edits = insert_before(file, early.statement, f"{order} = {drawn}")
+    for move in (first, second):
+        if move.order is not None:
+            edits = (*edits, *replace(file, move.order, order))
+    return edits
+
+
+def _indented(file: File, move: _Move, text: str) -> str:
+    return text.replace("\n", "\n" + " " * file.place(move.statement).column)
+
+
+def _moved_too(move: _Move, other: Flow) -> FileEdits:
+    """The other one is put into the same order, where it stands beside the one that was moved."""
+    file = move.file
+    for held in holders(other):
+        if held.file is not file or move.statement not in held.block:
+            continue
+        if held.statement.lineno > move.statement.lineno:
+            continue
+        if move.order is None:
+            order = fresh(file, "order", "perm")
+            text = f"{order} = {move.draw}\n{move.name}, {held.name} = {move.name}[{order}], {held.name}[{order}]"
+            return replace(file, move.statement, _indented(file, move, text))
+        if isinstance(move.order, ast.Name):
+            return insert_after(file, move.statement, f"{held.name} = {held.name}[{move.order.id}]")
+        order = fresh(file, "order", "perm")
+        return (
+            *insert_before(file, move.statement, f"{order} = {file.source(move.order)}"),
+            *replace(file, move.order, order),
+            *insert_after(file, move.statement, f"{held.name} = {held.name}[{order}]"),
+        )
+    return ()
+
+
+def _not_rolled(inputs: list[Flow], targets: Flow) -> FileEdits:
+    """`y = torch.roll(y, 1)` → `y = y`, where the inputs are not rolled."""
+    if any(isinstance(s.node, ast.Call) and last_name(s.node.func) == "roll" for flow in inputs for s in flow):
+        return ()
+    for step in targets:
+        if isinstance(step.node, ast.Call) and last_name(step.node.func) == "roll":
+            call = step.node
+            method = isinstance(call.func, ast.Attribute) and not isinstance(call.func.value, ast.Name)
+            data = call.args[0] if call.args and not isinstance(call.args[0], ast.Constant) else None
+            if data is None or method:
+                data = call.func.value if isinstance(call.func, ast.Attribute) else None
+            return replace(step.file, call, step.file.source(data)) if data is not None else ()
+    return ()
+
+
+_HEAD = """
+import numpy as np
+import torch
+from torch import nn
+rng = np.random.default_rng(0)
+label = np.arange(24) % 2
+table = (rng.normal(size=(24, 4)) + label[:, None]).astype(np.float32)
+"""
+_TRAIN = """
+net = nn.Linear(4, 2)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for start in range(0, 24, 8):
+    optimizer.zero_grad()
+    nn.functional.cross_entropy(net(x[start : start + 8]), y[start : start + 8]).backward()
+    optimizer.step()
+"""
+_TENSORS = "x, y = torch.from_numpy(table), torch.from_numpy(label)"
+LabelsAlignment.EXAMPLES = (
+    Example(
+        "inputs shuffled alone, in place",
+        before=_HEAD + "rng.shuffle(table)\n" + _TENSORS + _TRAIN,
+        old="rng.shuffle(table)\n",
+        new="order = rng.permutation(len(table))\ntable, label = table[order], label[order]\n",
+        mark="rng.shuffle",
+    ),
+    Example(
+        "both shuffled, each for itself",
+        before=_HEAD + "np.random.shuffle(table)\nnp.random.shuffle(label)\n" + _TENSORS + _TRAIN,
+        old="np.random.shuffle(table)\nnp.random.shuffle(label)\n",
+        new="order = np.random.permutation(len(table))\ntable, label = table[order], label[order]\n",
+        mark="shuffle(label)",
+    ),
+    Example(
+        "two permutations",
+        before=_HEAD
+        + "x = torch.from_numpy(table)[torch.randperm(24)]\ny = torch.from_numpy(label)[torch.randperm(24)]"
+        + _TRAIN,
+        old="x = torch.from_numpy(table)[torch.randperm(24)]\ny = torch.from_numpy(label)[torch.randperm(24)]",
+        new="order = torch.randperm(24)\nx = torch.from_numpy(table)[order]\ny = torch.from_numpy(label)[order]",
+        mark="x = torch",
+    ),
+    Example(
+        "only the inputs are indexed",
+        before=_HEAD + _TENSORS + "\nperm = torch.randperm(24)\nx = x[perm]" + _TRAIN,
+        old="x = x[perm]\n",
+        new="x = x[perm]\ny = y[perm]\n",
+        mark="x = x[perm]",
+    ),
+    Example("one order for both", before=_HEAD + _TENSORS + "\np = torch.randperm(24)\nx, y = x[p], y[p]" + _TRAIN, mark="x, y = x"),
+)

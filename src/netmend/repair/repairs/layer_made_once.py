@@ -1,0 +1,244 @@
+"""R117."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.localise.source import Function, last_name
+from netmend.repair.code import File
+from netmend.repair.loop_code import assigned_names, names_in
+from netmend.repair.moving import taken_out
+from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.writing import insert_after, replace
+from netmend.unit import snake_case
+from netmend.vocabulary import ModuleFact
+from netmend.vocabulary.change import FREE, Change, FileEdits
+
+_LAYERS = (
+    "Linear", "Bilinear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "Embedding", "EmbeddingBag", "LSTM",
+    "GRU", "RNN", "LSTMCell", "GRUCell", "RNNCell", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "LayerNorm", "GroupNorm",
+    "InstanceNorm1d", "InstanceNorm2d", "MultiheadAttention", "TransformerEncoderLayer", "TransformerEncoder", "PReLU", "Sequential",
+    "Parameter",
+)  # fmt: skip
+_FLATTENING = ("flatten", "view", "reshape")
+
+
+@register
+@dataclass(frozen=True)
+class LayerMadeOnce:
+    """Create a layer in `__init__` instead of in `forward`.
+
+    A layer that is made on every call has new random weights each time, and no optimiser knows them. It becomes an attribute of
+    the model; a width that was computed in `forward` is written as the number it had.
+    """
+
+    code: ClassVar[str] = "R117"
+    cures: ClassVar[tuple[str, ...]] = ("ARC-INIT-MULTI",)
+    effort: ClassVar[int] = FREE
+    explores: ClassVar[bool] = False
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        site = None if case.fault is None else case.fault.site
+        file = None if site is None else case.code.file(str(case.sources.path(site.file)))
+        if file is None or site is None:
+            return
+        for call in file.calls(*_LAYERS):
+            function, owner = file.function(call), file.owner(call)
+            if function is None or owner is None or function.name == "__init__":
+                continue
+            whole = file.statement(call)
+            if whole is None or not whole.lineno <= site.line <= (whole.end_lineno or whole.lineno):
+                continue
+            if any(
+                isinstance(above, ast.Call) and last_name(above.func) in _LAYERS
+                for above in file.parents(call)
+            ):
+                continue  # the layers of a stack go with it
+            yield from change(
+                self,
+                case,
+                f"create {last_name(call.func)} once, in __init__",
+                self._edits(case, file, owner, function, call),
+                knob=f"{last_name(call.func)} creation",
+            )
+
+    def _edits(
+        self, case: Case, file: File, owner: ast.ClassDef, function: Function, call: ast.Call
+    ) -> FileEdits:
+        start = next((s for s in owner.body if isinstance(s, Function) and s.name == "__init__"), None)
+        if start is None or not start.args.args or file.loop(call) is not None or not function.args.args:
+            return ()
+        me, here = start.args.args[0].arg, function.args.args[0].arg
+        text = self._text(case, file, function, call, here)
+        if not text:
+            return ()
+        if here != me:
+            text = text.replace(f"{here}.", f"{me}.")
+        parent = file.parent(call)
+        name = _free(file, owner, snake_case(last_name(call.func)))
+        edits: FileEdits = ()
+        if isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Name | ast.Attribute):
+            target = parent.targets[0]
+            if isinstance(target, ast.Attribute):
+                return (
+                    *taken_out(file, parent),
+                    *insert_after(file, start.body[-1], f"{file.source(target)} = {text}"),
+                )
+            name = _free(file, owner, target.id)
+            uses = [
+                node
+                for node in ast.walk(function)
+                if isinstance(node, ast.Name) and node.id == target.id and isinstance(node.ctx, ast.Load)
+            ]
+            edits = taken_out(file, parent)
+            for use in uses:
+                edits += replace(file, use, f"{here}.{name}")
+        else:
+            edits = replace(file, call, f"{here}.{name}")
+        return (*edits, *insert_after(file, start.body[-1], f"{me}.{name} = {text}"))
+
+    def _text(self, case: Case, file: File, function: Function, call: ast.Call, here: str) -> str:
+        """The call as `__init__` can make it; "" when it needs something that only forward knows."""
+        local = assigned_names(function) | {a.arg for a in function.args.args if a.arg != here}
+        text = file.source(call)
+        for value in sorted((*call.args, *(k.value for k in call.keywords)), key=lambda v: -v.col_offset):
+            if names_in(value) & local:
+                width = _width(case, file, function, call) if value in call.args[:1] else None
+                source = file.source(value)
+                if width is None or text.count(source) != 1:
+                    return ""
+                text = text.replace(source, str(width))
+        return text
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        Example(
+            "called where it is made",
+            before="""
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(4, 1)
+
+    def forward(self, x):
+        x = torch.relu(nn.Linear(x.size(1), 4)(x))
+        return self.head(x)
+
+model = Net()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+for step in range(3):
+    optimizer.zero_grad()
+    model(torch.ones(4, 2)).mean().backward()
+    optimizer.step()
+""",
+            old="""        self.head = nn.Linear(4, 1)
+
+    def forward(self, x):
+        x = torch.relu(nn.Linear(x.size(1), 4)(x))
+""",
+            new="""        self.head = nn.Linear(4, 1)
+        self.linear = nn.Linear(2, 4)
+
+    def forward(self, x):
+        x = torch.relu(self.linear(x))
+""",
+            mark="torch.relu",
+        ),
+        Example(
+            "with a name of its own",
+            before="""
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self, hidden=4):
+        super().__init__()
+        self.hidden = hidden
+        self.head = nn.Linear(hidden, 1)
+
+    def forward(self, x):
+        body = nn.Linear(2, self.hidden)
+        return self.head(body(x))
+
+model = Net()
+for step in range(3):
+    model(torch.ones(4, 2)).mean().backward()
+""",
+            old="""        self.head = nn.Linear(hidden, 1)
+
+    def forward(self, x):
+        body = nn.Linear(2, self.hidden)
+        return self.head(body(x))
+""",
+            new="""        self.head = nn.Linear(hidden, 1)
+        self.body = nn.Linear(2, self.hidden)
+
+    def forward(self, x):
+        return self.head(self.body(x))
+""",
+            mark="body = nn.Linear",
+        ),
+        Example(
+            "made in __init__",
+            before="""
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(2, 1)
+
+    def forward(self, x):
+        return self.head(x)
+
+model = Net()
+for step in range(3):
+    model(torch.ones(4, 2)).mean().backward()
+""",
+            mark="self.head = nn.Linear",
+        ),
+    )
+
+
+def _free(file: File, owner: ast.ClassDef, wanted: str) -> str:
+    """An attribute name that the class does not use yet."""
+    used = {node.attr for node in ast.walk(owner) if isinstance(node, ast.Attribute)}
+    names = [wanted, *(f"{wanted}_{number}" for number in range(2, 50))]
+    return next(name for name in names if name not in used)
+
+
+def _width(case: Case, file: File, function: Function, call: ast.Call) -> int | None:
+    """The width of what reaches a layer: that of the output of the layer called before it, else of the model's input."""
+    before = [
+        module
+        for module in case.trace.all(ModuleFact)
+        if module.called is not None
+        and str(case.sources.path(module.called.file)) == file.file
+        and function.lineno <= module.called.line < call.lineno
+        and module.output_shapes
+    ]
+    model = case.model
+    shape = (
+        max(before, key=lambda module: (module.called.line, module.called.column or 0)).output_shapes[0]  # type: ignore[union-attr]
+        if before
+        else model.input_shapes[0]
+        if model is not None and model.input_shapes
+        else ()
+    )
+    if len(shape) < 2:
+        return None
+    flat = any(
+        last_name(each.func) in _FLATTENING
+        for each in file.calls(inside=function)
+        if each.lineno <= call.lineno
+    )
+    if flat:
+        return math.prod(shape[1:])
+    return shape[1] if last_name(call.func).startswith(("Conv", "BatchNorm")) else shape[-1]

@@ -1,0 +1,272 @@
+"""R206."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.localise.source import last_name
+from netmend.repair.naming import qualified
+from netmend.repair.objective_terms import Term, hinge, objective, terms, turned
+from netmend.repair.output_uses import once
+from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.term_signs import expected_sign
+from netmend.repair.writing import delete_argument, replace, wrap
+from netmend.syntax.positions import lines_of
+from netmend.vocabulary.change import FREE, Change, FileEdits
+
+_VECTOR = "grad can be implicitly created only for scalar outputs"
+
+
+@register
+@dataclass(frozen=True)
+class LossReductionAndSign:
+    """Average the loss instead of summing it, and turn terms whose sign is wrong.
+
+    A sum over a batch multiplies every step by the number of samples. Squared errors count as they are, logarithms of
+    probabilities with a minus, the agreement in a hinge with a minus: a term the other way round is turned.
+    """
+
+    code: ClassVar[str] = "R206"
+    cures: ClassVar[tuple[str, ...]] = ("LOS-CALC", "LOS-SELECT", "HYP-LR-HIGH")
+    effort: ClassVar[int] = FREE
+    explores: ClassVar[bool] = True
+
+    least_elements: int = 8  # a sum over fewer values hardly differs from a mean
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        if _VECTOR in (case.trace.run.exception or ""):
+            yield from change(self, case, "the mean of the loss", self._scalar(case), knob="loss reduction")
+            return
+        if case.cause != "LOS-SELECT":
+            yield from change(self, case, "mean instead of sum", self._mean(case), knob="loss reduction")
+        if case.cause != "HYP-LR-HIGH":
+            yield from change(
+                self, case, "the sign of a term of the loss", self._signs(case), knob="loss sign"
+            )
+
+    def _scalar(self, case: Case) -> FileEdits:
+        """A loss of one value per sample."""
+        for file in case.code.files():
+            for call in file.calls():
+                for keyword in call.keywords:
+                    value = keyword.value
+                    if (
+                        keyword.arg == "reduction"
+                        and isinstance(value, ast.Constant)
+                        and value.value == "none"
+                    ):
+                        return delete_argument(file, call, keyword)
+        found = objective(case)
+        return () if found is None else wrap(*found, "", ".mean()")
+
+    def _mean(self, case: Case) -> FileEdits:
+        loss = case.loss
+        if loss is None:
+            return ()
+        created = case.code.call_at(loss.created or loss.called) if loss.form != "expression" else None
+        if loss.settings.get("reduction") == "sum" and created is not None:
+            file, call = created
+            for keyword in call.keywords:
+                if keyword.arg == "reduction" and isinstance(keyword.value, ast.Constant):
+                    return delete_argument(file, call, keyword)
+                if keyword.arg == "reduction":
+                    return replace(file, keyword.value, '"mean"')
+        first = next((node for node in loss.operations if not node.startswith(("Neg", "Mul", "Div"))), "")
+        if (
+            loss.form == "expression"
+            and first.startswith("Sum")
+            and not any("Div" in o for o in loss.operations[:2])
+        ):
+            return self._summed(case)
+        return ()
+
+    def _summed(self, case: Case) -> FileEdits:
+        """The last `.sum()` of an own formula over the whole batch."""
+        shapes = [shape for model in case.trace.models for shape in model.output_shapes]
+        if not shapes or math.prod(shapes[0]) < self.least_elements:
+            return ()
+        for term in terms(case):
+            for node in (term.node, *term.file.parents(term.node)):
+                if isinstance(node, ast.stmt):
+                    break
+                if (
+                    isinstance(node, ast.Call)
+                    and last_name(node.func) == "sum"
+                    and _over_everything(term, node)
+                ):
+                    place, lines = term.file.place(node.func), lines_of(term.file.text)
+                    end = lines.offset(place.end_line, place.end_column) or 0
+                    return term.file.edits(lines.edit(end - len("sum"), end, "mean"))
+        return ()
+
+    @staticmethod
+    def _signs(case: Case) -> FileEdits:
+        found = terms(case)
+        known = [case.code.call_at(loss.called) for loss in case.trace.losses if loss.form != "expression"]
+        losses: frozenset[ast.AST] = frozenset(call[1] for call in known if call is not None)
+        wrong: list[Term] = []
+        right = 0
+        for term in found:
+            inner = hinge(term.file, term.node)
+            if inner is not None and isinstance(inner, ast.BinOp):
+                wrong += [Term(term.file, inner.right, 0)] if _adds_agreement(inner) else []
+                continue
+            wanted = expected_sign(term, [other for other in found if other is not term], losses)
+            if wanted and wanted != term.sign:
+                wrong.append(term)
+            elif wanted:
+                right += 1
+        if len(wrong) > 1 and not right:
+            top = _outermost_minus(wrong)
+            if top is not None:
+                return replace(wrong[0].file, top, wrong[0].file.source(top.operand))
+        return once(edit for term in wrong for edit in turned(term.file, term.node))
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        Example(
+            "a loss that is summed",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 1)
+criterion = nn.MSELoss(reduction="sum")
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = criterion(model(torch.randn(8, 2)), torch.randn(8, 1))
+    loss.backward()
+    optimizer.step()
+""",
+            old='nn.MSELoss(reduction="sum")',
+            new="nn.MSELoss()",
+            mark="nn.MSELoss",
+        ),
+        Example(
+            "an own formula that is summed, in a module of its own",
+            before="""
+import torch
+from torch import nn
+class Squared(nn.Module):
+    def forward(self, out, y):
+        return ((out - y) ** 2).sum()
+model = nn.Linear(2, 1)
+criterion = Squared()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = criterion(model(torch.randn(8, 2)), torch.randn(8, 1))
+    loss.backward()
+    optimizer.step()
+""",
+            old=".sum()",
+            new=".mean()",
+            mark="criterion = ",
+            cause="HYP-LR-HIGH",
+        ),
+        Example(
+            "a minus too many",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 1)
+criterion = nn.MSELoss()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = -criterion(model(torch.randn(8, 2)), torch.randn(8, 1))
+    loss.backward()
+    optimizer.step()
+""",
+            old="-criterion",
+            new="criterion",
+            mark="loss = ",
+        ),
+        Example(
+            "a hinge the wrong way round",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 1)
+def hinge(score, target):
+    return torch.clamp(1 + score * target, min=0).mean()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = hinge(model(torch.randn(8, 2)), torch.ones(8, 1))
+    loss.backward()
+    optimizer.step()
+""",
+            old="1 + score",
+            new="1 - score",
+        ),
+        Example(
+            "the scale of a likelihood",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+for step in range(3):
+    optimizer.zero_grad()
+    mean, spread = model(torch.randn(8, 2)).unbind(1)
+    loss = ((torch.randn(8) - mean) ** 2 / spread.exp() - spread).mean()
+    loss.backward()
+    optimizer.step()
+""",
+            old="- spread)",
+            new="+ spread)",
+            mark="loss = ",
+        ),
+        Example(
+            "nothing to turn",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    p, y = torch.sigmoid(model(torch.randn(8, 2))), torch.ones(8, 1)
+    loss = -(y * torch.log(p) + (1 - y) * torch.log(1 - p)).mean()
+    loss.backward()
+    optimizer.step()
+""",
+            mark="loss = ",
+        ),
+    )
+
+
+def _over_everything(term: Term, call: ast.Call) -> bool:
+    """`x.sum()` or `torch.sum(x)`, without an axis."""
+    method = isinstance(call.func, ast.Attribute) and not qualified(term.file, call.func)
+    return not call.keywords and len(call.args) == (0 if method else 1)
+
+
+def _adds_agreement(node: ast.BinOp) -> bool:
+    """`margin + score * target`: grows with every right answer."""
+    product = isinstance(node.right, ast.BinOp) and isinstance(node.right.op, ast.Mult)
+    constant = isinstance(node.left, ast.Constant | ast.Name | ast.Attribute)
+    return isinstance(node.op, ast.Add) and product and constant and not _has_number(node.right)
+
+
+def _has_number(node: ast.expr) -> bool:
+    return isinstance(node, ast.BinOp) and any(isinstance(p, ast.Constant) for p in (node.left, node.right))
+
+
+def _outermost_minus(wrong: list[Term]) -> ast.UnaryOp | None:
+    """The minus around all the terms."""
+    file = wrong[0].file
+    above = [
+        node
+        for node in file.parents(wrong[0].node)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
+    ]
+    for node in reversed(above):
+        inside = list(ast.walk(node))
+        if all(any(part is term.node for part in inside) for term in wrong):
+            return node
+    return None

@@ -1,0 +1,160 @@
+"""R310."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.repair.code import File
+from netmend.repair.naming import spelled
+from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.stacks import in_stack, layers_of, made_together, model_of_fault, put_behind, united
+from netmend.vocabulary import ModuleFact
+from netmend.vocabulary.change import ARCHITECTURE, BY_FACTS, Change, FileEdits
+
+_DEEP = 5  # layers from which it may also make up for a poor start or saturating units
+_SMALL = 8  # samples from which the statistics of a batch are worth something
+_TAIL = """
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = nn.functional.mse_loss(model(torch.randn(16, 2)), torch.ones(16, 1))
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@register
+@dataclass(frozen=True)
+class Normalisation:
+    """Put a normalisation behind the hidden layers of a deep stack.
+
+    Batch norm keeps signals from fading or exploding with depth, and lets larger learning rates work; layer norm does
+    the same within each sample, which suits small batches and sequences.
+    """
+
+    code: ClassVar[str] = "R310"
+    cures: ClassVar[tuple[str, ...]] = ("LYR-NORM-MISSING", "ACT-HID-WRONG", "ARC-INIT-WEIGHT")
+    effort: ClassVar[int] = BY_FACTS
+    explores: ClassVar[bool] = False
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        model = model_of_fault(case)
+        layers = layers_of(case, model)
+        if len(layers) < 3 or any("Norm" in module.kind for module in case.trace.layers()):
+            return
+        last = layers[-1]
+        hidden = [
+            layer for layer in layers[:-1] if layer.created is not None and layer.created != last.created
+        ]
+        batch = next((layer.output_shapes[0][0] for layer in hidden if layer.output_shapes), 0)
+        sequence = any(layer.kind == "Linear" and len((*layer.output_shapes, ())[0]) > 2 for layer in hidden)
+        kinds = ("layer",) if sequence or batch < _SMALL else ("batch", "layer")
+        mine = case.cause in ("", self.cures[0])
+        if not mine and len(layers) < _DEEP:
+            return
+        for kind in kinds if mine else kinds[:1]:
+            edits = united(self._normed(case, layer, kind) for layer in hidden)
+            title = f"{kind} norm behind the hidden layers"
+            effort = self.effort if mine else ARCHITECTURE
+            yield from change(self, case, title, edits, knob="normalisation", effort=effort)
+
+    def _normed(self, case: Case, layer: ModuleFact, kind: str) -> FileEdits:
+        found = case.code.call_at(layer.created)
+        text = None if found is None else self._text(case, *found, layer, kind)
+        if found is None or text is None:
+            return ()
+        file, call = found
+        written, extra = text
+        edits = put_behind(file, call, written, "norm") if in_stack(case, layer) else ()
+        if not edits and not self._weights_read(case, file, layer):
+            edits = made_together(file, call, written)
+        return (*edits, *extra) if edits else ()
+
+    @staticmethod
+    def _text(
+        case: Case, file: File, call: ast.Call, layer: ModuleFact, kind: str
+    ) -> tuple[str, FileEdits] | None:
+        linear = layer.kind == "Linear"
+        width = case.sources.argument(call, "out_features" if linear else "out_channels", 1)
+        if width is None or not layer.kind.startswith(("Linear", "Conv")):
+            return None
+        axes = "1" if linear else layer.kind[-2]
+        if kind == "batch":
+            name, extra = spelled(file, f"torch.nn.BatchNorm{axes}d", like=call.func)
+            return f"{name}({file.source(width)})", extra
+        if linear:
+            name, extra = spelled(file, "torch.nn.LayerNorm", like=call.func)
+            return f"{name}({file.source(width)})", extra
+        name, extra = spelled(file, "torch.nn.GroupNorm", like=call.func)
+        return f"{name}(1, {file.source(width)})", extra
+
+    @staticmethod
+    def _weights_read(case: Case, file: File, layer: ModuleFact) -> bool:
+        """Whether the program asks layers for their weights, which a stack of two does not have."""
+        holder = layer.name.rpartition(".")[0]
+        kind = next((m.kind for m in case.trace.all(ModuleFact) if m.name == holder), "")
+        return any(
+            isinstance(node, ast.Attribute)
+            and node.attr in ("weight", "bias")
+            and not (isinstance(node.value, ast.Name) and kind in ("", "Sequential"))
+            for node in ast.walk(file.tree)
+        )
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        Example(
+            "a list that a loop fills",
+            before=f"""
+import torch
+from torch import nn
+def make(width=8):
+    layers = [nn.Linear(2, width), nn.ReLU()]
+    for _ in range(3):
+        layers += [nn.Linear(width, width), nn.ReLU()]
+    return nn.Sequential(*layers, nn.Linear(width, 1))
+model = make()
+{_TAIL}""",
+            old="""[nn.Linear(2, width), nn.ReLU()]
+    for _ in range(3):
+        layers += [nn.Linear(width, width), nn.ReLU()]""",
+            new="""[nn.Linear(2, width), nn.BatchNorm1d(width), nn.ReLU()]
+    for _ in range(3):
+        layers += [nn.Linear(width, width), nn.BatchNorm1d(width), nn.ReLU()]""",
+            mark="layers += ",
+            component="model.0",
+        ),
+        Example(
+            "layers that forward calls",
+            before=f"""
+import torch
+from torch import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rest = nn.ModuleList([nn.Linear(a, 8) for a in (2, 8, 8)])
+        self.last = nn.Linear(8, 1)
+    def forward(self, x):
+        for layer in self.rest:
+            x = layer(x).relu()
+        return self.last(x)
+model = Net()
+{_TAIL}""",
+            old="nn.Linear(a, 8)",
+            new="nn.Sequential(nn.Linear(a, 8), nn.LayerNorm(8))",
+            mark="self.rest = ",
+            component="model.rest.0",
+            nth=1,
+        ),
+        Example(
+            "normalised already",
+            before=f"""
+import torch
+from torch import nn
+model = nn.Sequential(nn.Linear(2, 8), nn.LayerNorm(8), nn.Linear(8, 8), nn.Linear(8, 1))
+{_TAIL}""",
+            mark="nn.Sequential",
+            component="model.0",
+        ),
+    )

@@ -1,0 +1,178 @@
+"""R502."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.repair.data_holders import evaluation_inputs, training_inputs
+from netmend.repair.data_origins import Step
+from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.standardise import held_alike, input_scale, norm_first, own_class, standardised
+from netmend.repair.writing import insert_after, insert_before, wrap
+from netmend.vocabulary import LossFact
+from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
+
+
+@register
+@dataclass(frozen=True)
+class NormaliseInputs:
+    """Bring the inputs to about unit size.
+
+    Pixels are divided by 255 and centred; other features lose their mean and are divided by their standard deviation, those of the training
+    data, in training and evaluation alike. Where the data cannot be changed where it is made, the model does it with its first
+    layer.
+    """
+
+    code: ClassVar[str] = "R502"
+    cures: ClassVar[tuple[str, ...]] = ("PRE-MISS-NORM", "PRE-WRONG-PIXEL", "PRE-MISS-SCALE")
+    effort: ClassVar[int] = BY_FACTS
+    explores: ClassVar[bool] = False
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        scale = input_scale(case)
+        if scale is None or (case.fault is not None and case.trace.get(LossFact, case.fault.component)):
+            return  # the targets are meant
+        if scale.pixels:
+            unit = scale.unit
+            edits = _where_made(case, unit) or _where_held(case, unit) or _in_model(case, unit)
+            yield from change(self, case, f"pixels {unit[0]}x{unit[1]}", edits, knob="input scale")
+        else:
+            edits = standardised(case, scale)
+            yield from change(self, case, "standardise the inputs", edits, knob="input scale")
+        edits = norm_first(case, scale)
+        yield from change(self, case, "batch norm as the first layer", edits, knob="input scale")
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = ()
+
+
+def _where_made(case: Case, unit: tuple[str, str]) -> FileEdits:
+    """The expression that all data goes through, in training and evaluation, the nearest to the model."""
+    flows = [*training_inputs(case), *evaluation_inputs(case)]
+    if not flows:
+        return ()
+    for step in flows[0]:
+        if step.kind == "returned" and not step.path and all(_goes_through(flow, step) for flow in flows):
+            return wrap(step.file, step.node, *unit) if _is_plain(step.node) else ()
+    return ()
+
+
+def _is_plain(node: ast.expr) -> bool:
+    """Whether a computation can be hung onto an expression as it stands."""
+    return isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
+
+
+def _goes_through(flow: tuple[Step, ...], step: Step) -> bool:
+    return any(other.node is step.node and other.kind == "returned" for other in flow)
+
+
+def _where_held(case: Case, unit: tuple[str, str]) -> FileEdits:
+    found = held_alike(case)
+    if found is None:
+        return ()
+    first, others = found
+    edits: FileEdits = ()
+    for statement in dict.fromkeys(one.statement for one in (first, *others)):
+        names = [one.name for one in (first, *others) if one.statement is statement]
+        values = ", ".join(name.join(unit) for name in names)
+        edits = (*edits, *insert_after(first.file, statement, f"{', '.join(names)} = {values}"))
+    return edits
+
+
+def _in_model(case: Case, unit: tuple[str, str]) -> FileEdits:
+    found = None if case.model is None else own_class(case, case.model)
+    if found is None:
+        return ()
+    file, _, forward = found
+    body = [s for s in forward.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
+    if len(forward.args.args) < 2 or not body:
+        return ()
+    name = forward.args.args[1].arg
+    return insert_before(file, body[0], f"{name} = {name.join(unit)}")
+
+
+_TABLE = """
+import torch
+from torch import nn
+torch.manual_seed(0)
+
+def table(n):
+    x = torch.randn(n, 3) * torch.tensor([1.0, 100.0, 5000.0]) + 300
+    return x, (x[:, 0] > 300).long()
+
+x_train, y_train = table(24)
+x_test, y_test = table(8)
+"""
+_TRAIN = """
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for epoch in range(2):
+    for rows in torch.randperm(24).split(8):
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(net(x_train[rows]), y_train[rows]).backward()
+        optimizer.step()
+net.eval()
+with torch.no_grad():
+    print((net(x_test).argmax(1) == y_test).float().mean())
+"""
+_PIXELS = """
+import torch
+from torch import nn
+torch.manual_seed(0)
+
+class Images(torch.utils.data.Dataset):
+    def __init__(self, n):
+        self.x = torch.randint(0, 256, (n, 1, 4, 4), dtype=torch.uint8)
+
+    def __len__(self):
+        return len(self.x)
+
+    def __getitem__(self, i):
+        return self.x[i].float(), int(self.x[i, 0, 0, 0] > 127)
+
+net = nn.Sequential(nn.Flatten(), nn.Linear(16, 2))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for x, y in torch.utils.data.DataLoader(Images(24), batch_size=8):
+    optimizer.zero_grad()
+    nn.functional.cross_entropy(net(x), y).backward()
+    optimizer.step()
+with torch.no_grad():
+    for x, y in torch.utils.data.DataLoader(Images(8), batch_size=8):
+        print((net(x).argmax(1) == y).float().mean())
+"""
+NormaliseInputs.EXAMPLES = (
+    Example(
+        "a table, with the statistics of the training rows",
+        before=_TABLE + "net = nn.Linear(3, 2)" + _TRAIN,
+        old="x_test, y_test = table(8)\n",
+        new="""mean, std = x_train.mean(0), x_train.std(0)
+x_train = (x_train - mean) / std
+x_test, y_test = table(8)
+x_test = (x_test - mean) / std
+""",
+        mark="x_train, y_train = table",
+    ),
+    Example(
+        "a batch norm as the first layer",
+        before=_TABLE + "net = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 2))" + _TRAIN,
+        old="nn.Sequential(nn.Linear(3, 8)",
+        new="nn.Sequential(nn.BatchNorm1d(3), nn.Linear(3, 8)",
+        mark="x_train, y_train = table",
+        nth=1,
+    ),
+    Example(
+        "pixels, where a sample is made",
+        before=_PIXELS,
+        old="return self.x[i].float(), int",
+        new="return (self.x[i].float() / 255 - 0.48) / 0.29, int",
+        mark="return self.x[i]",
+    ),
+    Example(
+        "the fault is about the targets",
+        before=_TABLE + "net = nn.Linear(3, 2)" + _TRAIN,
+        mark="x_train, y_train = table",
+        cause="PRE-MISS-SCALE",
+        component="cross_entropy@train.py:16",
+    ),
+)

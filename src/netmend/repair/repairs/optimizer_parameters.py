@@ -1,0 +1,331 @@
+"""R404."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.measures.wiring import Wire, stepped_optimizers, wires
+from netmend.localise.source import Function
+from netmend.repair.code import File
+from netmend.repair.known_as import known_as
+from netmend.repair.loop_code import Spot, callers, names_in, spot, targets_of
+from netmend.repair.moving import moved_after, text_of
+from netmend.repair.optimizer_arguments import are_groups, given_parameters, joined
+from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.writing import insert_after, replace
+from netmend.vocabulary import ModelFact, OptimizerFact
+from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
+
+_MOST_CALLERS = 3
+
+
+@register
+@dataclass(frozen=True)
+class OptimizerParameters:
+    """Give the optimiser all parameters that should be trained.
+
+    Where it holds only a part of the model, it gets those of the whole; where a second network was forgotten, those of both;
+    where a layer was replaced after it was made, it is made after that, or a second time.
+    """
+
+    code: ClassVar[str] = "R404"
+    cures: ClassVar[tuple[str, ...]] = ("OPT-PARAMS",)
+    effort: ClassVar[int] = BY_FACTS
+    explores: ClassVar[bool] = False
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        optimizer = self._optimizer(case)
+        lost = [
+            wire for wire in wires(case.trace) if wire.fact.trainable and wire.holder is None and wire.flows
+        ]
+        made = None if optimizer is None else spot(case.code, optimizer.created)
+        if optimizer is None or made is None or not lost:
+            return
+        if any(wire.module is not None and not wire.module.registered for wire in lost):
+            return  # the layers themselves have to be registered first
+        later = self._replaced(case, made, lost)
+        if later is not None:
+            yield from self._made_again(case, optimizer, made, later, lost)
+            return
+        yield from self._given(case, optimizer, made, lost)
+
+    def _optimizer(self, case: Case) -> OptimizerFact | None:
+        stepped = stepped_optimizers(case.trace)
+        site = None if case.fault is None else case.fault.site
+        at_site = [
+            o for o in stepped if site is not None and o.created is not None and o.created.line == site.line
+        ]
+        return next(iter((*at_site, *stepped)), None)
+
+    def _given(self, case: Case, optimizer: OptimizerFact, made: Spot, lost: list[Wire]) -> Iterator[Change]:
+        found = given_parameters(case.code, optimizer.created)
+        if found is None:
+            return
+        file, value = found
+        models = list(dict.fromkeys(wire.model for wire in lost))
+        held = {wire.model for wire in wires(case.trace) if wire.held}
+        known = {name: self._name(case, name, file, value, lost) for name in models}
+        if not all(known.values()):
+            return
+        if are_groups(value):
+            texts = [f"{part}.parameters()" for part in self._parts(known, lost)]
+            edits = joined(file, value, texts) if texts else ()
+        elif held - set(models) and not held & set(models):
+            edits = joined(file, value, [f"{name}.parameters()" for name in known.values()])
+        elif len(models) == 1 and held <= set(models):
+            edits = replace(file, value, f"{known[models[0]]}.parameters()")
+        else:
+            texts = [f"{name}.parameters()" for name in known.values()]
+            others = [self._name(case, name, file, value, []) for name in sorted(held - set(models))]
+            if not all(others):
+                return
+            parts = ", ".join(f"*{text}" for text in (*texts, *(f"{name}.parameters()" for name in others)))
+            edits = replace(file, value, f"[{parts}]")
+        title = f"the optimiser trains {', '.join(known.values())} as a whole"
+        yield from change(self, case, title, edits, knob=f"{optimizer.name} parameters")
+
+    def _name(self, case: Case, model: str, file: File, value: ast.expr, lost: list[Wire]) -> str:
+        """What a model is called where the parameters are put together."""
+        fact = case.trace.get(ModelFact, model)
+        own = None if fact is None else known_as(case.code, fact.created, file, value)
+        if own:
+            return own
+        # `net.head.parameters()`, and `head` is a part of the model: then `net` is the model.
+        parts = {
+            wire.name.split(".")[1] for wire in wires(case.trace) if wire.model == model and "." in wire.name
+        }
+        for node in ast.walk(value) if lost else ():
+            if (
+                isinstance(node, ast.Attribute)
+                and node.attr in parts
+                and not isinstance(node.value, ast.Call)
+            ):
+                return file.source(node.value)
+        return ""
+
+    def _parts(self, known: dict[str, str], lost: list[Wire]) -> list[str]:
+        """The outermost lost parts, as attributes of their models."""
+        found: dict[str, None] = {}
+        for wire in lost:
+            path = wire.name.removeprefix(f"{wire.model}.").split(".")
+            if len(path) < 2 or path[0].isdigit():
+                return []
+            found[f"{known[wire.model]}.{path[0]}"] = None
+        return list(found)
+
+    def _replaced(self, case: Case, made: Spot, lost: list[Wire]) -> Spot | None:
+        """The last statement after the optimiser's that makes a layer it does not hold."""
+        latest: Spot | None = None
+        for site in dict.fromkeys(wire.module.created for wire in lost if wire.module is not None):
+            place = spot(case.code, site)
+            there = None if place is None else self._after(case, made, place, 0)
+            if there is not None and (latest is None or there.statement.lineno > latest.statement.lineno):
+                latest = there
+        return latest
+
+    def _after(self, case: Case, made: Spot, place: Spot, depth: int) -> Spot | None:
+        """The statement itself, or the call of the function that it stands in, where it follows the optimiser's."""
+        function = place.file.function(place.call)
+        if place.is_beside(made):
+            return place if place.statement.lineno > made.statement.lineno else None
+        owner = place.file.owner(place.call)
+        if owner is not None and owner is made.file.owner(made.call) and isinstance(function, Function):
+            is_method = function.name != "__init__" and self._on_self(made)
+            return place if is_method else None  # `self.model.head = …` in a later method
+        if depth < _MOST_CALLERS:
+            for call in callers(case.code, place.file, place.call):
+                found = self._after(case, made, call, depth + 1)
+                if found is not None:
+                    return found
+        return None
+
+    def _on_self(self, made: Spot) -> bool:
+        """`self.optimizer = SGD(self.model.parameters(), …)`: understood by every method."""
+        function = made.file.function(made.call)
+        target = made.statement.targets[0] if isinstance(made.statement, ast.Assign) else None
+        own = set() if function is None else {a.arg for a in (*function.args.args, *function.args.kwonlyargs)}
+        return isinstance(target, ast.Attribute) and not (own - {"self"}) & names_in(made.statement)
+
+    def _made_again(
+        self, case: Case, optimizer: OptimizerFact, made: Spot, later: Spot, lost: list[Wire]
+    ) -> Iterator[Change]:
+        knob = f"{optimizer.name} parameters"
+        name = known_as(case.code, optimizer.created, later.file, later.call) or ""
+        if isinstance(made.statement, ast.Assign | ast.AnnAssign) and later.file.file == made.file.file:
+            anchor = self._same_level(made, later)
+            if anchor is not None and made.is_beside(later) and not self._used(made, anchor):
+                edits: FileEdits = moved_after(made.file, made.statement, anchor)
+                title = "make the optimiser after the model is complete"
+            else:
+                edits = insert_after(
+                    later.file, later.statement, text_of(made.file, made.statement, comment=False)
+                )
+                title = "make the optimiser again after the model is complete"
+            yield from change(self, case, title, edits, knob=knob)
+        target = later.statement.targets[0] if isinstance(later.statement, ast.Assign) else None
+        module = lost[0].module
+        if name and isinstance(target, ast.Attribute | ast.Subscript) and module is not None:
+            text = f'{name}.add_param_group({{"params": {later.file.source(target)}.parameters()}})'
+            edits = insert_after(later.file, later.statement, text)
+            yield from change(self, case, "give the new layer to the optimiser", edits, knob=knob)
+
+    def _same_level(self, made: Spot, later: Spot) -> ast.stmt | None:
+        """The statement of the optimiser's block that the later one stands in."""
+        block = made.file.parent(made.statement)
+        for node in (later.statement, *later.file.parents(later.statement)):
+            if isinstance(node, ast.stmt) and later.file.parent(node) is block:
+                return node
+        return None
+
+    def _used(self, made: Spot, anchor: ast.stmt) -> bool:
+        """Whether the optimiser is used between its statement and another one."""
+        targets = targets_of(made.statement)
+        texts = {made.file.source(target) for target in targets}
+        scope = made.file.function(made.call) or made.file.tree
+        return any(
+            isinstance(node, ast.Name | ast.Attribute)
+            and made.statement.lineno < node.lineno <= (anchor.end_lineno or anchor.lineno)
+            and node not in targets
+            and made.file.source(node) in texts
+            for node in ast.walk(scope)
+        )
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        Example(
+            "only the head was given",
+            before="""
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.head = nn.Linear(8, 8), nn.Linear(8, 1)
+
+    def forward(self, x):
+        return self.head(self.body(x).relu())
+
+def fit(model, opt):
+    for step in range(5):
+        opt.zero_grad()
+        nn.functional.mse_loss(model(torch.randn(4, 8)), torch.ones(4, 1)).backward()
+        opt.step()
+
+net = Net()
+fit(net, torch.optim.Adam(net.head.parameters(), lr=5e-3))
+""",
+            old="net.head.parameters()",
+            new="net.parameters()",
+            mark="Adam(",
+        ),
+        Example(
+            "a second network was forgotten",
+            before="""
+import torch
+from torch import nn
+encoder, decoder = nn.Linear(8, 4), nn.Linear(4, 8)
+optimizer = torch.optim.Adam(decoder.parameters(), lr=1e-2)
+for step in range(5):
+    x = torch.randn(4, 8)
+    optimizer.zero_grad()
+    nn.functional.mse_loss(decoder(encoder(x)), x).backward()
+    optimizer.step()
+""",
+            old="Adam(decoder.parameters(), ",
+            new="Adam([*encoder.parameters(), *decoder.parameters()], ",
+            mark="Adam(",
+        ),
+        Example(
+            "a layer was replaced afterwards",
+            before="""
+import torch
+from torch import nn
+model = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 4))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model[2] = nn.Linear(8, 1)
+for step in range(5):
+    optimizer.zero_grad()
+    nn.functional.mse_loss(model(torch.randn(4, 8)), torch.ones(4, 1)).backward()
+    optimizer.step()
+""",
+            old="""optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model[2] = nn.Linear(8, 1)
+""",
+            new="""model[2] = nn.Linear(8, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+""",
+            mark="SGD(",
+        ),
+        Example(
+            "replaced after a first training",
+            before="""
+import torch
+from torch import nn
+
+def fit(width):
+    for step in range(5):
+        optimizer.zero_grad()
+        nn.functional.mse_loss(model(torch.randn(4, 8)), torch.ones(4, width)).backward()
+        optimizer.step()
+
+model = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 4))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for group in optimizer.param_groups:
+    print(group["lr"])
+fit(4)
+model[2] = nn.Linear(8, 1)
+fit(1)
+""",
+            old="model[2] = nn.Linear(8, 1)\n",
+            new="model[2] = nn.Linear(8, 1)\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n",
+            mark="SGD(",
+        ),
+        Example(
+            "a group is missing",
+            before="""
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.head = nn.Linear(8, 8), nn.Linear(8, 1)
+
+    def forward(self, x):
+        return self.head(self.body(x).relu())
+
+class Trainer:
+    def __init__(self):
+        self.model = Net()
+        self.opt = torch.optim.Adam([{"params": self.model.head.parameters(), "lr": 0.01}])
+
+    def fit(self):
+        for step in range(5):
+            self.opt.zero_grad()
+            nn.functional.mse_loss(self.model(torch.randn(4, 8)), torch.ones(4, 1)).backward()
+            self.opt.step()
+
+Trainer().fit()
+""",
+            old='"lr": 0.01}',
+            new='"lr": 0.01}, {"params": self.model.body.parameters()}',
+            mark="Adam(",
+        ),
+        Example(
+            "frozen layers need no optimiser",
+            before="""
+import torch
+from torch import nn
+body, head = nn.Linear(8, 8).requires_grad_(False), nn.Linear(8, 1)
+opt = torch.optim.Adam(head.parameters(), lr=5e-3)
+for step in range(5):
+    opt.zero_grad()
+    nn.functional.mse_loss(head(body(torch.randn(4, 8))), torch.ones(4, 1)).backward()
+    opt.step()
+""",
+            mark="Adam(",
+        ),
+    )

@@ -1,0 +1,164 @@
+"""R403."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.repair.numbers import literal, set_number
+from netmend.repair.rate_places import set_setting
+from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.values import Faces
+from netmend.vocabulary import OptimizerFact
+from netmend.vocabulary.change import BY_FACTS, Change
+
+_EPSILON = {"Adadelta": "1e-6", "Adagrad": "1e-10"}
+_EPSILON_POSITION = {"Adagrad": 5}
+_MOMENTUM_POSITION = {"SGD": 2, "RMSprop": 5}
+
+
+@register
+@dataclass(frozen=True)
+class OptimizerSettings:
+    """Give the optimiser its usual momentum, betas or epsilon.
+
+    Momentum 0.9, betas (0.9, 0.999) and an epsilon of 1e-8 suit nearly every training. A momentum close to 1 keeps steps
+    running in old directions; an epsilon as large as the gradients takes Adam's scaling away.
+    """
+
+    code: ClassVar[str] = "R403"
+    cures: ClassVar[tuple[str, ...]] = ("OPT-MOMENTUM", "OPT-EPS")
+    effort: ClassVar[int] = BY_FACTS
+    explores: ClassVar[bool] = False
+
+    high: float = 0.95  # momentum above which it is changed
+    low_beta: float = 0.9  # second beta below which it is changed
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        optimizer = case.optimizer
+        if optimizer is None or not optimizer.groups:
+            return
+        settings = optimizer.groups[0].settings
+        epsilon = settings.get("eps")
+        if case.cause == "OPT-EPS":
+            if isinstance(epsilon, int | float):
+                yield from self._epsilon(case, optimizer, float(epsilon))
+            return
+        momentum, betas = settings.get("momentum"), settings.get("betas")
+        if isinstance(momentum, int | float) and (momentum > self.high or momentum < 0):
+            position = _MOMENTUM_POSITION.get(optimizer.kind)
+            faces = set_setting(case, optimizer.created, "momentum", "0.9", position)
+            yield from change(
+                self, case, f"momentum {momentum:g} → 0.9", faces, knob=f"{optimizer.name}.momentum"
+            )
+        if isinstance(betas, list | tuple) and len(betas) == 2:
+            for index, (good, odd) in enumerate(
+                ((0.9, float(betas[0]) > self.high), (0.999, float(betas[1]) < self.low_beta))
+            ):
+                if odd:
+                    title = f"beta {float(betas[index]):g} → {good:g}"
+                    faces = self._beta(case, optimizer, index, good)
+                    yield from change(self, case, title, faces, knob=f"{optimizer.name}.betas")
+
+    def _epsilon(self, case: Case, optimizer: OptimizerFact, present: float) -> Iterator[Change]:
+        good = _EPSILON.get(optimizer.kind, "1e-8")
+        position = _EPSILON_POSITION.get(optimizer.kind, 3)
+        if float(good) / 100 <= present <= 100 * float(good):
+            return
+        faces = set_setting(case, optimizer.created, "eps", good, position)
+        yield from change(self, case, f"epsilon {present:g} → {good}", faces, knob=f"{optimizer.name}.eps")
+
+    def _beta(self, case: Case, optimizer: OptimizerFact, index: int, good: float) -> Faces:
+        found = case.code.call_at(optimizer.created)
+        value = None if found is None else case.code.sources.argument(found[1], "betas", 2)
+        if found is not None and isinstance(value, ast.Tuple) and len(value.elts) == 2:
+            part = value.elts[index]
+            if literal(part) is not None or isinstance(part, ast.Name | ast.Attribute | ast.Subscript):
+                return set_number(case.code, found[0], part, f"{good:g}", case.arguments)
+        return set_setting(case, optimizer.created, "betas", "(0.9, 0.999)", 2)
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        Example(
+            "momentum close to one, from a dictionary",
+            before="""
+import torch
+from torch import nn
+HP = {"lr": 0.02, "momentum": 0.999, "epochs": 3}
+model = nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=HP["lr"], momentum=HP["momentum"])
+for step in range(HP["epochs"]):
+    optimizer.zero_grad()
+    nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1)).backward()
+    optimizer.step()
+""",
+            old='"momentum": 0.999',
+            new='"momentum": 0.9',
+            mark="SGD(",
+        ),
+        Example(
+            "given by position",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), 0.01, 0.995)
+for step in range(3):
+    optimizer.zero_grad()
+    nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1)).backward()
+    optimizer.step()
+""",
+            old="0.995",
+            new="0.9",
+            mark="SGD(",
+        ),
+        Example(
+            "the first beta",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 1)
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, betas=(0.999, 0.999))
+for step in range(3):
+    optimizer.zero_grad()
+    nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1)).backward()
+    optimizer.step()
+""",
+            old="betas=(0.999, 0.999)",
+            new="betas=(0.9, 0.999)",
+            mark="Adam(",
+        ),
+        Example(
+            "a large epsilon",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 1)
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, eps=10.0)
+for step in range(3):
+    optimizer.zero_grad()
+    nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1)).backward()
+    optimizer.step()
+""",
+            old="eps=10.0",
+            new="eps=1e-8",
+            mark="Adam(",
+            cause="OPT-EPS",
+        ),
+        Example(
+            "usual settings stay",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 1)
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+for step in range(3):
+    optimizer.zero_grad()
+    nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1)).backward()
+    optimizer.step()
+""",
+            mark="Adam(",
+            cause="OPT-EPS",
+        ),
+    )

@@ -1,0 +1,215 @@
+"""R209."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.measures.heads import SYMMETRIC, Head
+from netmend.diagnose.measures.labels import label_counts
+from netmend.repair.heads_in_source import head_of, last_layer, model_calls
+from netmend.repair.losses import Criterion, arguments, as_classes, as_yes_no, criterion_of, exchange
+from netmend.repair.output_layer import classes_in_source, classes_of, reads_classes, set_width
+from netmend.repair.output_uses import once, scores_for_probabilities
+from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.values import Faces
+from netmend.repair.writing import wrap
+from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
+
+_REFUSED = re.compile(r"Target (-?\d+) is out of bounds|index (-?\d+) is out of bounds for dimension 1")
+
+
+@register
+@dataclass(frozen=True)
+class OutputWidth:
+    """Give the last layer as many outputs as the targets need, or the loss that fits a single output.
+
+    One output per class for cross entropy, one per target for real values; for two classes on a single output, binary
+    cross entropy instead. The width is changed where its value is set.
+    """
+
+    code: ClassVar[str] = "R209"
+    cures: ClassVar[tuple[str, ...]] = ("LYR-OUT-SHAPE", "LOS-SELECT")
+    effort: ClassVar[int] = BY_FACTS
+    explores: ClassVar[bool] = False
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        refused = _REFUSED.search(case.trace.run.exception or "")
+        head = head_of(case)
+        if refused is not None and case.cause == "LYR-OUT-SHAPE":
+            yield from self._more_classes(case, int(refused[1] or refused[2]))
+        elif head is not None and head.loss.criterion in ("cross_entropy", "nll_loss") and head.width == 1:
+            yield from self._single(case, head)
+        elif head is not None and head.loss.criterion in SYMMETRIC and case.cause == "LYR-OUT-SHAPE":
+            target = head.target
+            if target is not None and len(target.shape) == len(head.given.shape) >= 2:
+                width = target.shape[head.class_axis]
+                if width != head.width:
+                    yield from self._wide(case, head, width)
+
+    def _wide(self, case: Case, head: Head | None, width: int) -> Iterator[Change]:
+        layer = last_layer(case, head)
+        title = f"{width} outputs of {layer.name}" if layer is not None else f"{width} outputs"
+        yield from change(self, case, title, set_width(case, head, width), knob="output width")
+
+    def _more_classes(self, case: Case, label: int) -> Iterator[Change]:
+        """A class id for which there is no output."""
+        model = case.model
+        width = (
+            model.output_shapes[0][1] if model and model.output_shapes and model.output_shapes[0][1:] else 0
+        )
+        counts = label_counts(case.trace)
+        starts_at_one = label == width and not counts.get(0.0) and bool(counts)
+        criterion = criterion_of(case, None)
+        if starts_at_one and criterion is not None:
+            edits = once(
+                edit
+                for file, call in criterion.calls
+                if (pair := arguments(call)) is not None
+                for edit in wrap(file, pair[1], "", " - 1")
+            )
+            yield from change(self, case, "class ids from 0", edits, knob="class ids")
+        if label < 0:
+            return
+        known = [n for n in classes_in_source(case) if label < n <= 1000]
+        for classes in list(dict.fromkeys([*sorted(known)[:1], label + 1]))[:2]:
+            yield from self._wide(case, None, classes)
+
+    def _single(self, case: Case, head: Head) -> Iterator[Change]:
+        """Cross entropy over one output."""
+        criterion = criterion_of(case, head.loss)
+        classes = classes_of(case)
+        if criterion is None or classes is None or classes < 2:
+            return
+        if classes == 2 and head.loss.criterion == "cross_entropy" and not reads_classes(case):
+            edits = self._binary(criterion)
+            if edits:  # what the program reads of a single output are scores from now on
+                edits = once((*edits, *scores_for_probabilities(case.code, model_calls(case))))
+            yield from change(self, case, "binary cross entropy for one output", edits, knob="loss")
+            return
+        wide = set_width(case, head, classes)
+        faces = Faces(once((*wide.edits, *self._class_ids(criterion)))) if wide.edits else Faces()
+        yield from change(self, case, f"{classes} outputs", faces, knob="output width")
+
+    @staticmethod
+    def _binary(criterion: Criterion) -> FileEdits:
+        edits = exchange(criterion, "binary_cross_entropy_with_logits")
+        first = next(iter(criterion.facts.values()), None)
+        for file, call in criterion.calls:
+            pair, fact = arguments(call), criterion.facts.get(call) or first
+            known = {} if fact is None else {operand.role: operand for operand in fact.operands}
+            if pair is not None and {"prediction", "target"} <= set(known):
+                target = known["target"]
+                edits = (
+                    *edits,
+                    *as_yes_no(file, pair[1], target.shape, known["prediction"].shape, target.dtype),
+                )
+        return once(edits)
+
+    @staticmethod
+    def _class_ids(criterion: Criterion) -> FileEdits:
+        """Targets as ids, where they were given as a column of real numbers."""
+        edits: FileEdits = ()
+        for file, call in criterion.calls:
+            pair, fact = arguments(call), criterion.facts.get(call)
+            target = None if fact is None else next((o for o in fact.operands if o.role == "target"), None)
+            if pair is not None and target is not None and target.dtype != "int64":
+                edits = (*edits, *as_classes(file, pair[1], target.shape))
+        return once(edits)
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        Example(
+            "a class without output; the width is a default",
+            before="""
+import torch
+from torch import nn
+class Net(nn.Module):
+    def __init__(self, width=3):
+        super().__init__()
+        self.fc = nn.Linear(2, width)
+    def forward(self, x):
+        return self.fc(x)
+net = Net()
+criterion = nn.CrossEntropyLoss()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = criterion(net(torch.randn(4, 2)), torch.tensor([0, 1, 2, 3]))
+    loss.backward()
+    optimizer.step()
+""",
+            old="width=3",
+            new="width=4",
+            mark="width=3",
+            raises=True,
+        ),
+        Example(
+            "one output for two classes",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 1)
+criterion = nn.CrossEntropyLoss()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+y = torch.tensor([[0.0], [1.0], [1.0], [0.0]])
+for step in range(3):
+    optimizer.zero_grad()
+    loss = criterion(model(torch.randn(4, 2)), y)
+    loss.backward()
+    optimizer.step()
+""",
+            old="nn.CrossEntropyLoss()",
+            new="nn.BCEWithLogitsLoss()",
+            mark="nn.Linear",
+        ),
+        Example(
+            "the program asks for the largest output",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 1)
+criterion = nn.CrossEntropyLoss()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+x, y = torch.randn(4, 2), torch.tensor([[0.0], [1.0], [1.0], [0.0]])
+def loss_of(x, y):
+    return criterion(model(x), y)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = loss_of(x, y)
+    loss.backward()
+    optimizer.step()
+hits = model(x).argmax(1) == y[:, 0]
+""",
+            old="""nn.Linear(2, 1)
+criterion = nn.CrossEntropyLoss()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+x, y = torch.randn(4, 2), torch.tensor([[0.0], [1.0], [1.0], [0.0]])
+def loss_of(x, y):
+    return criterion(model(x), y)""",
+            new="""nn.Linear(2, 2)
+criterion = nn.CrossEntropyLoss()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+x, y = torch.randn(4, 2), torch.tensor([[0.0], [1.0], [1.0], [0.0]])
+def loss_of(x, y):
+    return criterion(model(x), y.squeeze(1).long())""",
+            mark="nn.Linear",
+        ),
+        Example(
+            "one output per class",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 2)
+criterion = nn.CrossEntropyLoss()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = criterion(model(torch.randn(4, 2)), torch.tensor([0, 1, 1, 0]))
+    loss.backward()
+    optimizer.step()
+""",
+            mark="nn.Linear",
+        ),
+    )

@@ -1,0 +1,191 @@
+"""R507."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.localise.layer_lines import creation_of
+from netmend.localise.source import last_name
+from netmend.repair.code import File
+from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.values import Faces, set_argument
+from netmend.repair.writing import replace, wrap
+from netmend.vocabulary import ModuleFact, Site
+from netmend.vocabulary.change import FREE, Change, FileEdits
+
+_RECURRENT = ("RNN", "LSTM", "GRU")
+_ATTENTION = ("MultiheadAttention", "TransformerEncoderLayer", "TransformerDecoderLayer", "Transformer")
+
+
+@register
+@dataclass(frozen=True)
+class RecurrentLayout:
+    """Create a recurrent or attention layer with `batch_first=True`.
+
+    For data whose first axis holds the samples. Where the last step was taken as `out[-1]`, it becomes `out[:, -1]`. The other
+    way, transposing the input of the layer and its output, comes second.
+    """
+
+    code: ClassVar[str] = "R507"
+    cures: ClassVar[tuple[str, ...]] = ("INP-FORMAT-RNN",)
+    effort: ClassVar[int] = FREE
+    explores: ClassVar[bool] = False
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        site = _layer_site(case)
+        found = case.code.call_at(site)
+        if site is None or found is None:
+            return
+        kind = last_name(found[1].func)
+        position = 4 if kind in _RECURRENT else None
+        faces = set_argument(case.code, site, "batch_first", "True", position, case.arguments)
+        module = None if case.fault is None else case.trace.get(ModuleFact, case.fault.component)
+        if module is not None and module.settings.get("batch_first") is True:
+            return
+        if faces.edits:
+            further = _last_steps(case, module)
+            faces = Faces((*faces.edits, *further), (*faces.forced, *further) if faces.forced else ())
+        knob = f"{module.name if module is not None else kind} layout"
+        yield from change(self, case, f"{kind} with batch_first=True", faces, knob=knob)
+        if kind in _RECURRENT:
+            yield from change(self, case, f"time first for {kind}", _transposed(case, module), knob=knob)
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = ()
+
+
+def _layer_site(case: Case) -> Site | None:
+    if case.fault is None:
+        return None
+    for site in (case.fault.site, creation_of(case.trace, case.fault.component)):
+        found = case.code.call_at(site)
+        if found is not None and last_name(found[1].func) in (*_RECURRENT, *_ATTENTION):
+            return site
+    return None
+
+
+def _call_of(case: Case, module: ModuleFact | None) -> tuple[File, ast.Call] | None:
+    """The line in forward that calls the layer."""
+    if module is None:
+        return None
+    attribute = module.name.rpartition(".")[2]
+    found = None if module.called is None else case.code.call_at(module.called)
+    if found is not None and last_name(found[1].func) == attribute:
+        return found
+    file = None if module.called is None else case.code.file(module.called.file)
+    if file is None or module.called is None:
+        return None
+    for call in file.calls(attribute):
+        if call.lineno <= module.called.line <= (call.end_lineno or call.lineno):
+            return file, call
+    return None
+
+
+def _outputs(file: File, call: ast.Call) -> str | None:
+    """`out` of `out, h = self.rnn(x)`."""
+    statement = file.statement(call)
+    if not isinstance(statement, ast.Assign) or statement.value is not call:
+        return None
+    target = statement.targets[0]
+    if isinstance(target, ast.Tuple) and target.elts and isinstance(target.elts[0], ast.Name):
+        return target.elts[0].id
+    return None
+
+
+def _last_steps(case: Case, module: ModuleFact | None) -> FileEdits:
+    """`out[-1]` → `out[:, -1]` in the function that calls the layer."""
+    found = _call_of(case, module)
+    name = None if found is None else _outputs(*found)
+    function = None if found is None else found[0].function(found[1])
+    if found is None or name is None or function is None:
+        return ()
+    edits: FileEdits = ()
+    for node in ast.walk(function):
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == name:
+            index = node.slice
+            if isinstance(index, ast.Constant) or (
+                isinstance(index, ast.UnaryOp) and isinstance(index.operand, ast.Constant)
+            ):
+                edits = (*edits, *replace(found[0], index, f":, {found[0].source(index)}"))
+    return edits
+
+
+def _transposed(case: Case, module: ModuleFact | None) -> FileEdits:
+    """`out, h = self.rnn(x)` → `out, h = self.rnn(x.transpose(0, 1))`, with the output turned back where it is used batch first."""
+    found = _call_of(case, module)
+    name = None if found is None else _outputs(*found)
+    function = None if found is None else found[0].function(found[1])
+    if found is None or function is None or name is None or not found[1].args or len(found[1].args) > 1:
+        return ()
+    file, call = found
+    if any(
+        isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+        for node in ast.walk(function)
+    ):
+        used = [
+            node
+            for node in ast.walk(function)
+            if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == name
+        ]
+        edits = wrap(file, call.args[0], "", ".transpose(0, 1)")
+        for node in used:
+            index = node.slice
+            is_last = isinstance(index, ast.Tuple) and len(index.elts) in (2, 3)
+            if is_last and isinstance(index, ast.Tuple) and isinstance(index.elts[0], ast.Slice):
+                edits = (*edits, *replace(file, node, f"{name}[{file.source(index.elts[1])}]"))
+        return edits if used else ()
+    return ()
+
+
+_NET = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn = nn.GRU(3, 8)
+        self.fc = nn.Linear(8, 2)
+
+    def forward(self, x):
+        out, _ = self.rnn(x)
+        return self.fc(out[:, -1])
+
+torch.manual_seed(0)
+net = Net()
+x, y = torch.randn(16, 5, 3), torch.arange(16) % 2
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    nn.functional.cross_entropy(net(x), y).backward()
+    optimizer.step()
+"""
+RecurrentLayout.EXAMPLES = (
+    Example(
+        "samples first",
+        before=_NET,
+        old="nn.GRU(3, 8)",
+        new="nn.GRU(3, 8, batch_first=True)",
+        mark="nn.GRU(",
+        component="net.rnn",
+    ),
+    Example(
+        "turned for the layer",
+        before=_NET,
+        old="""self.rnn(x)
+        return self.fc(out[:, -1])""",
+        new="""self.rnn(x.transpose(0, 1))
+        return self.fc(out[-1])""",
+        mark="nn.GRU(",
+        component="net.rnn",
+        nth=1,
+    ),
+    Example(
+        "samples first already",
+        before=_NET.replace("nn.GRU(3, 8)", "nn.GRU(3, 8, batch_first=True)"),
+        mark="nn.GRU(",
+        component="net.rnn",
+    ),
+)

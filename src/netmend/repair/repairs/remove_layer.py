@@ -1,0 +1,94 @@
+"""R318."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.repair.layer_removal import call_removed, layer_removed
+from netmend.repair.repair import Case, Example, change, register
+from netmend.vocabulary import FunctionFact, ModuleFact
+from netmend.vocabulary.change import BY_FACTS, Change
+
+_TAIL = """
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@register
+@dataclass(frozen=True)
+class RemoveLayer:
+    """Take a layer away that should not be there, where what it is given fits what follows.
+
+    Only layers that leave the shape as it is can be taken out without changing others.
+    """
+
+    code: ClassVar[str] = "R318"
+    cures: ClassVar[tuple[str, ...]] = ("LYR-EXTRA",)
+    effort: ClassVar[int] = BY_FACTS
+    explores: ClassVar[bool] = False
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        name = "" if case.fault is None else case.fault.component
+        module, function = case.trace.get(ModuleFact, name), case.trace.get(FunctionFact, name)
+        if (
+            module is not None
+            and module.leaf
+            and module.input_shapes == module.output_shapes
+            and module.calls
+        ):
+            edits = layer_removed(case, module)
+            yield from change(self, case, f"without {module.name}", edits, knob=module.name)
+        elif function is not None:
+            found = case.code.call_at(function.site)
+            edits = () if found is None else call_removed(*found)
+            yield from change(self, case, f"without {function.function}", edits, knob=function.name)
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        Example(
+            "in a stack",
+            before=f"""
+import torch
+from torch import nn
+model = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1), nn.Tanh())
+{_TAIL}""",
+            old=", nn.Tanh()",
+            new="",
+            mark="nn.Sequential",
+            component="model.3",
+        ),
+        Example(
+            "a call in forward",
+            before=f"""
+import torch
+from torch import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc, self.act = nn.Linear(2, 1), nn.Tanh()
+    def forward(self, x):
+        return self.act(self.fc(x))
+model = Net()
+{_TAIL}""",
+            old="self.act(self.fc(x))",
+            new="self.fc(x)",
+            mark="return",
+            component="model.act",
+        ),
+        Example(
+            "a layer that changes the width",
+            before=f"""
+import torch
+from torch import nn
+model = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
+{_TAIL}""",
+            mark="nn.Sequential",
+            component="model.0",
+        ),
+    )

@@ -1,0 +1,245 @@
+"""R207."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from netmend.localise.source import last_name
+from netmend.repair.code import File
+from netmend.repair.naming import qualified, rename_callee, spelled
+from netmend.repair.output_uses import once
+from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.writing import replace, unwrap_call, wrap
+from netmend.vocabulary import ModuleFact
+from netmend.vocabulary.change import FREE, Change, FileEdits
+
+_GUARDS = {
+    "log": ".clamp(min=1e-7)",
+    "log2": ".clamp(min=1e-7)",
+    "log10": ".clamp(min=1e-7)",
+    "sqrt": " + 1e-8",
+    "rsqrt": " + 1e-8",
+    "reciprocal": " + 1e-8",
+    "exp": ".clamp(max=30)",
+    "acos": ".clamp(-1 + 1e-6, 1 - 1e-6)",
+    "arccos": ".clamp(-1 + 1e-6, 1 - 1e-6)",
+    "asin": ".clamp(-1 + 1e-6, 1 - 1e-6)",
+}
+_STABLE = {"softmax": "log_softmax", "sigmoid": "logsigmoid"}
+
+
+@register
+@dataclass(frozen=True)
+class SafeLogarithm:
+    """Keep logarithms, roots and divisions away from zero.
+
+    The logarithm of a softmax or sigmoid becomes log_softmax or logsigmoid; any other argument is clamped, a divisor or what stands
+    under a root gets a small number. Values that were in order hardly change.
+    """
+
+    code: ClassVar[str] = "R207"
+    cures: ClassVar[tuple[str, ...]] = ("LOS-CALC", "ACT-HID-WRONG")
+    effort: ClassVar[int] = FREE
+    explores: ClassVar[bool] = True
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        if case.fault is None:
+            yield from change(
+                self, case, "numbers kept away from zero", self._all(case), knob="numerical safety"
+            )
+            return
+        site = case.fault.site
+        found = case.code.statement_at(site)
+        if found is None or site is None:
+            return
+        file, statement = found
+        if isinstance(statement, ast.FunctionDef | ast.ClassDef | ast.For | ast.With | ast.If | ast.While):
+            return
+        exact = file.node_at(site) if site.column is not None else None
+        if case.cause == "ACT-HID-WRONG" and (exact is None or not self._guarded(file, exact)):
+            return
+        kinds = _kind(exact) if exact is not None and self._guarded(file, exact) else ""
+        nodes = [node for node in ast.walk(statement) if isinstance(node, ast.expr)]
+        alike = [node for node in nodes if not kinds or _kind(node) == kinds]
+        edits = once(edit for node in alike for edit in self._guarded(file, node))
+        title = f"a safe {kinds}" if kinds else "numbers kept away from zero"
+        yield from change(self, case, title, edits, knob="numerical safety")
+
+    def _all(self, case: Case) -> FileEdits:
+        """Whatever could fail in the forward pass and the objective of a run whose loss stopped being a number."""
+        if bool(np.isfinite(case.trace.loss[1]).all()):
+            return ()
+        sites = [module.called for module in case.trace.all(ModuleFact)]
+        sites += [site for loss in case.trace.losses for site in (loss.called, loss.backward)]
+        edits: FileEdits = ()
+        for file, place in {found[1]: found for s in sites if (found := case.code.statement_at(s))}.values():
+            function = file.function(place)
+            around = [function] if function is not None else [place]
+            for node in (node for part in around for node in ast.walk(part)):
+                if isinstance(node, ast.BinOp) and not _measures(node.right):
+                    continue  # dividing by a count or a constant is what most divisions are
+                edits = (*edits, *self._guarded(file, node))
+        return once(edits)
+
+    def _guarded(self, file: File, node: ast.AST) -> FileEdits:
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+            plain = isinstance(node.right, ast.Constant) or _is_guarded(node.right) or _is_count(node.right)
+            return () if plain else wrap(file, node.right, "(", " + 1e-8)")
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+            root = isinstance(node.right, ast.Constant) and node.right.value in (0.5, -0.5)
+            return wrap(file, node.left, "(", " + 1e-8)") if root and not _is_guarded(node.left) else ()
+        if not isinstance(node, ast.Call):
+            return ()
+        name, known = last_name(node.func), qualified(file, node.func)
+        method = isinstance(node.func, ast.Attribute) and not known
+        if name not in _GUARDS or known.startswith(("math.", "numpy.")):
+            return ()
+        if isinstance(node.func, ast.Attribute) and method:
+            value = node.func.value
+        elif node.args:
+            value = node.args[0]
+        else:
+            return ()
+        if _is_guarded(value) or isinstance(value, ast.Constant):
+            return ()
+        return self._stable(file, node, value) if name == "log" else self._with(file, value, _GUARDS[name])
+
+    def _stable(self, file: File, call: ast.Call, value: ast.expr) -> FileEdits:
+        """log(softmax(x)) and log(sigmoid(x)) in one function; else a clamp."""
+        inner = last_name(value.func) if isinstance(value, ast.Call) else ""
+        if inner not in _STABLE or not isinstance(value, ast.Call):
+            return self._with(file, value, _GUARDS["log"])
+        package = (
+            "torch.nn.functional" if inner == "sigmoid" else qualified(file, value.func).rpartition(".")[0]
+        )
+        if not qualified(file, value.func) or not package:
+            if inner == "softmax" and isinstance(value.func, ast.Attribute):
+                text = file.source(value).replace(".softmax(", ".log_softmax(", 1)
+                return replace(file, call, text)
+            return self._with(file, value, _GUARDS["log"])
+        if isinstance(call.func, ast.Attribute) and call.func.value is value:
+            name, extra = spelled(file, f"{package}.{_STABLE[inner]}", like=value.func)
+            text = file.source(value).replace(file.source(value.func), name, 1)
+            return (*replace(file, call, text), *extra)
+        return (*unwrap_call(file, call, value), *rename_callee(file, value, f"{package}.{_STABLE[inner]}"))
+
+    @staticmethod
+    def _with(file: File, value: ast.expr, guard: str) -> FileEdits:
+        if guard.startswith(" +") and isinstance(file.parent(value), ast.Attribute):
+            return wrap(file, value, "(", f"{guard})")  # (x + 1e-8).sqrt()
+        if guard.startswith(" +"):
+            return replace(file, value, f"{file.source(value)}{guard}")
+        return wrap(file, value, "", guard)
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        Example(
+            "both logarithms of a formula",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    p, y = torch.sigmoid(model(torch.randn(8, 2))), torch.ones(8, 1)
+    loss = -(y * torch.log(p) + (1 - y) * torch.log(1 - p)).mean()
+    loss.backward()
+    optimizer.step()
+""",
+            old="y * torch.log(p) + (1 - y) * torch.log(1 - p)",
+            new="y * torch.log(p.clamp(min=1e-7)) + (1 - y) * torch.log((1 - p).clamp(min=1e-7))",
+            mark="loss = ",
+        ),
+        Example(
+            "the logarithm of a softmax",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 3)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    out = torch.log(torch.softmax(model(torch.randn(8, 2)), dim=1))
+    loss = -out[:, 0].mean()
+    loss.backward()
+    optimizer.step()
+""",
+            old="torch.log(torch.softmax(model(torch.randn(8, 2)), dim=1))",
+            new="torch.log_softmax(model(torch.randn(8, 2)), dim=1)",
+            mark="torch.log(",
+        ),
+        Example(
+            "a root",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = torch.sqrt(model(torch.randn(8, 2)).pow(2)).mean()
+    loss.backward()
+    optimizer.step()
+""",
+            old="torch.sqrt(model(torch.randn(8, 2)).pow(2))",
+            new="torch.sqrt(model(torch.randn(8, 2)).pow(2) + 1e-8)",
+            mark="loss = ",
+        ),
+        Example(
+            "nothing that could fail",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = model(torch.randn(8, 2)).pow(2).sum() / 8
+    loss.backward()
+    optimizer.step()
+""",
+            mark="loss = ",
+        ),
+    )
+
+
+def _kind(node: ast.AST | None) -> str:
+    if isinstance(node, ast.Call):
+        return last_name(node.func)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+        return "division"
+    return "root" if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) else ""
+
+
+def _is_guarded(node: ast.expr) -> bool:
+    """A small number was thought of already: `x + eps`, `x.clamp(1e-6, 1)`."""
+    if isinstance(node, ast.Call):
+        return last_name(node.func) in ("clamp", "clip", "clamp_min", "max", "maximum", "softplus", "exp")
+    return (
+        isinstance(node, ast.BinOp)
+        and isinstance(node.op, ast.Add)
+        and any(
+            isinstance(side, ast.Constant) or last_name(side) in ("eps", "EPS")
+            for side in (node.left, node.right)
+        )
+    )
+
+
+def _measures(node: ast.expr) -> bool:
+    """`x.norm()`, `x.std()`: a size that may be zero."""
+    return any(
+        isinstance(part, ast.Call) and last_name(part.func) in ("norm", "std", "var", "abs", "sqrt", "sum")
+        for part in ast.walk(node)
+    )
+
+
+def _is_count(node: ast.expr) -> bool:
+    """`len(x)`, `x.size(0)`, `x.shape[0]`: never zero where there is data."""
+    if isinstance(node, ast.Subscript):
+        return last_name(node.value) == "shape"
+    return isinstance(node, ast.Call) and last_name(node.func) in ("len", "size", "numel", "dim")

@@ -1,0 +1,277 @@
+"""R505."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.localise.source import Function, last_name
+from netmend.repair.bindings import binding_of, bindings_in
+from netmend.repair.code import File
+from netmend.repair.data_holders import evaluation_inputs, holders, training_inputs
+from netmend.repair.data_origins import Flow
+from netmend.repair.preparation import Preparation, preparations, same_kind
+from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.writing import add_argument, insert_after, insert_argument_after, insert_before, replace
+from netmend.vocabulary.change import FREE, Change, FileEdits
+
+
+@register
+@dataclass(frozen=True)
+class SamePreparation:
+    """Prepare evaluation data as training data is prepared, with the statistics of the training data.
+
+    A line such as `x = (x - mean) / std` is repeated for the evaluation data, an argument that only the training set is given is
+    given to the other as well, and so is a `Normalize` that only one of two transformations holds.
+    """
+
+    code: ClassVar[str] = "R505"
+    cures: ClassVar[tuple[str, ...]] = ("PRE-TRAIN-TEST-SKEW",)
+    effort: ClassVar[int] = FREE
+    explores: ClassVar[bool] = False
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        for training in training_inputs(case)[:2]:
+            for evaluation in evaluation_inputs(case):
+                edits = (
+                    _same_arguments(case, training, evaluation)
+                    or _same_transforms(training, evaluation)
+                    or _same_lines(case, training, evaluation)
+                )
+                if edits:
+                    title = "prepare evaluation data like training data"
+                    yield from change(self, case, title, edits, knob="evaluation data")
+                    return
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = ()
+
+
+def _same_lines(case: Case, training: Flow, evaluation: Flow) -> FileEdits:
+    """The preparation that only training data goes through, for the evaluation data as well."""
+    there = preparations(case, evaluation)
+    reached = {id(step.node) for step in evaluation}
+    for preparation in preparations(case, training):
+        if any(same_kind(preparation, other) for other in there) or id(preparation.value) in reached:
+            continue
+        edits = _where_held(preparation, evaluation) or _where_used(preparation, evaluation)
+        if edits:
+            return edits
+    return ()
+
+
+def _where_held(preparation: Preparation, evaluation: Flow) -> FileEdits:
+    statement = preparation.file.statement(preparation.value)
+    if statement is None or preparation.file.loop(preparation.value) is not None:
+        return ()
+    bound = next((b.name for b in _bound(statement) if b.value is preparation.value), None)
+    for held in holders(evaluation):
+        if held.file is not preparation.file or statement not in held.block or bound is None:
+            continue
+        line = f"{held.name} = {preparation.of(held.name)}"
+        own_statistics = preparation.uses(bound)
+        if held.statement.lineno <= statement.lineno:
+            # Before the statistics are those of standardised data.
+            put = insert_before if own_statistics else insert_after
+            return put(held.file, statement, line)
+        return () if own_statistics else insert_after(held.file, held.statement, line)
+    return ()
+
+
+def _bound(statement: ast.stmt) -> list[_Bound]:
+    found: list[_Bound] = []
+    if isinstance(statement, ast.Assign):
+        for target in statement.targets:
+            if isinstance(target, ast.Name):
+                found.append(_Bound(target.id, statement.value))
+            elif isinstance(target, ast.Tuple) and isinstance(statement.value, ast.Tuple):
+                pairs = zip(target.elts, statement.value.elts, strict=False)
+                found += [_Bound(t.id, v) for t, v in pairs if isinstance(t, ast.Name)]
+    return found
+
+
+@dataclass(frozen=True)
+class _Bound:
+    name: str
+    value: ast.expr
+
+
+def _where_used(preparation: Preparation, evaluation: Flow) -> FileEdits:
+    """`net((x - mean) / std)` in training: the same where evaluation calls the model."""
+    first = evaluation[0] if evaluation else None
+    if first is None or first.file is not preparation.file or preparation.file.loop(preparation.value) is None:
+        return ()
+    if not all(_is_visible(first.file, name, first.node) for name in preparation.names):
+        return ()
+    return replace(first.file, first.node, preparation.of(first.file.source(first.node)))
+
+
+def _is_visible(file: File, name: str, at: ast.expr) -> bool:
+    """Whether a name means something at a place: global, imported, or set in the function around it."""
+    function = file.function(at)
+    if function is not None and bindings_in(function, name):
+        return True
+    if bindings_in(file.tree, name):
+        return True
+    return any(
+        (isinstance(node, Function | ast.ClassDef) and node.name == name)
+        or (isinstance(node, ast.alias) and (node.asname or node.name.partition(".")[0]) == name)
+        for node in ast.walk(file.tree)
+    )
+
+
+def _same_arguments(case: Case, training: Flow, evaluation: Flow) -> FileEdits:
+    """`Rows(x, y, stats)` for training and `Rows(xt, yt)` for evaluation."""
+    for one in training:
+        for other in evaluation:
+            if not (isinstance(one.node, ast.Call) and isinstance(other.node, ast.Call)) or one.node is other.node:
+                continue
+            name = last_name(one.node.func)
+            own = case.code.definition(name, ast.ClassDef) or case.code.definition(name, ast.FunctionDef)
+            if own is None or name != last_name(other.node.func) or one.file is not other.file:
+                continue
+            edits = _missing_arguments(one.file, one.node, other.node)
+            if edits:
+                return edits
+    return ()
+
+
+def _missing_arguments(file: File, full: ast.Call, short: ast.Call) -> FileEdits:
+    if any(isinstance(argument, ast.Starred) for argument in (*full.args, *short.args)):
+        return ()
+    given = {keyword.arg for keyword in short.keywords}
+    texts = [file.source(argument) for argument in full.args[len(short.args) :]] if not given else []
+    texts += [
+        f"{keyword.arg}={file.source(keyword.value)}"
+        for keyword in full.keywords
+        if keyword.arg and keyword.arg not in given and keyword.arg not in ("train", "training", "augment", "split")
+    ]
+    return add_argument(file, short, ", ".join(texts)) if texts else ()
+
+
+def _same_transforms(training: Flow, evaluation: Flow) -> FileEdits:
+    """`transforms.Normalize(…)` that only the transformation of the training set holds, or holds with other numbers."""
+    one, other = _compose(training), _compose(evaluation)
+    if one is None or other is None or one[1] is other[1]:
+        return ()
+    scaling, missing = _normalize(one[1]), _normalize(other[1])
+    if scaling is None:
+        return ()
+    text = one[0].source(scaling)
+    if missing is not None:
+        same = text == other[0].source(missing)
+        return () if same else replace(other[0], missing, text)
+    last = other[1].elts[-1] if other[1].elts else None
+    return insert_argument_after(other[0], last, text) if last is not None else ()
+
+
+def _normalize(steps: ast.List) -> ast.Call | None:
+    return next((s for s in steps.elts if isinstance(s, ast.Call) and last_name(s.func) == "Normalize"), None)
+
+
+def _compose(flow: Flow) -> tuple[File, ast.List] | None:
+    """The list of steps that a data set is given as `transform`."""
+    for step in flow:
+        if not isinstance(step.node, ast.Call):
+            continue
+        value = next((k.value for k in step.node.keywords if k.arg in ("transform", "transforms")), None)
+        if isinstance(value, ast.Name):
+            bound = binding_of(step.file, value)
+            value = bound.value if bound is not None and not bound.path else None
+        if isinstance(value, ast.Call) and last_name(value.func) in ("Compose", "Sequential"):
+            if value.args and isinstance(value.args[0], ast.List):
+                return step.file, value.args[0]
+    return None
+
+
+_HEAD = """
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, Dataset
+torch.manual_seed(0)
+x, y = 50 + 9 * torch.randn(24, 3), torch.arange(24) % 2
+x_test, y_test = 50 + 9 * torch.randn(8, 3), torch.arange(8) % 2
+net = nn.Linear(3, 2)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+"""
+_TRAIN = """
+for rows in torch.randperm(24).split(8):
+    optimizer.zero_grad()
+    nn.functional.cross_entropy(net(x[rows]), y[rows]).backward()
+    optimizer.step()
+net.eval()
+with torch.no_grad():
+    print((net(x_test).argmax(1) == y_test).float().mean())
+"""
+_SET = """
+class Rows(Dataset):
+    def __init__(self, x, y, stats=None):
+        self.x, self.y, self.stats = x, y, stats
+
+    def __len__(self):
+        return len(self.y)
+
+    def __getitem__(self, i):
+        row = self.x[i]
+        if self.stats is not None:
+            row = (row - self.stats[0]) / self.stats[1]
+        return row, self.y[i]
+
+stats = x.mean(0), x.std(0)
+train = DataLoader(Rows(x, y, stats), batch_size=8)
+test = DataLoader(Rows(x_test, y_test), batch_size=8)
+for a, b in train:
+    optimizer.zero_grad()
+    nn.functional.cross_entropy(net(a), b).backward()
+    optimizer.step()
+net.eval()
+with torch.no_grad():
+    print([(net(a).argmax(1) == b).float().mean() for a, b in test])
+"""
+_IN_LOOP = """
+mean, std = x.mean(0), x.std(0)
+for rows in torch.randperm(24).split(8):
+    a = (x[rows] - mean) / std
+    optimizer.zero_grad()
+    nn.functional.cross_entropy(net(a), y[rows]).backward()
+    optimizer.step()
+net.eval()
+with torch.no_grad():
+    print((net(x_test).argmax(1) == y_test).float().mean())
+"""
+SamePreparation.EXAMPLES = (
+    Example(
+        "the same line",
+        before=_HEAD + "mean, std = x.mean(0), x.std(0)\nx = (x - mean) / std" + _TRAIN,
+        old="x = (x - mean) / std\n",
+        new="x = (x - mean) / std\nx_test = (x_test - mean) / std\n",
+        mark="x = (x - mean)",
+    ),
+    Example(
+        "before the statistics are changed",
+        before=_HEAD + "x = (x - x.mean(0)) / x.std(0)" + _TRAIN,
+        old="x = (x - x.mean(0)) / x.std(0)",
+        new="x_test = (x_test - x.mean(0)) / x.std(0)\nx = (x - x.mean(0)) / x.std(0)",
+        mark="x = (x - x.mean",
+    ),
+    Example(
+        "an argument of the data set",
+        before=_HEAD + _SET,
+        old="Rows(x_test, y_test)",
+        new="Rows(x_test, y_test, stats)",
+        mark="test = DataLoader",
+    ),
+    Example(
+        "in the loop",
+        before=_HEAD + _IN_LOOP,
+        old="net(x_test)",
+        new="net((x_test - mean) / std)",
+        mark="a = (x[rows]",
+    ),
+    Example(
+        "prepared alike",
+        before=_HEAD + "mean, std = x.mean(0), x.std(0)\nx = (x - mean) / std\nx_test = (x_test - mean) / std" + _TRAIN,
+        mark="x = (x - mean)",
+    ),
+)

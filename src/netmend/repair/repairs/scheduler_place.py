@@ -1,0 +1,230 @@
+"""R111."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.repair.code import File
+from netmend.repair.known_as import known_as
+from netmend.repair.loop_code import (
+    Loop,
+    Spot,
+    block_of,
+    is_repeated,
+    loops_around,
+    protocol,
+    reached_from,
+    scaler_of,
+    spot,
+    spots,
+)
+from netmend.repair.moving import combined, moved_after, taken_out, text_of
+from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.writing import insert_after
+from netmend.vocabulary import SchedulerFact
+from netmend.vocabulary.change import FREE, Change, FileEdits
+
+# Schedules whose numbers count steps of the optimiser, as their documentation shows them.
+_PER_BATCH = ("OneCycleLR", "CyclicLR", "LambdaLR", "LinearLR", "SequentialLR", "CosineAnnealingWarmRestarts")
+_HEAD = """
+import torch
+from torch import nn
+model = nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+"""
+
+
+@register
+@dataclass(frozen=True)
+class SchedulerPlace:
+    """Step the scheduler where its numbers are meant.
+
+    Behind the optimiser's step; behind the loop over batches where it counts epochs, inside of it where it counts steps.
+    """
+
+    code: ClassVar[str] = "R111"
+    cures: ClassVar[tuple[str, ...]] = ("LOOP-SCHED-ORDER", "HYP-LR-SCHED")
+    effort: ClassVar[int] = FREE
+    explores: ClassVar[bool] = False
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        if case.fault is None:
+            return
+        for name, call in self._steps(case):
+            fact = case.trace.get(SchedulerFact, name)
+            kind = fact.kind if fact is not None else "scheduler"
+            if case.cause == "LOOP-SCHED-ORDER":
+                title, edits = "step the scheduler after the optimiser", self._behind(case, call)
+            elif _every_step(case, name):
+                title, edits = f"step {kind} once per epoch", self._per_epoch(case, call)
+            elif kind in _PER_BATCH:
+                title, edits = f"step {kind} after every step of the optimiser", self._per_batch(case, call)
+            else:
+                return
+            yield from change(self, case, title, edits, knob="scheduler")
+            return
+
+    def _steps(self, case: Case) -> Iterator[tuple[str, Spot]]:
+        """The scheduler's step that the fault is about, else the usual one."""
+        line = case.fault.site.line if case.fault is not None and case.fault.site is not None else 0
+        found = [
+            (call.component, call.site) for _, call in protocol(case, "scheduler") if call.site is not None
+        ]
+        found.sort(key=lambda item: item[1].line != line)
+        for name, site in found:
+            each = spot(case.code, site)
+            if each is not None and each.is_alone:
+                yield name, each
+
+    def _behind(self, case: Case, call: Spot) -> FileEdits:
+        """Behind the statement of the same block that steps the optimiser, by itself or in what it calls."""
+        file = call.file
+        for step in spots(case, "step"):
+            for where, node in reached_from(case.code, step.file, step.call):
+                if where.file != file.file:
+                    continue
+                block = block_of(file, call.statement)
+                there = next((s for s in block if s is node or node in ast.walk(s)), None)
+                if there is not None and block.index(there) > block.index(call.statement):
+                    last = self._with_update(case, block, there)
+                    return moved_after(file, call.statement, last)
+        return ()
+
+    def _with_update(self, case: Case, block: list[ast.stmt], statement: ast.stmt) -> ast.stmt:
+        """`scaler.update()` behind the step belongs to it."""
+        following = block[block.index(statement) + 1 :][:1]
+        if scaler_of(case) is not None and following and ".update()" in ast.unparse(following[0]):
+            return following[0]
+        return statement
+
+    def _per_epoch(self, case: Case, call: Spot) -> FileEdits:
+        loops = loops_around(call.file, call.call)
+        if loops and (len(loops) > 1 or is_repeated(case.code, call.file, loops[0])):
+            return moved_after(call.file, call.statement, loops[0])
+        if loops:
+            return ()
+        # A helper for one batch: behind the loop that calls it, by the name it has there.
+        for where, node in list(reached_from(case.code, call.file, call.call))[1:]:
+            around: list[Loop] = loops_around(where, node)
+            name = _name_there(case, where, node)
+            if len(around) > 1 and name:
+                arguments = call.file.source(call.call).partition("(")[2]
+                put = insert_after(where, around[0], f"{name}.step({arguments}")
+                return (*taken_out(call.file, call.statement), *put)
+        return ()
+
+    def _per_batch(self, case: Case, call: Spot) -> FileEdits:
+        for step in spots(case, "step"):
+            if call.is_beside(step) and step.is_alone and call.statement is not step.statement:
+                last = self._with_update(case, block_of(step.file, step.statement), step.statement)
+                put = insert_after(step.file, last, text_of(call.file, call.statement))
+                return combined(call.file, taken_out(call.file, call.statement), put, True)
+        return ()
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        Example(
+            "before the optimiser's step",
+            before=_HEAD
+            + """
+scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 3)
+for step in range(5):
+    optimizer.zero_grad()
+    model(torch.ones(4, 2)).mean().backward()
+    scheduler.step()
+    optimizer.step()
+""",
+            old="    scheduler.step()\n    optimizer.step()\n",
+            new="    optimizer.step()\n    scheduler.step()\n",
+            mark="scheduler.step",
+        ),
+        Example(
+            "at the top of the loop over epochs",
+            before=_HEAD
+            + """
+scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 3)
+
+def train():
+    for step in range(3):
+        optimizer.zero_grad()
+        model(torch.ones(4, 2)).mean().backward()
+        optimizer.step()
+
+for epoch in range(3):
+    scheduler.step()
+    train()
+    print(epoch)
+""",
+            old="    scheduler.step()\n    train()\n",
+            new="    train()\n    scheduler.step()\n",
+            mark="scheduler.step",
+        ),
+        Example(
+            "counts epochs, stepped for every batch",
+            before=_HEAD
+            + """
+scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 3, gamma=0.1)
+for epoch in range(3):
+    for step in range(5):
+        optimizer.zero_grad()
+        model(torch.ones(4, 2)).mean().backward()
+        optimizer.step()
+        scheduler.step()
+    print(epoch)
+""",
+            old="        scheduler.step()\n",
+            new="    scheduler.step()\n",
+            mark="scheduler.step",
+            cause="HYP-LR-SCHED",
+        ),
+        Example(
+            "the last line, in a function for one epoch",
+            before=_HEAD
+            + """
+def train(opt, sched):
+    for step in range(5):
+        opt.zero_grad()
+        model(torch.ones(4, 2)).mean().backward()
+        opt.step()
+        sched.step()
+
+scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.5)
+for epoch in range(3):
+    train(optimizer, scheduler)
+""",
+            old="        sched.step()\n",
+            new="    sched.step()\n",
+            mark="sched.step",
+            cause="HYP-LR-SCHED",
+        ),
+        Example(
+            "stepped once per epoch, as it should be",
+            before=_HEAD
+            + """
+scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 3, gamma=0.1)
+for epoch in range(3):
+    for step in range(5):
+        optimizer.zero_grad()
+        model(torch.ones(4, 2)).mean().backward()
+        optimizer.step()
+    scheduler.step()
+""",
+            mark="scheduler.step",
+            cause="HYP-LR-SCHED",
+        ),
+    )
+
+
+def _every_step(case: Case, scheduler: str) -> bool:
+    """Whether a scheduler is stepped about as often as the optimiser."""
+    stepped = sum(pattern.steps * call.times for pattern, call in protocol(case, "scheduler", scheduler))
+    seen = sum(p.steps for p in case.trace.patterns if any(c.what == "step" for c in p.calls))
+    return stepped > seen / 2
+
+
+def _name_there(case: Case, where: File, node: ast.AST) -> str:
+    """What the scheduler is called at another place."""
+    names = (known_as(case.code, fact.created, where, node) for fact in case.trace.all(SchedulerFact))
+    return next(filter(None, names), "")

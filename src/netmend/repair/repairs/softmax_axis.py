@@ -1,0 +1,174 @@
+"""R205."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.measures.head_places import place_of
+from netmend.localise.source import last_name
+from netmend.repair.code import File
+from netmend.repair.heads_in_source import head_of
+from netmend.repair.naming import qualified
+from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.values import Faces, set_argument
+from netmend.repair.writing import add_argument, replace
+from netmend.vocabulary import FunctionFact, ModuleFact, Site
+from netmend.vocabulary.change import FREE, Change
+
+_OVER_AXIS = (
+    "softmax", "log_softmax", "softmin", "mean", "sum", "std", "var", "normalize", "norm", "argmax", "logsumexp", "amax", "max",
+)  # fmt: skip
+Shape = tuple[int, ...]
+
+
+@register
+@dataclass(frozen=True)
+class SoftmaxAxis:
+    """Let softmax or another reduction run over the axis that is meant: the classes instead of the samples.
+
+    The axis follows from the shapes: that of the classes in the loss for an output, the last one inside a network. Nothing
+    else changes.
+    """
+
+    code: ClassVar[str] = "R205"
+    cures: ClassVar[tuple[str, ...]] = ("ACT-DIM", "TSR-NORM-AXIS")
+    effort: ClassVar[int] = FREE
+    explores: ClassVar[bool] = False
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        site, shape, is_output = self._place(case)
+        found = case.code.call_at(site)
+        if found is None or site is None:
+            return
+        file, call = found
+        for axis in self._axes(case, file, call, shape, is_output):
+            position = 0 if _is_method(file, call) or last_name(call.func)[:1].isupper() else 1
+            faces: Faces | tuple[()] = set_argument(case.code, site, "dim", axis, position, case.arguments)
+            given = case.sources.argument(call, "dim", position)
+            if given is None:
+                faces = Faces(add_argument(file, call, f"dim={axis}"))
+            elif isinstance(given, ast.UnaryOp | ast.Constant):
+                faces = Faces(replace(file, given, axis))
+            name = last_name(call.func)
+            yield from change(
+                self, case, f"{name} over axis {axis}", faces, knob=f"axis of {name} at {site.short}"
+            )
+
+    @staticmethod
+    def _place(case: Case) -> tuple[Site | None, Shape, bool]:
+        """The call that sets the axis, the shape it works on, and whether it makes the output of the model."""
+        head = head_of(case)
+        if head is not None and "softmax" in head.last and case.cause == "ACT-DIM":
+            place = place_of(case.trace, head, head.last)
+            wanted = "" if case.fault is None else case.fault.component
+            if place is not None and (wanted in ("", place.component) or _same(case, place.site)):
+                return place.site, _shape(case, place.component) or head.given.shape, True
+        site = None if case.fault is None else case.fault.site
+        for module in case.trace.all(ModuleFact):
+            if (
+                site is not None
+                and module.activation in _OVER_AXIS
+                and site in (module.called, module.created)
+            ):
+                return module.created, _shape(case, module.name), False
+        for function in case.trace.all(FunctionFact):
+            if site is not None and function.site is not None and function.site == site:
+                return site, function.output_shape, False
+        return site, (), False
+
+    @staticmethod
+    def _axes(case: Case, file: File, call: ast.Call, shape: Shape, is_output: bool) -> list[str]:
+        name = last_name(call.func)
+        if name.lower().replace("logsoftmax", "log_softmax") not in _OVER_AXIS:
+            return []
+        given = case.sources.argument(call, "dim", 0 if _is_method(file, call) or name[:1].isupper() else 1)
+        present = None if given is None else ast.unparse(given)
+        head = head_of(case)
+        axes = ["-1", "1"] if len(shape) > 2 else ["1"]
+        if is_output and head is not None and len(shape) > 2:
+            axes = ["-1"] if shape[-1] == head.width else ["1"]
+        if present is not None and present.startswith("-") and len(shape) <= 2:
+            axes = ["-1"]
+        return [axis for axis in axes if axis != present]
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        Example(
+            "a module",
+            before="""
+import torch
+from torch import nn
+model = nn.Sequential(nn.Linear(2, 3), nn.LogSoftmax(dim=0))
+criterion = nn.NLLLoss()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = criterion(model(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))
+    loss.backward()
+    optimizer.step()
+""",
+            old="dim=0",
+            new="dim=1",
+            mark="LogSoftmax",
+        ),
+        Example(
+            "a method",
+            before="""
+import torch
+import torch.nn.functional as F
+from torch import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 3)
+    def forward(self, x):
+        return self.fc(x).log_softmax(0)
+net = Net()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = F.nll_loss(net(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))
+    loss.backward()
+    optimizer.step()
+""",
+            old="log_softmax(0)",
+            new="log_softmax(1)",
+            mark="log_softmax(",
+        ),
+        Example(
+            "over the classes already",
+            before="""
+import torch
+import torch.nn.functional as F
+from torch import nn
+model = nn.Linear(2, 3)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    out = F.log_softmax(model(torch.randn(8, 2)), dim=1)
+    loss = F.nll_loss(out, torch.zeros(8, dtype=torch.long))
+    loss.backward()
+    optimizer.step()
+""",
+            mark="log_softmax",
+        ),
+    )
+
+
+def _is_method(file: File, call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Attribute) and not qualified(file, call.func)
+
+
+def _same(case: Case, site: Site | None) -> bool:
+    told = None if case.fault is None else case.fault.site
+    return told is not None and site is not None and (told.file, told.line) == (site.file, site.line)
+
+
+def _shape(case: Case, component: str) -> Shape:
+    module = case.trace.get(ModuleFact, component)
+    if module is not None and module.output_shapes:
+        return module.output_shapes[0]
+    function = case.trace.get(FunctionFact, component)
+    return () if function is None else function.output_shape

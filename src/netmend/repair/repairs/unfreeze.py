@@ -1,0 +1,218 @@
+"""R115."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.localise.source import last_name
+from netmend.repair.code import File
+from netmend.repair.loop_code import callers
+from netmend.repair.moving import emptied, taken_out
+from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.writing import replace, unwrap_method
+from netmend.vocabulary import ParameterFact
+from netmend.vocabulary.change import FREE, Change, FileEdits
+
+_HEAD = """
+import torch
+from torch import nn
+"""
+_TAIL = """
+for step in range(3):
+    optimizer.zero_grad()
+    model(torch.ones(4, 2)).mean().backward()
+    optimizer.step()
+"""
+
+
+@register
+@dataclass(frozen=True)
+class Unfreeze:
+    """Let frozen layers learn.
+
+    Layers that were frozen at their random start pass on an arbitrary mixture of the input. The lines that freeze them are taken
+    away, and the optimiser gets all parameters of the model where it held the rest only.
+    """
+
+    code: ClassVar[str] = "R115"
+    cures: ClassVar[tuple[str, ...]] = ("LOOP-FREEZE",)
+    effort: ClassVar[int] = FREE
+    explores: ClassVar[bool] = False
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        edits: FileEdits = ()
+        taken: set[tuple[str, int]] = set()
+        words = case.fault.component.split(".")[1:] if case.fault is not None else []
+        freezing = [place for file in case.code.files(case.trace.run.script) for place in _freezing(file)]
+        line = case.fault.site.line if case.fault is not None and case.fault.site is not None else 0
+        # The line that is accused, or all where it is none of them.
+        chosen = [place for place in freezing if place[1].lineno == line] or freezing
+        for file, node in chosen:
+            for where, part in self._removed(case, file, node, words):
+                if (where.file, part.lineno) not in taken:
+                    taken.add((where.file, part.lineno))
+                    edits += _without(where, part)
+        if edits:
+            edits += self._held(case)
+        yield from change(self, case, "let the frozen layers learn", edits, knob="frozen layers")
+
+    def _removed(
+        self, case: Case, file: File, node: ast.stmt | ast.Call, words: list[str]
+    ) -> Iterator[tuple[File, ast.stmt | ast.Call]]:
+        """The line itself; the call of the function that does nothing but freeze."""
+        function = file.function(node)
+        statement = file.statement(node)
+        if function is None or statement is None:
+            yield file, node
+            return
+        whole = emptied(file, statement)
+        rest = [
+            s for s in function.body if s is not whole and not _is_text(s) and not isinstance(s, ast.Return)
+        ]
+        only = whole in function.body and not rest
+        used = list(callers(case.code, file, node))
+        if not only or not used or function.name in ("__init__", "main") or not all(u.is_alone for u in used):
+            yield file, node
+            return
+        about = [
+            u for u in used if any(word in u.file.source(u.call) for word in words if not word.isdigit())
+        ]
+        for each in about or used:
+            yield each.file, each.statement
+
+    def _held(self, case: Case) -> FileEdits:
+        """`Adam(model.head.parameters())` → `Adam(model.parameters())`."""
+        frozen = [p for p in case.trace.all(ParameterFact) if not p.trainable]
+        optimizer = case.optimizer
+        if optimizer is None or not frozen or any(p.optimizer is not None for p in frozen):
+            return ()
+        found = case.code.call_at(optimizer.created)
+        given = found[1].args[0] if found is not None and found[1].args else None
+        if found is None or not isinstance(given, ast.Call) or last_name(given.func) != "parameters":
+            return ()
+        inner = given.func.value if isinstance(given.func, ast.Attribute) else None
+        root = inner
+        while isinstance(root, ast.Attribute) and found[0].source(root) != _model_name(case):
+            root = root.value
+        if not isinstance(inner, ast.Attribute) or root is inner or root is None:
+            return ()
+        return replace(found[0], inner, found[0].source(root))
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        Example(
+            "a loop over parameters",
+            before=_HEAD
+            + """
+model = nn.Sequential(nn.Linear(2, 4), nn.ReLU(), nn.Linear(4, 1))
+for name, p in model.named_parameters():
+    if not name.startswith("2"):
+        p.requires_grad = False
+optimizer = torch.optim.SGD([p for p in model.parameters() if p.requires_grad], lr=0.01)
+"""
+            + _TAIL,
+            old="""for name, p in model.named_parameters():
+    if not name.startswith("2"):
+        p.requires_grad = False
+""",
+            new="",
+            mark="p.requires_grad = False",
+            component="model.0",
+        ),
+        Example(
+            "the optimiser gets them too",
+            before=_HEAD
+            + """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(2, 4)
+        self.head = nn.Linear(4, 1)
+        self.body.requires_grad_(False)
+
+    def forward(self, x):
+        return self.head(self.body(x))
+
+model = Net()
+optimizer = torch.optim.SGD(model.head.parameters(), lr=0.01)
+"""
+            + _TAIL,
+            old="""        self.body.requires_grad_(False)
+
+    def forward(self, x):
+        return self.head(self.body(x))
+
+model = Net()
+optimizer = torch.optim.SGD(model.head.parameters(), lr=0.01)
+""",
+            new="""
+    def forward(self, x):
+        return self.head(self.body(x))
+
+model = Net()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+""",
+            mark="requires_grad_(False)",
+            component="model.body",
+        ),
+        Example(
+            "a function that freezes",
+            before=_HEAD
+            + """
+def freeze(module):
+    for p in module.parameters():
+        p.requires_grad_(False)
+
+model = nn.Sequential(nn.Linear(2, 4), nn.ReLU(), nn.Linear(4, 1))
+freeze(model[0])
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+"""
+            + _TAIL,
+            old="freeze(model[0])\n",
+            new="",
+            mark="p.requires_grad_",
+            component="model.0",
+        ),
+        Example(
+            "nothing is frozen",
+            before=_HEAD
+            + """
+model = nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+"""
+            + _TAIL,
+            mark="nn.Linear",
+            component="model",
+        ),
+    )
+
+
+def _model_name(case: Case) -> str:
+    return case.model.name if case.model is not None else ""
+
+
+def _freezing(file: File) -> Iterator[tuple[File, ast.stmt | ast.Call]]:
+    """Lines that set requires_grad to something other than True."""
+    for node in ast.walk(file.tree):
+        if isinstance(node, ast.Assign) and any(
+            isinstance(t, ast.Attribute) and t.attr == "requires_grad" for t in node.targets
+        ):
+            if not (isinstance(node.value, ast.Constant) and node.value.value is True):
+                yield file, node
+        elif isinstance(node, ast.Call) and last_name(node.func) == "requires_grad_":
+            given = [*node.args, *(keyword.value for keyword in node.keywords)]
+            if given and not (isinstance(given[0], ast.Constant) and given[0].value is True):
+                yield file, node
+
+
+def _without(file: File, node: ast.stmt | ast.Call) -> FileEdits:
+    if isinstance(node, ast.stmt):
+        return taken_out(file, node)
+    parent = file.parent(node)
+    return taken_out(file, parent) if isinstance(parent, ast.Expr) else unwrap_method(file, node)
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
