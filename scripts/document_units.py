@@ -1,8 +1,9 @@
-"""Writes docs/catalogue.md, docs/rules.md and the listing of the rules from the units themselves; with --check, fails when a page differs."""
+"""Writes docs/catalogue.md, docs/rules.md, docs/repairs.md and the listing of the rules from the units themselves; with --check, fails when a page differs."""
 
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import sys
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from netmend.diagnose.detector import DETECTORS
 from netmend.lint import listing
 from netmend.lint.rule import FAMILIES, RULES, Snippet
 from netmend.localise.cause import CAUSES
+from netmend.repair.repair import REPAIRS, Example
 from netmend.unit import page
 from netmend.vocabulary import LEAVES
 
@@ -62,6 +64,42 @@ def _example(label: str, example: Snippet) -> str:
     return f"{label} ({example.title}{line}):\n\n```python\n{example.source.strip()}\n```\n"
 
 
+REPAIRS_HEAD = """# What `netmend repair` can change
+
+Written by `python scripts/document_units.py` from the repairs themselves; `netmend explain R401` prints the same. Each example is also a test. A change counts only when retraining
+proves it, so several may be proposed for one cause; the order is: free (provable by the text), by facts of the task, a short search over values, more training, another architecture.
+
+"""
+EFFORTS = {1: "free", 2: "by facts", 3: "short search", 4: "more training", 5: "architecture"}
+
+
+def repairs() -> str:
+    units = REPAIRS.classes()
+    parts = [REPAIRS_HEAD, "| code | what it changes | causes | effort |", "|---|---|---|---|"]
+    for code, unit in units.items():
+        parts.append(
+            f"| [{code}](#{code.lower()}) | {page(unit)[0]} | {', '.join(unit.cures)} | {EFFORTS[unit.effort]} |"
+        )
+    for code, unit in units.items():
+        first, rest = page(unit)
+        parts.append(f"\n## {code}\n\n**{first}**\n")
+        parts.extend(f"{' '.join(paragraph.split())}\n" for paragraph in rest.split("\n\n"))
+        shown = next(example for example in unit.EXAMPLES if example.new is not None)
+        parts.append(_change(shown))
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _change(example: Example) -> str:
+    """The lines that change, and what becomes of them."""
+    if example.new is None or not example.old:
+        return f"{example.title}: `{example.new}`\n"
+    whole = example.files[example.edited] if example.edited else example.before.lstrip("\n")
+    old, new = whole.splitlines(), whole.replace(example.old, example.new).splitlines()
+    lines = list(difflib.unified_diff(old, new, n=1, lineterm=""))[2:]
+    body = "\n".join(line for line in lines if not line.startswith("@@"))
+    return f"{example.title[0].upper()}{example.title[1:]}:\n\n```diff\n{body}\n```\n"
+
+
 def catalogue() -> str:
     parts = [HEAD, "## Causes\n"]
     known = CAUSES.classes()
@@ -90,7 +128,12 @@ def _text(unit: type) -> str:
 
 
 def main() -> None:
-    pages = ((PAGE, catalogue()), (DOCS / "rules.md", rules()), (listing.FILE, listing.written()))
+    pages = (
+        (PAGE, catalogue()),
+        (DOCS / "rules.md", rules()),
+        (DOCS / "repairs.md", repairs()),
+        (listing.FILE, listing.written()),
+    )
     for path, text in pages:
         if "--check" not in sys.argv:
             path.write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""`netmend explain`: the page of a cause, a symptom or a rule, from the unit itself."""
+"""`netmend explain`: the page of a cause, a symptom, a rule or a repair, from the unit itself."""
 
 from __future__ import annotations
 
@@ -45,11 +45,17 @@ def explanation(code: str) -> list[str]:
         return _page(wanted, DETECTORS.classes()[wanted], "symptom")
     if wanted in LEAVES:
         return _leaf(wanted)
+    from netmend.repair.repair import REPAIRS
+
+    if wanted in REPAIRS.classes():
+        unit = REPAIRS.classes()[wanted]
+        cured = "".join(f"\n  {cause}  {escape(LEAVES[cause].title)}" for cause in unit.cures)
+        return [*_page(wanted, unit, "repair"), "", f"[bold]Mends[/bold]{cured}"]
     named = [leaf.code for leaf in LEAVES.values() if wanted in leaf.aliases]
     if named:
         return [line for name in named for line in (*_leaf(name), "")]
     aliases = [alias for leaf in LEAVES.values() for alias in leaf.aliases]
-    known = [*rule_titles(), *DETECTORS.classes(), *LEAVES, *aliases]
+    known = [*rule_titles(), *DETECTORS.classes(), *REPAIRS.classes(), *LEAVES, *aliases]
     raise UsageError(f"there is no code {code!r}{did_you_mean(wanted, known)} All codes: netmend explain")
 
 
@@ -61,10 +67,14 @@ def _leaf(code: str) -> list[str]:
     aliases = f"  (also {', '.join(leaf.aliases)})" if leaf.aliases else ""
     unit = CAUSES.classes().get(code)
     rules = rules_for(code)
+    from netmend.repair.repair import REPAIRS
+
+    mends = [name for name, repair in REPAIRS.classes().items() if code in repair.cures]
+    cured = ["", f"[bold]Mended by[/bold] {', '.join(mends)} (netmend repair)"] if mends else []
     seen = ["", f"[bold]Seen in source by[/bold] {', '.join(rules)} (netmend check)"] if rules else []
     if unit is None:
-        return [f"[bold]{code}[/bold]  {escape(leaf.title)}{aliases}", *seen]
-    return [*_page(code, unit, f"cause: {leaf.title}{aliases}"), *seen]
+        return [f"[bold]{code}[/bold]  {escape(leaf.title)}{aliases}", *seen, *cured]
+    return [*_page(code, unit, f"cause: {leaf.title}{aliases}"), *seen, *cured]
 
 
 def _page(code: str, unit: type[Any], kind: str) -> list[str]:
@@ -80,6 +90,9 @@ def _page(code: str, unit: type[Any], kind: str) -> list[str]:
     if fields:
         lines += ["", "[bold]Decides by[/bold]"]
     for field in fields:
+        if "basis" not in field.metadata:
+            lines.append(f"  {field.name} = {field.default!r}")
+            continue
         origin, basis = field.metadata.get("origin", ""), field.metadata.get("basis", "")
         lines.append(f"  {field.name} = {field.default!r}  [dim]({basis}: {escape(origin)})[/dim]")
     return lines
@@ -102,4 +115,8 @@ def _overview() -> Table:
         table.add_row(code, escape(page(unit)[0]))
     for code, title in sorted(rule_titles().items()):
         table.add_row(code, escape(title))
+    from netmend.repair.repair import REPAIRS
+
+    for code, repair in REPAIRS.classes().items():
+        table.add_row(code, escape(page(repair)[0]))
     return table

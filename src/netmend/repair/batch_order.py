@@ -101,7 +101,13 @@ def _rows(flow: Flow, step: Step) -> FileEdits:
     elif isinstance(value, ast.Call) and last_name(value.func) in _PIECES:  # for rows in order.split(size)
         inner = value.func.value if isinstance(value.func, ast.Attribute) else None
         made = binding_of(file, inner) if isinstance(inner, ast.Name) else None
-        value = inner if isinstance(inner, ast.Call) else made.value if made is not None and not made.path else value
+        value = (
+            inner
+            if isinstance(inner, ast.Call)
+            else made.value
+            if made is not None and not made.path
+            else value
+        )
     if not isinstance(value, ast.Call) or last_name(value.func) not in _ORDERS or len(value.args) != 1:
         return ()
     count = file.source(value.args[0])

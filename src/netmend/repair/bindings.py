@@ -43,7 +43,7 @@ def binding_of(file: File, name: ast.Name) -> Binding | None:
 
 def bindings_in(scope: ast.AST, name: str) -> list[Binding]:
     """All statements of a scope that give a name a value, in their order."""
-    found = []
+    found: list[Binding] = []
     for node in _own(scope):
         if isinstance(node, ast.stmt):
             found.extend(binding for binding in _made_by(node) if binding.name == name)
@@ -61,7 +61,11 @@ def _last(scope: ast.AST, name: str, use: ast.stmt | None) -> Binding | None:
 
 
 def _is_header(loop: ast.stmt, use: ast.stmt) -> bool:
-    return isinstance(loop, ast.For | ast.AsyncFor) and any(node is use for node in ast.walk(loop)) and loop is not use
+    return (
+        isinstance(loop, ast.For | ast.AsyncFor)
+        and any(node is use for node in ast.walk(loop))
+        and loop is not use
+    )
 
 
 def _own(scope: ast.AST) -> Iterator[ast.AST]:

@@ -16,7 +16,18 @@ from netmend.vocabulary import Site
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _TENSOR_MAKERS = ("tensor", "from_numpy", "as_tensor", "FloatTensor", "LongTensor", "Tensor")
 _ARRAY_METHODS = ("astype", "to_numpy", "fit_transform", "transform")
-_TENSOR_METHODS = ("float", "long", "double", "unsqueeze", "permute", "to", "cuda", "contiguous", "sub_", "div_")
+_TENSOR_METHODS = (
+    "float",
+    "long",
+    "double",
+    "unsqueeze",
+    "permute",
+    "to",
+    "cuda",
+    "contiguous",
+    "sub_",
+    "div_",
+)
 
 
 @dataclass(frozen=True)

@@ -120,9 +120,7 @@ class _Follower:
         if not any_way:
             yield (step,)
 
-    def _name(
-        self, file: File, node: ast.Name, path: Path, frame: Frame | None, hops: int
-    ) -> Iterator[Flow]:
+    def _name(self, file: File, node: ast.Name, path: Path, frame: Frame | None, hops: int) -> Iterator[Flow]:
         binding = binding_of(file, node)
         if binding is not None:
             yield from self._bound(file, binding, path, frame, hops)
@@ -133,7 +131,9 @@ class _Follower:
             return
         module, _, name = imports(file).get(node.id, "").rpartition(".")
         for other in self.code.files(file.file) if module else ():
-            if Place(other.file).stem == module.rpartition(".")[2] and (found := bindings_in(other.tree, name)):
+            if Place(other.file).stem == module.rpartition(".")[2] and (
+                found := bindings_in(other.tree, name)
+            ):
                 yield from self._bound(other, found[-1], path, None, hops)
                 return
 
@@ -213,11 +213,11 @@ class _Follower:
             if path and isinstance(key, ast.Constant) and key.value == path[0]:
                 yield from self.follow(file, value, path[1:], frame, hops + 1)
 
-    def _call(
-        self, file: File, call: ast.Call, path: Path, frame: Frame | None, hops: int
-    ) -> Iterator[Flow]:
+    def _call(self, file: File, call: ast.Call, path: Path, frame: Frame | None, hops: int) -> Iterator[Flow]:
         name = last_name(call.func)
-        first = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "dataset"), None)
+        first = (
+            call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "dataset"), None)
+        )
         own = self._class(call)
         function = self._function(file, call)
         if own is not None:
@@ -291,9 +291,7 @@ class _Follower:
                     yield from self._results(file, method, keeps, inner, hops)
                     return
 
-    def _results(
-        self, file: File, function: Function, path: Path, frame: Frame, hops: int
-    ) -> Iterator[Flow]:
+    def _results(self, file: File, function: Function, path: Path, frame: Frame, hops: int) -> Iterator[Flow]:
         inner = path[1:] if is_generator(function) and path[:1] == (EACH,) else path
         for value in results(function):
             node, rest = _picked(value, inner)

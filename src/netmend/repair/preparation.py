@@ -46,7 +46,9 @@ class Preparation:
     def names(self) -> set[str]:
         """Names that it needs apart from the data."""
         inside = {id(node) for node in ast.walk(self.data)}
-        return {node.id for node in ast.walk(self.value) if isinstance(node, ast.Name) and id(node) not in inside}
+        return {
+            node.id for node in ast.walk(self.value) if isinstance(node, ast.Name) and id(node) not in inside
+        }
 
 
 def preparations(case: Case, flow: Flow) -> list[Preparation]:

@@ -107,7 +107,10 @@ def standardised(case: Case, scale: Scale) -> FileEdits:
     edits = insert_after(file, first.statement, "\n".join(lines))
     for other in others:
         if other not in here:
-            edits = (*edits, *insert_after(file, other.statement, f"{other.name} = ({other.name} - {mean}) / {std}"))
+            edits = (
+                *edits,
+                *insert_after(file, other.statement, f"{other.name} = ({other.name} - {mean}) / {std}"),
+            )
     return edits
 
 
@@ -163,7 +166,7 @@ def _first_in_sequential(
         return ()
     file, call = found
     first = call.args[0]
-    if isinstance(first, ast.Call) and last_name(first.func) == "OrderedDict" or _is_indexed(case, model):
+    if (isinstance(first, ast.Call) and last_name(first.func) == "OrderedDict") or _is_indexed(case, model):
         return ()
     name, extra = spelled(file, f"torch.nn.{_NORMS[rank]}", like=call.func)
     text = f"{name}({_width_text(file, case, layer, width, file.function(call))})"
@@ -222,7 +225,7 @@ def fresh_attribute(file: File, wanted: str) -> str:
 def _after_super(init: Function) -> ast.stmt | None:
     """The statement that sets up the base class: `super().__init__()`, `nn.Module.__init__(self)`."""
     for statement in init.body:
-        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-            if last_name(statement.value.func) == "__init__":
-                return statement
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if isinstance(call, ast.Call) and last_name(call.func) == "__init__":
+            return statement
     return None

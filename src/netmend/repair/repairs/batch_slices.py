@@ -87,7 +87,9 @@ def _beside(labels: _Cut, inputs: list[_Cut]) -> _Cut | None:
     for cut in inputs:
         if cut.loop is not labels.loop or not _moves(cut):
             continue
-        same_data = ast.dump(cut.node.value) == ast.dump(labels.node.value)  # the next word of a text is its label
+        same_data = ast.dump(cut.node.value) == ast.dump(
+            labels.node.value
+        )  # the next word of a text is its label
         return None if same_data or ast.dump(cut.index) == ast.dump(labels.index) else cut
     return None
 
@@ -95,7 +97,9 @@ def _beside(labels: _Cut, inputs: list[_Cut]) -> _Cut | None:
 def _moves(cut: _Cut) -> bool:
     used = {node.id for node in ast.walk(cut.index) if isinstance(node, ast.Name)}
     stored = {
-        node.id for node in ast.walk(cut.loop) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        node.id
+        for node in ast.walk(cut.loop)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     }
     return bool(used & stored)
 
@@ -103,18 +107,22 @@ def _moves(cut: _Cut) -> bool:
 def _by_batches(cut: _Cut) -> FileEdits:
     """`for i in range(n)` with `x[i : i + size]` → `range(0, len(x), size)`; with `x[:size]` → `x[i * size : (i + 1) * size]`."""
     loop, index = cut.loop, cut.index
-    if not isinstance(loop, ast.For) or not isinstance(loop.target, ast.Name) or not isinstance(index, ast.Slice):
+    if (
+        not isinstance(loop, ast.For)
+        or not isinstance(loop.target, ast.Name)
+        or not isinstance(index, ast.Slice)
+    ):
         return ()
     rounds = loop.iter
     if not isinstance(rounds, ast.Call) or last_name(rounds.func) != "range" or index.upper is None:
         return ()
     name = loop.target.id
     lower, upper = index.lower, index.upper
-    counted = isinstance(lower, ast.Name) and lower.id == name
-    if counted and isinstance(upper, ast.BinOp) and isinstance(upper.op, ast.Add) and len(rounds.args) == 1:
-        if isinstance(upper.left, ast.Name) and upper.left.id == name:
-            size, data = cut.file.source(upper.right), cut.file.source(cut.node.value)
-            return replace(cut.file, rounds, f"range(0, len({data}), {size})")
+    counted = isinstance(lower, ast.Name) and lower.id == name and len(rounds.args) == 1
+    sums = upper if isinstance(upper, ast.BinOp) and isinstance(upper.op, ast.Add) else None
+    if counted and sums is not None and isinstance(sums.left, ast.Name) and sums.left.id == name:
+        size, data = cut.file.source(sums.right), cut.file.source(cut.node.value)
+        return replace(cut.file, rounds, f"range(0, len({data}), {size})")
     if (lower is None or (isinstance(lower, ast.Constant) and lower.value == 0)) and not _uses(loop, name):
         return _again(cut, name, len(rounds.args) == 3)
     return ()

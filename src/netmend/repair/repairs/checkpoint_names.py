@@ -60,7 +60,9 @@ def _names(case: Case) -> tuple[list[str], list[str], bool]:
     """Names that the model wants, names that the state gives, and whether the state is the model's own."""
     site = None if case.fault is None else case.fault.site
     for event in case.trace.events:
-        if event.kind == "state loaded" and (site is None or event.site is None or event.site.line == site.line):
+        if event.kind == "state loaded" and (
+            site is None or event.site is None or event.site.line == site.line
+        ):
             matched = int(event.detail.get("matched") or 0)
             own = bool(matched) and int(event.detail.get("aliased") or 0) == matched
             wanted, given = (list(event.detail.get(key) or ()) for key in ("missing_keys", "unexpected_keys"))
@@ -117,7 +119,11 @@ def _copied(file: File, call: ast.Call) -> FileEdits:
             continue
         for taken in file.calls("state_dict", inside=node.value):
             edits = (*edits, *wrap(file, taken, f"{known}(", ")"))
-    if not edits and isinstance(call.args[0], ast.Name) and (bound := binding_of(file, call.args[0])) is not None:
+    if (
+        not edits
+        and isinstance(call.args[0], ast.Name)
+        and (bound := binding_of(file, call.args[0])) is not None
+    ):
         for taken in file.calls("state_dict", inside=bound.value):
             edits = (*edits, *wrap(file, taken, f"{known}(", ")"))
     return (*edits, *extra) if edits else ()

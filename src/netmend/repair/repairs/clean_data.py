@@ -49,7 +49,9 @@ class CleanData:
             *change(self, case, "drop rows that are not finite", _finite_rows(case), knob="clean data"),
         ]
         if not (case.fault is not None and case.fault.component == "targets"):
-            filled = list(change(self, case, "fill with 0 what is not finite", _filled(case), knob="clean data"))
+            filled = list(
+                change(self, case, "fill with 0 what is not finite", _filled(case), knob="clean data")
+            )
             # Where evaluation meets such values too, or the parts have fixed sizes, no row may be missing.
             offered = [*filled, *offered] if _needs_every_row(case) else [*offered, *filled]
         yield from offered[:2]
@@ -165,7 +167,9 @@ CleanData.EXAMPLES = (
     ),
     Example(
         "filled",
-        before=_HEAD + "x, y = torch.from_numpy(table), torch.from_numpy(label)" + _TRAIN.replace("net(x[16:])", "net(x[16:] + 0)"),
+        before=_HEAD
+        + "x, y = torch.from_numpy(table), torch.from_numpy(label)"
+        + _TRAIN.replace("net(x[16:])", "net(x[16:] + 0)"),
         old="""    nn.functional.cross_entropy(net(x[start : start + 8]), y[start : start + 8]).backward()
     optimizer.step()
 with torch.no_grad():

@@ -18,7 +18,16 @@ from netmend.repair.writing import replace, wrap
 from netmend.vocabulary import Site
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
-_MAKERS = ("from_numpy", "tensor", "as_tensor", "Tensor", "FloatTensor", "LongTensor", "DoubleTensor", "IntTensor")
+_MAKERS = (
+    "from_numpy",
+    "tensor",
+    "as_tensor",
+    "Tensor",
+    "FloatTensor",
+    "LongTensor",
+    "DoubleTensor",
+    "IntTensor",
+)
 _WHOLE = re.compile(
     r"expected target dtype|scalar type Long but found|nll_loss|cross_entropy.*not implemented|"
     r"one of the following scalar types: Long|must be.*(?:Long|torch\.int64)"
@@ -27,7 +36,9 @@ _MET = re.compile(
     r"must have the same dtype|to have the same dtype|same data type|type \(.*\) should be the same|"
     r"scalar type (?:Float|Double|Half) but found|does not match weight dtype|mixed dtype|not implemented for '"
 )
-_TARGET = re.compile(r"Found dtype (?:Double|Long|Int|Byte|Short) but expected|can't be cast to the desired output")
+_TARGET = re.compile(
+    r"Found dtype (?:Double|Long|Int|Byte|Short) but expected|can't be cast to the desired output"
+)
 _MEAN = re.compile(r"could not infer output dtype|only support floating point")
 _OBJECTS = re.compile(r"numpy\.object_")
 _NO_TENSOR = re.compile(r"must be Tensor, not (\w+\.)?(ndarray|list|Series|DataFrame)")
@@ -57,7 +68,7 @@ class DataType:
             return
         if case.fault is None:
             return
-        if _WHOLE.search(text) or "not implemented for" in text and _at_loss(case, text):
+        if _WHOLE.search(text) or ("not implemented for" in text and _at_loss(case, text)):
             for title, edits in _ways(case, _label(case, text), "long"):
                 yield from change(self, case, title, edits, knob="data type")
         elif _TARGET.search(text):
@@ -73,7 +84,11 @@ class DataType:
 
 
 def _at_loss(case: Case, text: str) -> bool:
-    return "nll" in text or "cross_entropy" in text or (case.fault is not None and case.fault.component == "loss")
+    return (
+        "nll" in text
+        or "cross_entropy" in text
+        or (case.fault is not None and case.fault.component == "loss")
+    )
 
 
 def _ways(case: Case, given: tuple[File, ast.expr] | None, kind: str) -> Iterator[tuple[str, FileEdits]]:
@@ -97,7 +112,11 @@ def _at_origin(flow: Flow, kind: str) -> FileEdits:
     """The nearest call outside of loops that makes a tensor: `torch.from_numpy(y)` → `torch.from_numpy(y).long()`."""
     for step in flow:
         node, file = step.node, step.file
-        if not isinstance(node, ast.Call) or last_name(node.func) not in _MAKERS or file.loop(node) is not None:
+        if (
+            not isinstance(node, ast.Call)
+            or last_name(node.func) not in _MAKERS
+            or file.loop(node) is not None
+        ):
             continue
         if step.path:
             continue
@@ -147,7 +166,11 @@ def _input(case: Case) -> tuple[File, ast.expr] | None:
 def _in_line(text: str, file: File, statement: ast.stmt) -> FileEdits:
     for call in file.calls(inside=statement):
         name = last_name(call.func)
-        if _MEAN.search(text) and name in ("mean", "std", "var", "softmax") and isinstance(call.func, ast.Attribute):
+        if (
+            _MEAN.search(text)
+            and name in ("mean", "std", "var", "softmax")
+            and isinstance(call.func, ast.Attribute)
+        ):
             data = call.args[0] if call.args and last_name(call.func.value) == "torch" else call.func.value
             return wrap(file, data, "", ".float()")
         if _OBJECTS.search(text) and name in _MAKERS and call.args:
@@ -188,7 +211,9 @@ def _is_bytes(flow: Flow) -> bool:
         if isinstance(step.node, ast.Call):
             text = step.file.source(step.node.func).rpartition(".")[2]
             if isinstance(step.node.func, ast.Attribute):
-                text += " " + " ".join(step.file.source(part) for part in (*step.node.args, *step.node.keywords))
+                text += " " + " ".join(
+                    step.file.source(part) for part in (*step.node.args, *step.node.keywords)
+                )
             if any(word in text for word in _BYTES):
                 return True
             if _FLOATS.search(text):
@@ -225,7 +250,9 @@ y = torch.arange(16) % 2
 DataType.EXAMPLES = (
     Example(
         "labels as floats",
-        before=_HEAD + "x = torch.from_numpy(table[:, :3]).float()\ny = torch.from_numpy(table[:, 3])" + _TRAIN,
+        before=_HEAD
+        + "x = torch.from_numpy(table[:, :3]).float()\ny = torch.from_numpy(table[:, 3])"
+        + _TRAIN,
         old="torch.from_numpy(table[:, 3])",
         new="torch.from_numpy(table[:, 3]).long()",
         mark="loss = nn",
@@ -234,7 +261,9 @@ DataType.EXAMPLES = (
     ),
     Example(
         "double precision meets single",
-        before=_HEAD + "x = torch.from_numpy(table[:, :3])\ny = torch.from_numpy(table[:, 3]).long()" + _TRAIN,
+        before=_HEAD
+        + "x = torch.from_numpy(table[:, :3])\ny = torch.from_numpy(table[:, 3]).long()"
+        + _TRAIN,
         old="torch.from_numpy(table[:, :3])",
         new="torch.from_numpy(table[:, :3]).float()",
         mark="loss = nn",

@@ -1,4 +1,4 @@
-"""R114."""
+"""R410."""
 
 from __future__ import annotations
 
@@ -7,120 +7,147 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.diagnose.measures.loop import calls
 from netmend.localise.source import last_name
 from netmend.repair.code import File
+from netmend.repair.moving import taken_out
+from netmend.repair.naming import qualified
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.writing import add_argument, replace
-from netmend.vocabulary import ParameterFact
+from netmend.repair.writing import add_argument, replace, unwrap_method
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
-_HALF = ("float16", "half", "bfloat16")
+_HALF = ("float16", "bfloat16")
+_CASTS = ("half", "bfloat16")
+_TYPES = {
+    "torch.float16": "float32",
+    "torch.half": "float32",
+    "torch.bfloat16": "float32",
+    "numpy.float16": "float32",
+    "numpy.half": "float32",
+}
 
 
 @register
 @dataclass(frozen=True)
 class FullPrecision:
-    """Keep the weights in float32, or compute with a format of wider range.
+    """Keep weights and data in float32.
 
-    In half precision a small update is lost, and large values overflow. Weights and data that were converted go back to float32;
-    where only autocast is used, it works with bfloat16, then not at all. It costs memory and time.
+    In half precision a weight plus a small update is the same weight again, and values beyond 65504 overflow. Training takes more memory
+    and, on a device made for it, more time; automatic mixed precision gives most of that back.
     """
 
-    code: ClassVar[str] = "R114"
-    cures: ClassVar[tuple[str, ...]] = ("LOOP-AMP",)
+    code: ClassVar[str] = "R410"
+    cures: ClassVar[tuple[str, ...]] = ("LOOP-AMP", "PRE-WRONG-DTYPE")
     effort: ClassVar[int] = BY_FACTS
     explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
-        halves = any(_is_half(p.dtype) for p in case.trace.all(ParameterFact))
-        if halves:
-            edits = tuple(edit for file in self._files(case) for edit in _converted(file))
+        if any(parameter.trainable and parameter.dtype in _HALF for parameter in case.trace.parameters):
+            edits = tuple(edit for file in case.code.files() for edit in self._casts(file))
             yield from change(self, case, "weights and data in float32", edits, knob="precision")
-        elif case.trace.environment.autocast:
-            blocks = [(file, call) for file in self._files(case) for call in file.calls("autocast")]
-            if "bfloat16" not in str(case.trace.environment.autocast):
-                edits = tuple(edit for file, call in blocks for edit in _wider(file, call))
-                yield from change(self, case, "autocast to bfloat16", edits, knob="precision")
-            edits = tuple(edit for file, call in blocks for edit in _off(file, call))
-            yield from change(self, case, "without autocast", edits, knob="precision")
+        elif any(call.detail.startswith("skipped") for _, call in calls(case.trace, "step")):
+            # Values overflow although the scale was lowered: a wider range, or none of it.
+            for title, argument in (("mixed precision in bfloat16", "bfloat16"), ("no mixed precision", "")):
+                edits = tuple(edit for file in case.code.files() for edit in self._autocast(file, argument))
+                yield from change(self, case, title, edits, knob="precision")
 
-    def _files(self, case: Case) -> Iterator[File]:
-        return case.code.files(case.trace.run.script)
+    def _casts(self, file: File) -> FileEdits:
+        """Every cast to half precision that is not a part of mixed precision."""
+        edits: list[FileEdits] = []
+        for node in ast.walk(file.tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not node.args:
+                if node.func.attr in _CASTS and not qualified(file, node.func):
+                    statement = file.parent(node)
+                    if isinstance(statement, ast.Expr):
+                        edits.append(taken_out(file, statement))
+                    elif (
+                        isinstance(node.func.value, ast.Call)
+                        and last_name(node.func.value.func)[:1].isupper()
+                    ):
+                        edits.append(unwrap_method(file, node))  # Net().half()
+                    else:
+                        edits.append(replace(file, node, f"{file.source(node.func.value)}.float()"))
+            elif isinstance(node, ast.Attribute) and not self._is_mixed(file, node):
+                wanted = _TYPES.get(qualified(file, node), "")
+                if wanted:
+                    edits.append(replace(file, node, f"{file.source(node.value)}.{wanted}"))
+        return tuple(edit for part in edits for edit in part)
+
+    def _is_mixed(self, file: File, node: ast.AST) -> bool:
+        return any(
+            isinstance(above, ast.Call) and last_name(above.func) in ("autocast", "Policy", "MixedPrecision")
+            for above in file.parents(node)
+        )
+
+    def _autocast(self, file: File, dtype: str) -> FileEdits:
+        edits: list[FileEdits] = []
+        for call in file.calls("autocast"):
+            name, text = ("dtype", f"torch.{dtype}") if dtype else ("enabled", "False")
+            given = next((keyword for keyword in call.keywords if keyword.arg == name), None)
+            if given is not None:
+                edits.append(replace(file, given.value, text))
+            else:
+                edits.append(add_argument(file, call, f"{name}={text}"))
+        return tuple(edit for part in edits for edit in part)
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
         Example(
-            "weights in half precision",
+            "a model in half precision",
             before="""
 import torch
 from torch import nn
-model = nn.Linear(2, 1).bfloat16()
-optimizer = torch.optim.SGD(model.parameters(), lr=1e-4)
-x = torch.ones(4, 2).to(torch.bfloat16)
-for step in range(3):
-    optimizer.zero_grad()
-    model(x).mean().backward()
-    optimizer.step()
+model = nn.Linear(3, 1)
+model.half()  # faster
+opt = torch.optim.SGD(model.parameters(), lr=1e-6)
+for step in range(5):
+    x, y = torch.randn(8, 3).half(), torch.randn(8, 1, dtype=torch.float16)
+    opt.zero_grad()
+    ((model(x) - y) ** 2).mean().backward()
+    opt.step()
 """,
-            old="""nn.Linear(2, 1).bfloat16()
-optimizer = torch.optim.SGD(model.parameters(), lr=1e-4)
-x = torch.ones(4, 2).to(torch.bfloat16)""",
-            new="""nn.Linear(2, 1).float()
-optimizer = torch.optim.SGD(model.parameters(), lr=1e-4)
-x = torch.ones(4, 2).to(torch.float32)""",
-            mark="optim.SGD",
+            old="""model.half()  # faster
+opt = torch.optim.SGD(model.parameters(), lr=1e-6)
+for step in range(5):
+    x, y = torch.randn(8, 3).half(), torch.randn(8, 1, dtype=torch.float16)
+""",
+            new="""opt = torch.optim.SGD(model.parameters(), lr=1e-6)
+for step in range(5):
+    x, y = torch.randn(8, 3).float(), torch.randn(8, 1, dtype=torch.float32)
+""",
+            mark="model.half()",
         ),
         Example(
-            "float32 throughout",
+            "made so and moved so",
             before="""
 import torch
 from torch import nn
-model = nn.Linear(2, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=1e-4)
-for step in range(3):
-    optimizer.zero_grad()
-    model(torch.ones(4, 2)).mean().backward()
-    optimizer.step()
+model = nn.Sequential(nn.Linear(3, 1)).to(torch.bfloat16)
+opt = torch.optim.SGD(model.parameters(), lr=1e-6)
+for step in range(5):
+    x = torch.randn(8, 3)
+    opt.zero_grad()
+    model(x.to(model[0].weight.dtype)).mean().backward()
+    opt.step()
 """,
-            mark="optim.SGD",
+            old=".to(torch.bfloat16)",
+            new=".to(torch.float32)",
+            mark="bfloat16",
+            cause="PRE-WRONG-DTYPE",
         ),
-    )
-
-
-def _is_half(dtype: str) -> bool:
-    return dtype.rpartition(".")[2] in _HALF
-
-
-def _converted(file: File) -> FileEdits:
-    """`.half()` → `.float()`, `torch.float16` → `torch.float32`; not within autocast."""
-    edits: FileEdits = ()
-    for node in ast.walk(file.tree):
-        if isinstance(node, ast.Attribute) and node.attr in _HALF:
-            if any(
-                isinstance(above, ast.Call) and last_name(above.func) == "autocast"
-                for above in file.parents(node)
-            ):
-                continue
-            parent = file.parent(node)
-            is_method = isinstance(parent, ast.Call) and parent.func is node and not parent.args
-            if is_method or node.attr != "half" or file.source(node.value) == "torch":
-                name = "float" if is_method else "float32"
-                edits += replace(file, node, f"{file.source(node.value)}.{name}")
-        elif isinstance(node, ast.Constant) and node.value in ("float16", "bfloat16", "half", "fp16"):
-            edits += replace(file, node, '"float32"')
-    return edits
-
-
-def _wider(file: File, call: ast.Call) -> FileEdits:
-    given = next((keyword for keyword in call.keywords if keyword.arg == "dtype"), None)
-    if given is None:
-        return add_argument(file, call, "dtype=torch.bfloat16")
-    return replace(file, given.value, "torch.bfloat16")
-
-
-def _off(file: File, call: ast.Call) -> FileEdits:
-    given = next((keyword for keyword in call.keywords if keyword.arg == "enabled"), None)
-    return (
-        replace(file, given.value, "False")
-        if given is not None
-        else add_argument(file, call, "enabled=False")
+        Example(
+            "mixed precision keeps its weights in float32",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(3, 1)
+opt = torch.optim.SGD(model.parameters(), lr=1e-2)
+for step in range(3):
+    opt.zero_grad()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        loss = model(torch.randn(8, 3)).mean()
+    loss.backward()
+    opt.step()
+""",
+            mark="SGD(",
+        ),
     )

@@ -108,7 +108,11 @@ def _is_function(file: File, call: ast.Call) -> bool:
 def _order(case: Case, file: File, call: ast.Call) -> tuple[int, ...] | None:
     for probe in case.trace.probes("axis order"):
         near = probe.site is not None and case.sources.path(probe.site.file) == case.sources.path(file.file)
-        if near and probe.site is not None and call.lineno <= probe.site.line <= (call.end_lineno or call.lineno):
+        if (
+            near
+            and probe.site is not None
+            and call.lineno <= probe.site.line <= (call.end_lineno or call.lineno)
+        ):
             order = _moved(tuple(probe.values["before"]), tuple(probe.values["after"]))
             if order is not None:
                 return order
@@ -130,7 +134,13 @@ def _moved(before: tuple[int, ...], after: tuple[int, ...]) -> tuple[int, ...] |
 
 def _permuted(case: Case, file: File, call: ast.Call, order: tuple[int, ...]) -> str:
     function = _is_function(file, call)
-    data = call.args[0] if function and call.args else call.func.value if isinstance(call.func, ast.Attribute) else None
+    data = (
+        call.args[0]
+        if function and call.args
+        else call.func.value
+        if isinstance(call.func, ast.Attribute)
+        else None
+    )
     if data is None:
         return ""
     ways = flows(case.code, file, data)
@@ -147,7 +157,11 @@ def _permuted(case: Case, file: File, call: ast.Call, order: tuple[int, ...]) ->
     moved = f"transpose({swapped[0]}, {swapped[1]})" if len(swapped) == 2 else f"permute({axes})"
     around = file.function(call)
     # A view behind it needs the numbers to lie in their new order.
-    later = any(c.lineno > call.lineno for c in file.calls("view", inside=around)) if around is not None else False
+    later = (
+        any(c.lineno > call.lineno for c in file.calls("view", inside=around))
+        if around is not None
+        else False
+    )
     return f"{text}.{moved}{'.contiguous()' if later else ''}"
 
 

@@ -14,7 +14,20 @@ from netmend.repair.writing import replace
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 # Functions over one axis; the axis is their first argument as a method, the second as a function.
-_REDUCTIONS = ("mean", "sum", "max", "min", "amax", "amin", "std", "var", "logsumexp", "median", "prod", "cumsum")
+_REDUCTIONS = (
+    "mean",
+    "sum",
+    "max",
+    "min",
+    "amax",
+    "amin",
+    "std",
+    "var",
+    "logsumexp",
+    "median",
+    "prod",
+    "cumsum",
+)
 _PICKS = ("select", "index_select", "narrow", "unbind")
 
 
@@ -51,7 +64,9 @@ class IndexAxis:
 
 def _is_number(node: ast.expr) -> bool:
     value = node.operand if isinstance(node, ast.UnaryOp) else node
-    return isinstance(value, ast.Constant) and isinstance(value.value, int) and not isinstance(value.value, bool)
+    return (
+        isinstance(value, ast.Constant) and isinstance(value.value, int) and not isinstance(value.value, bool)
+    )
 
 
 def _index(file: File, node: ast.Subscript) -> FileEdits:

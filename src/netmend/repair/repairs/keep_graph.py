@@ -10,7 +10,7 @@ from typing import ClassVar
 from netmend.localise.source import last_name
 from netmend.localise.values import cut_in_loss, is_cut
 from netmend.repair.code import File
-from netmend.repair.dataflow import uses
+from netmend.repair.dataflow import PASSING, uses
 from netmend.repair.heads_in_source import training_call
 from netmend.repair.losses import arguments, as_classes, as_yes_no, criterion_of, exchange
 from netmend.repair.naming import spelled
@@ -77,7 +77,8 @@ class KeepGraph:
         if file is not None and isinstance(node, ast.expr):
             yield file, node
         called = training_call(case)
-        for use in uses(case.code, *called) if called is not None else ():
+        through = PASSING | {"sigmoid", "softmax", "tanh", "relu"}
+        for use in uses(case.code, *called, through) if called is not None else ():
             compares = isinstance(use.user, ast.Compare)
             if isinstance(use.user, ast.expr) and (compares or is_cut(use.user)):
                 yield use.file, use.user

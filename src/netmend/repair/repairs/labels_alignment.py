@@ -59,7 +59,9 @@ class LabelsAlignment:
             edits = _moved_too(second[0], inputs[0])
         yield from change(self, case, "one order for inputs and labels", edits, knob="label order")
         if not edits:
-            yield from change(self, case, "labels as they were", _not_rolled(inputs, targets[0]), knob="label order")
+            yield from change(
+                self, case, "labels as they were", _not_rolled(inputs, targets[0]), knob="label order"
+            )
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = ()
 
@@ -81,7 +83,12 @@ def _moves(case: Case, flow: Flow) -> list[_Move]:
                 continue
             given = call.args[0]
             behind = statement.lineno > held.statement.lineno
-            if isinstance(given, ast.Name) and given.id == held.name and behind and isinstance(call.func, ast.Attribute):
+            if (
+                isinstance(given, ast.Name)
+                and given.id == held.name
+                and behind
+                and isinstance(call.func, ast.Attribute)
+            ):
                 draw = f"{held.file.source(call.func.value)}.permutation(len({held.name}))"
                 if held.file.source(call.func.value) == "random":
                     continue  # lists: indexing them by an order would fail
@@ -110,8 +117,11 @@ def _one_order(first: _Move, second: _Move) -> FileEdits:
         names = [first.name, second.name]
         # The later of the two stays: both names are bound there.
         text = f"{order} = {early.draw}\n{', '.join(names)} = {', '.join(f'{n}[{order}]' for n in names)}"
-        return (*delete_statement(file, early.statement), *replace(file, late.statement, _indented(file, late, text)))
-    if first.order is None or second.order is None or file.source(first.order) == file.source(second.order) and isinstance(first.order, ast.Name):  # fmt: skip
+        return (
+            *delete_statement(file, early.statement),
+            *replace(file, late.statement, _indented(file, late, text)),
+        )
+    if first.order is None or second.order is None or (file.source(first.order) == file.source(second.order) and isinstance(first.order, ast.Name)):  # fmt: skip
         return ()
     if file.function(first.order) is not file.function(second.order):
         return ()
@@ -158,7 +168,9 @@ def _moved_too(move: _Move, other: Flow) -> FileEdits:
 
 def _not_rolled(inputs: list[Flow], targets: Flow) -> FileEdits:
     """`y = torch.roll(y, 1)` → `y = y`, where the inputs are not rolled."""
-    if any(isinstance(s.node, ast.Call) and last_name(s.node.func) == "roll" for flow in inputs for s in flow):
+    if any(
+        isinstance(s.node, ast.Call) and last_name(s.node.func) == "roll" for flow in inputs for s in flow
+    ):
         return ()
     for step in targets:
         if isinstance(step.node, ast.Call) and last_name(step.node.func) == "roll":
@@ -219,5 +231,9 @@ LabelsAlignment.EXAMPLES = (
         new="x = x[perm]\ny = y[perm]\n",
         mark="x = x[perm]",
     ),
-    Example("one order for both", before=_HEAD + _TENSORS + "\np = torch.randperm(24)\nx, y = x[p], y[p]" + _TRAIN, mark="x, y = x"),
+    Example(
+        "one order for both",
+        before=_HEAD + _TENSORS + "\np = torch.randperm(24)\nx, y = x[p], y[p]" + _TRAIN,
+        mark="x, y = x",
+    ),
 )

@@ -60,9 +60,10 @@ class LearningRate:
             first = max(good, present * self.least)
             rates = [first, first * self.next, first / self.next]
             return [rate for rate in rates if rate >= 0.99 * present * self.least]
-        rates = [good, present / 10, present * 10]
-        if max(good / present, present / good) < self.least:
-            rates = rates[1:]
+        sides = [present / 10, present * 10]
+        rates = sides if good < present else sides[::-1]
+        if max(good / present, present / good) >= self.least:
+            rates = [good, *rates]
         return [rate for rate in rates if 1 / self.far <= rate / good <= self.far]
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (

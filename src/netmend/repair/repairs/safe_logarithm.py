@@ -78,9 +78,8 @@ class SafeLogarithm:
         sites += [site for loss in case.trace.losses for site in (loss.called, loss.backward)]
         edits: FileEdits = ()
         for file, place in {found[1]: found for s in sites if (found := case.code.statement_at(s))}.values():
-            function = file.function(place)
-            around = [function] if function is not None else [place]
-            for node in (node for part in around for node in ast.walk(part)):
+            around = file.function(place) or file.loop(place) or place
+            for node in ast.walk(around):
                 if isinstance(node, ast.BinOp) and not _measures(node.right):
                     continue  # dividing by a count or a constant is what most divisions are
                 edits = (*edits, *self._guarded(file, node))

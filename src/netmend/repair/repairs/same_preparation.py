@@ -100,7 +100,11 @@ class _Bound:
 def _where_used(preparation: Preparation, evaluation: Flow) -> FileEdits:
     """`net((x - mean) / std)` in training: the same where evaluation calls the model."""
     first = evaluation[0] if evaluation else None
-    if first is None or first.file is not preparation.file or preparation.file.loop(preparation.value) is None:
+    if (
+        first is None
+        or first.file is not preparation.file
+        or preparation.file.loop(preparation.value) is None
+    ):
         return ()
     if not all(_is_visible(first.file, name, first.node) for name in preparation.names):
         return ()
@@ -125,7 +129,10 @@ def _same_arguments(case: Case, training: Flow, evaluation: Flow) -> FileEdits:
     """`Rows(x, y, stats)` for training and `Rows(xt, yt)` for evaluation."""
     for one in training:
         for other in evaluation:
-            if not (isinstance(one.node, ast.Call) and isinstance(other.node, ast.Call)) or one.node is other.node:
+            if (
+                not (isinstance(one.node, ast.Call) and isinstance(other.node, ast.Call))
+                or one.node is other.node
+            ):
                 continue
             name = last_name(one.node.func)
             own = case.code.definition(name, ast.ClassDef) or case.code.definition(name, ast.FunctionDef)
@@ -145,7 +152,9 @@ def _missing_arguments(file: File, full: ast.Call, short: ast.Call) -> FileEdits
     texts += [
         f"{keyword.arg}={file.source(keyword.value)}"
         for keyword in full.keywords
-        if keyword.arg and keyword.arg not in given and keyword.arg not in ("train", "training", "augment", "split")
+        if keyword.arg
+        and keyword.arg not in given
+        and keyword.arg not in ("train", "training", "augment", "split")
     ]
     return add_argument(file, short, ", ".join(texts)) if texts else ()
 
@@ -179,9 +188,10 @@ def _compose(flow: Flow) -> tuple[File, ast.List] | None:
         if isinstance(value, ast.Name):
             bound = binding_of(step.file, value)
             value = bound.value if bound is not None and not bound.path else None
-        if isinstance(value, ast.Call) and last_name(value.func) in ("Compose", "Sequential"):
-            if value.args and isinstance(value.args[0], ast.List):
-                return step.file, value.args[0]
+        composed = isinstance(value, ast.Call) and last_name(value.func) in ("Compose", "Sequential")
+        steps = value.args[0] if composed and isinstance(value, ast.Call) and value.args else None
+        if isinstance(steps, ast.List):
+            return step.file, steps
     return None
 
 
@@ -271,7 +281,9 @@ SamePreparation.EXAMPLES = (
     ),
     Example(
         "prepared alike",
-        before=_HEAD + "mean, std = x.mean(0), x.std(0)\nx = (x - mean) / std\nx_test = (x_test - mean) / std" + _TRAIN,
+        before=_HEAD
+        + "mean, std = x.mean(0), x.std(0)\nx = (x - mean) / std\nx_test = (x_test - mean) / std"
+        + _TRAIN,
         mark="x = (x - mean)",
     ),
 )

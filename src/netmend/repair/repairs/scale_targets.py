@@ -35,7 +35,9 @@ class ScaleTargets:
     effort: ClassVar[int] = BY_FACTS
     explores: ClassVar[bool] = False
 
-    near: float = 3.0  # a spread within this factor of 1, or a mean within this part of the spread, needs no care
+    near: float = (
+        3.0  # a spread within this factor of 1, or a mean within this part of the spread, needs no care
+    )
 
     def propose(self, case: Case) -> Iterator[Change]:
         target = self._target(case)
@@ -49,7 +51,9 @@ class ScaleTargets:
         edits = _in_forward(case, unit) or _by_hook(case, unit) or _at_calls(case, unit)
         if edits and factor:
             edits = (*edits, *self._loss_in_unit(case, target))
-        yield from change(self, case, f"model output{unit}: the unit of the targets", edits, knob="target scale")
+        yield from change(
+            self, case, f"model output{unit}: the unit of the targets", edits, knob="target scale"
+        )
 
     def _target(self, case: Case) -> TargetFact | None:
         """The targets of a regression, where they are what the fault is about."""
@@ -86,7 +90,11 @@ def _in_forward(case: Case, unit: str) -> FileEdits:
     file, _, forward = found
     returns = [node for node in _own_statements(forward) if isinstance(node, ast.Return)]
     value = returns[0].value if len(returns) == 1 else None
-    return () if value is None or isinstance(value, ast.Tuple | ast.Dict | ast.List) else wrap(file, value, "", unit)
+    return (
+        ()
+        if value is None or isinstance(value, ast.Tuple | ast.Dict | ast.List)
+        else wrap(file, value, "", unit)
+    )
 
 
 def _own_statements(function: Function) -> Iterator[ast.AST]:
@@ -167,7 +175,9 @@ ScaleTargets.EXAMPLES = (
     ),
     Example(
         "plain gradient steps: the loss too",
-        before=_HEAD + "net = nn.Linear(3, 1)\noptimizer = torch.optim.SGD(net.parameters(), lr=1e-9)" + _LOOP,
+        before=_HEAD
+        + "net = nn.Linear(3, 1)\noptimizer = torch.optim.SGD(net.parameters(), lr=1e-9)"
+        + _LOOP,
         old="""net = nn.Linear(3, 1)
 optimizer = torch.optim.SGD(net.parameters(), lr=1e-9)
 for step in range(3):

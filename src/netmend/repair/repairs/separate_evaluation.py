@@ -129,7 +129,9 @@ def _rest_for_training(case: Case, training: Flow, evaluation: Flow) -> FileEdit
                 continue
             if any(node is rows.node for node in ast.walk(held.node)):
                 continue
-            bound, text = (held.slice.lower, ":{}") if held.slice.lower is not None else (held.slice.upper, "{}:")
+            bound, text = (
+                (held.slice.lower, ":{}") if held.slice.lower is not None else (held.slice.upper, "{}:")
+            )
             if bound is None:
                 continue
             part = text.format(held.file.source(bound))
@@ -151,15 +153,24 @@ def _labels_beside(case: Case, rows: _Rows) -> ast.expr | None:
     statement = rows.file.statement(rows.node)
     for flow in training_targets(case):
         for step in flow:
-            if isinstance(step.node, ast.Name) and step.file is rows.file and not step.path:
-                if rows.file.statement(step.node) is statement and step.node is not rows.node:
-                    return step.node
+            if step.path or not isinstance(step.node, ast.Name) or step.node is rows.node:
+                continue
+            if step.file is rows.file and rows.file.statement(step.node) is statement:
+                return step.node
     # `x_train = x` and `y_train = y` on neighbouring lines.
     for flow in training_targets(case):
         for step in flow:
-            if step.kind == "bound" and isinstance(step.node, ast.Name) and step.file is rows.file and not step.path:
-                if statement is not None and abs(step.node.lineno - statement.lineno) <= 2:
-                    return step.node
+            if (
+                (
+                    step.kind == "bound"
+                    and isinstance(step.node, ast.Name)
+                    and step.file is rows.file
+                    and not step.path
+                )
+                and statement is not None
+                and abs(step.node.lineno - statement.lineno) <= 2
+            ):
+                return step.node
     return None
 
 
@@ -167,7 +178,12 @@ def _apart(training: Flow, evaluation: Flow) -> FileEdits:
     """`x[:800]` and `x[700:]`: evaluation begins at 800."""
     for one in _rows(training):
         for other in _rows(evaluation):
-            if one.slice is None or other.slice is None or one.base != other.base or one.file is not other.file:
+            if (
+                one.slice is None
+                or other.slice is None
+                or one.base != other.base
+                or one.file is not other.file
+            ):
                 continue
             end, start = one.slice.upper, other.slice.lower
             if end is None or start is None or one.slice.lower is not None:
@@ -178,7 +194,11 @@ def _apart(training: Flow, evaluation: Flow) -> FileEdits:
             edits: FileEdits = ()
             for node in ast.walk(one.file.tree):
                 # The labels are cut by the same numbers.
-                if isinstance(node, ast.Slice) and ast.dump(node) == ast.dump(other.slice) and node.lower is not None:
+                if (
+                    isinstance(node, ast.Slice)
+                    and ast.dump(node) == ast.dump(other.slice)
+                    and node.lower is not None
+                ):
                     edits = (*edits, *replace(one.file, node.lower, one.file.source(end)))
             return edits
     return ()
@@ -202,12 +222,20 @@ def _held_out(training: Flow, evaluation: Flow) -> FileEdits:
         ):
             continue
         bound = binding_of(step.file, node)
-        target = bound.statement.targets[0] if bound is not None and isinstance(bound.statement, ast.Assign) else None
+        target = (
+            bound.statement.targets[0]
+            if bound is not None and isinstance(bound.statement, ast.Assign)
+            else None
+        )
         if bound is None or not isinstance(target, ast.Tuple) or not isinstance(bound.value, ast.Call):
             continue
         names = [part.id for part in target.elts if isinstance(part, ast.Name)]
         how = last_name(bound.value.func)
-        if len(names) != len(target.elts) or node.id not in names or how not in ("random_split", "train_test_split"):
+        if (
+            len(names) != len(target.elts)
+            or node.id not in names
+            or how not in ("random_split", "train_test_split")
+        ):
             continue
         place = names.index(node.id)
         other = names[place + 1] if how == "train_test_split" and place % 2 == 0 else None
@@ -301,7 +329,11 @@ SeparateEvaluation.EXAMPLES = (
     ),
     Example(
         "split in the order of the classes",
-        before=_HEAD + "y = torch.arange(24) // 12\nx_train, y_train = x[:12], y[:12]\nx_val, y_val = x[12:], y[12:]" + _TRAIN,
+        before=_HEAD
+        + "y = torch.arange(24) // 12\nx_train, y_train = x[:12], y[:12]\nx_val, y_val = x[12:], y[12:]"
+        + _TRAIN.replace(
+            "(net(x_val).argmax(1) == y_val).float().mean()", "nn.functional.cross_entropy(net(x_val), y_val)"
+        ),
         old="y = torch.arange(24) // 12\n",
         new="y = torch.arange(24) // 12\norder = torch.randperm(len(x))\nx, y = x[order], y[order]\n",
         mark="x_val, y_val =",

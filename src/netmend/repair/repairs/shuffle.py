@@ -120,7 +120,9 @@ Shuffle.EXAMPLES = (
     ),
     Example(
         "a constant elsewhere",
-        before=_HEAD + "MIX = False\nloader = DataLoader(TensorDataset(x, y), batch_size=4, shuffle=MIX)" + _LOOP,
+        before=_HEAD
+        + "MIX = False\nloader = DataLoader(TensorDataset(x, y), batch_size=4, shuffle=MIX)"
+        + _LOOP,
         old="MIX = False",
         new="MIX = True",
         mark="DataLoader(",

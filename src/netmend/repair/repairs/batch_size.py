@@ -1,0 +1,158 @@
+"""R408."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.measures.data import batch_size, training_samples
+from netmend.repair.batch_places import loader_of, set_batch_size
+from netmend.repair.repair import Case, Example, change, register
+from netmend.vocabulary.change import SHORT_SEARCH, Change
+
+
+@register
+@dataclass(frozen=True)
+class BatchSize:
+    """Cut batches of a usual size.
+
+    Batches of one or two samples give noise, above all to batch normalisation; batches of nearly all samples leave hardly any
+    updates. Sizes between 16 and 256 are tried, so that an epoch has some hundred updates where there are enough samples.
+    """
+
+    code: ClassVar[str] = "R408"
+    cures: ClassVar[tuple[str, ...]] = ("HYP-BATCH-SMALL", "HYP-BATCH-LARGE", "HYP-BATCH-NONE")
+    effort: ClassVar[int] = SHORT_SEARCH
+    explores: ClassVar[bool] = False
+
+    updates: int = 100  # in an epoch, about
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        loader = loader_of(case)
+        present = (None if loader is None else loader.batch_size) or batch_size(case.trace)
+        if present is None:
+            return
+        for size in self._sizes(case, present):
+            cost = 1.0 if size > present else min(3.0, math.sqrt(present / size))
+            faces = set_batch_size(case, size)
+            yield from change(
+                self, case, f"batches of {present} → {size}", faces, knob="batch size", cost=cost
+            )
+
+    def _sizes(self, case: Case, present: int) -> list[int]:
+        samples = training_samples(case.trace)
+        if case.cause == "HYP-BATCH-SMALL":
+            # Fewer updates are made with larger batches: both ends of what is usual.
+            return [size for size in (32, 8) if size > present and (samples is None or size <= samples // 4)]
+        usual = 32 if samples is None else 2 ** round(math.log2(max(1.0, samples / self.updates)))
+        first = min(max(usual, 16), 256)
+        return [size for size in (first, 4 * first) if size < present]
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        Example(
+            "a loader with batches of two",
+            before="""
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+BATCH = 2
+data = TensorDataset(torch.randn(200, 3), torch.randn(200, 1))
+loader = DataLoader(data, batch_size=BATCH, shuffle=True)
+model = nn.Linear(3, 1)
+opt = torch.optim.SGD(model.parameters(), lr=0.01)
+for x, y in loader:
+    opt.zero_grad()
+    nn.functional.mse_loss(model(x), y).backward()
+    opt.step()
+""",
+            old="BATCH = 2",
+            new="BATCH = 32",
+            mark="DataLoader(data",
+        ),
+        Example(
+            "no size is given",
+            before="""
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+loader = DataLoader(TensorDataset(torch.randn(150, 3), torch.randn(150, 1)), shuffle=True)
+model = nn.Linear(3, 1)
+opt = torch.optim.SGD(model.parameters(), lr=0.01)
+for x, y in loader:
+    opt.zero_grad()
+    nn.functional.mse_loss(model(x), y).backward()
+    opt.step()
+""",
+            old="shuffle=True)",
+            new="shuffle=True, batch_size=32)",
+            mark="DataLoader(Tensor",
+        ),
+        Example(
+            "slices in a generator",
+            before="""
+import torch
+from torch import nn
+
+def batches(x, y, size):
+    order = torch.randperm(len(x))
+    for start in range(0, len(x), size):
+        chosen = order[start:start + size]
+        yield x[chosen], y[chosen]
+
+model = nn.Linear(3, 1)
+opt = torch.optim.SGD(model.parameters(), lr=0.01)
+inputs, targets = torch.randn(1000, 3), torch.randn(1000, 1)
+for epoch in range(3):
+    for x, y in batches(inputs, targets, 500):
+        opt.zero_grad()
+        nn.functional.mse_loss(model(x), y).backward()
+        opt.step()
+""",
+            old="targets, 500)",
+            new="targets, 16)",
+            mark="for x, y",
+            cause="HYP-BATCH-LARGE",
+        ),
+        Example(
+            "a number that is written twice",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(3, 1)
+opt = torch.optim.SGD(model.parameters(), lr=0.01)
+inputs, targets = torch.randn(60, 3), torch.randn(60, 1)
+for epoch in range(3):
+    for i in range(0, 60, 1):
+        opt.zero_grad()
+        nn.functional.mse_loss(model(inputs[i:i + 1]), targets[i:i + 1]).backward()
+        opt.step()
+""",
+            old="""    for i in range(0, 60, 1):
+        opt.zero_grad()
+        nn.functional.mse_loss(model(inputs[i:i + 1]), targets[i:i + 1]).backward()
+""",
+            new="""    for i in range(0, 60, 8):
+        opt.zero_grad()
+        nn.functional.mse_loss(model(inputs[i:i + 8]), targets[i:i + 8]).backward()
+""",
+            mark="for i in",
+        ),
+        Example(
+            "all samples at once: nothing to be set here",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(3, 1)
+opt = torch.optim.SGD(model.parameters(), lr=0.01)
+inputs, targets = torch.randn(600, 3), torch.randn(600, 1)
+for epoch in range(5):
+    opt.zero_grad()
+    nn.functional.mse_loss(model(inputs), targets).backward()
+    opt.step()
+""",
+            mark="for epoch",
+            cause="HYP-BATCH-NONE",
+        ),
+    )

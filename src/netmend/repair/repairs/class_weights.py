@@ -1,0 +1,145 @@
+"""R211."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.measures.labels import label_counts
+from netmend.repair.code import File
+from netmend.repair.losses import criterion_of
+from netmend.repair.naming import spelled
+from netmend.repair.output_uses import once
+from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.writing import add_argument
+from netmend.vocabulary import LossFact, TargetFact
+from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
+
+
+@register
+@dataclass(frozen=True)
+class ClassWeights:
+    """Weight the classes in the loss by how rare they are.
+
+    As many times as a class is rarer, as much more each of its samples counts; with the square root as a milder form. Rare classes
+    are found more often then, and frequent ones are missed more often: the accuracy over all samples may fall.
+    """
+
+    code: ClassVar[str] = "R211"
+    cures: ClassVar[tuple[str, ...]] = ("DAT-IMBALANCE",)
+    effort: ClassVar[int] = BY_FACTS
+    explores: ClassVar[bool] = False
+
+    most_classes: int = 30  # longer lists of weights nobody writes down
+    least_ratio: float = 1.5  # of the most frequent to the rarest class, from which weights make a difference
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        loss = case.loss
+        criterion = None if loss is None else criterion_of(case, loss)
+        if loss is None or criterion is None:
+            return
+        counts = self._counts(case, loss)
+        if len(counts) < 2 or max(counts.values()) < self.least_ratio * min(counts.values()):
+            return
+        places = [criterion.created] if criterion.created is not None else list(criterion.calls)
+        for power, how in ((1.0, "by how rare it is"), (0.5, "by the root of how rare it is")):
+            edits: FileEdits = ()
+            for file, call in places:
+                edits = (*edits, *self._weighted(case, file, call, criterion.kind, counts, power))
+            yield from change(self, case, f"each class weighted {how}", once(edits), knob="class weights")
+
+    @staticmethod
+    def _counts(case: Case, loss: LossFact) -> Mapping[int, int]:
+        """Samples per class, with the classes from 0 on."""
+        target = case.trace.get(TargetFact, loss.name)
+        found = (
+            target.class_counts if target is not None and target.class_counts else label_counts(case.trace)
+        )
+        counts = {int(float(label)): count for label, count in found.items() if float(label) >= 0}
+        return counts if min(counts, default=1) == 0 else {}
+
+    def _weighted(
+        self, case: Case, file: File, call: ast.Call, kind: str, counts: Mapping[int, int], power: float
+    ) -> FileEdits:
+        if any(keyword.arg in ("weight", "pos_weight") or keyword.arg is None for keyword in call.keywords):
+            return ()
+        tensor, extra = spelled(file, "torch.tensor")
+        device = case.model.device if case.model is not None else ""
+        where = f', device="{device}"' if device.startswith("cuda") else ""
+        if kind == "binary_cross_entropy_with_logits" and set(counts) == {0, 1}:
+            ratio = (counts[0] / counts[1]) ** power
+            return (*add_argument(file, call, f"pos_weight={tensor}({ratio:.3g}{where})"), *extra)
+        if kind not in ("cross_entropy", "nll_loss") or max(counts) >= self.most_classes:
+            return ()
+        width = self._width(case, max(counts) + 1)
+        mean = sum(counts.values()) / len(counts)
+        numbers = [(mean / counts[label]) ** power if label in counts else 1.0 for label in range(width)]
+        text = ", ".join(f"{number:.3g}" for number in numbers)
+        return (*add_argument(file, call, f"weight={tensor}([{text}]{where})"), *extra)
+
+    @staticmethod
+    def _width(case: Case, seen: int) -> int:
+        loss = case.loss
+        given = (
+            next((o.shape for o in loss.operands if o.role == "prediction"), ()) if loss is not None else ()
+        )
+        return given[1] if len(given) > 1 and given[1] >= seen else seen
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        Example(
+            "several classes",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 2)
+criterion = nn.CrossEntropyLoss()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = criterion(model(torch.randn(4, 2)), torch.tensor([0, 0, 0, 1]))
+    loss.backward()
+    optimizer.step()
+""",
+            old="nn.CrossEntropyLoss()",
+            new="nn.CrossEntropyLoss(weight=torch.tensor([0.667, 2]))",
+            mark="nn.CrossEntropyLoss",
+        ),
+        Example(
+            "yes or no, the milder form",
+            before="""
+import torch
+import torch.nn.functional as F
+from torch import nn
+model = nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+y = torch.tensor([[0.0], [0.0], [0.0], [0.0], [1.0]])
+for step in range(3):
+    optimizer.zero_grad()
+    loss = F.binary_cross_entropy_with_logits(model(torch.randn(5, 2)), y)
+    loss.backward()
+    optimizer.step()
+""",
+            old=", y)",
+            new=", y, pos_weight=torch.tensor(2))",
+            mark="loss = ",
+            nth=1,
+        ),
+        Example(
+            "classes that are about equally frequent",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 2)
+criterion = nn.CrossEntropyLoss()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = criterion(model(torch.randn(4, 2)), torch.tensor([0, 0, 1, 1]))
+    loss.backward()
+    optimizer.step()
+""",
+            mark="nn.CrossEntropyLoss",
+        ),
+    )

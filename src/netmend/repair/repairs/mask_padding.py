@@ -1,0 +1,265 @@
+"""R210."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.measures.batches import padding
+from netmend.localise.source import last_name
+from netmend.repair.code import File
+from netmend.repair.dataflow import PASSING, uses
+from netmend.repair.losses import criterion_of
+from netmend.repair.naming import qualified
+from netmend.repair.output_uses import once
+from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.writing import add_argument, replace
+from netmend.vocabulary import LossFact, ModuleFact, TargetFact
+from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
+
+_MASKS = {
+    "TransformerEncoder": "src_key_padding_mask",
+    "TransformerEncoderLayer": "src_key_padding_mask",
+    "MultiheadAttention": "key_padding_mask",
+}
+
+
+@register
+@dataclass(frozen=True)
+class MaskPadding:
+    """Leave padding out: of the loss with `ignore_index`, of a mean over the words, of attention.
+
+    Where most of a sequence is padding, it drowns what is to be learned. The padding token is that of the embedding, or the
+    token that fills the sequences up.
+    """
+
+    code: ClassVar[str] = "R210"
+    cures: ClassVar[tuple[str, ...]] = ("INP-MASK-MISSING",)
+    effort: ClassVar[int] = BY_FACTS
+    explores: ClassVar[bool] = True
+
+    least_share: float = 0.15  # of padding among the tokens, from which it weighs
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        told = None if case.fault is None else case.trace.get(LossFact, case.fault.component)
+        loss = told or next((loss for loss in case.trace.losses if loss.backward is not None), None)
+        label = None if loss is None else self._label(case, loss)
+        if loss is not None and label is not None:
+            edits = self._ignored(case, loss, label)
+            yield from change(self, case, f"ignore_index={label}", edits, knob="ignore_index")
+        filled = padding(case.trace)
+        if filled is not None and filled[1] >= self.least_share:
+            yield from change(
+                self, case, "padding is left out inside the model", self._inside(case, filled[0]), knob="mask"
+            )
+
+    def _label(self, case: Case, loss: LossFact) -> int | None:
+        """The class that stands for padding among the targets of every token."""
+        counts = {} if (target := case.trace.get(TargetFact, loss.name)) is None else target.class_counts
+        total = sum(counts.values())
+        if loss.criterion not in ("cross_entropy", "nll_loss") or not total:
+            return None
+        rows = next((o.shape for o in loss.operands if o.role == "prediction"), (0,))[0]
+        shapes = [shape for model in case.trace.models for shape in model.input_shapes[:1]]
+        per_token = any(len(shape) > 1 and rows >= shape[0] * shape[1] for shape in shapes) or any(
+            len(operand.shape) > 1 for operand in loss.operands if operand.role == "target"
+        )
+        if not per_token:
+            return None
+        tokens = [
+            int(layer.settings["padding_idx"])
+            for layer in case.trace.all(ModuleFact)
+            if "Embedding" in layer.kind and layer.settings.get("padding_idx") is not None
+        ]
+        filled = padding(case.trace)
+        likely = [*tokens, *([filled[0]] if filled is not None else [])]
+        name, count = max(counts.items(), key=lambda item: item[1])
+        for token in likely:
+            if counts.get(str(token), 0) >= self.least_share * total:
+                return None if loss.settings.get("ignore_index") == token else token
+        common = name.lstrip("-").isdigit() and count >= self.least_share * total
+        return (
+            int(name)
+            if common and case.fault is not None and int(name) != loss.settings.get("ignore_index")
+            else None
+        )
+
+    @staticmethod
+    def _ignored(case: Case, loss: LossFact, label: int) -> FileEdits:
+        criterion = criterion_of(case, loss)
+        if criterion is None:
+            return ()
+        places = [criterion.created] if criterion.created is not None else list(criterion.calls)
+        edits: FileEdits = ()
+        for file, call in places:
+            given = next((keyword.value for keyword in call.keywords if keyword.arg == "ignore_index"), None)
+            text = _named(case, file, label)
+            edits = (
+                *edits,
+                *(
+                    add_argument(file, call, f"ignore_index={text}")
+                    if given is None
+                    else replace(file, given, text)
+                ),
+            )
+        return once(edits)
+
+    def _inside(self, case: Case, token: int) -> FileEdits:
+        """Means over the words, and attention, behind an embedding."""
+        edits: FileEdits = ()
+        for layer in case.trace.all(ModuleFact):
+            found = (
+                case.code.call_at(layer.called)
+                if "Embedding" in layer.kind and len(layer.output_shapes) == 1
+                else None
+            )
+            if (
+                found is None
+                or len(layer.output_shapes[0]) != 3
+                or layer.input_shapes[0] != layer.output_shapes[0][:2]
+            ):
+                continue
+            file, call = found
+            ids = call.args[0] if call.args else None
+            if (
+                not isinstance(ids, ast.Name | ast.Attribute)
+                or last_name(call.func) != layer.name.rpartition(".")[2]
+            ):
+                continue
+            by_name = {
+                m.name.rpartition(".")[2]: m for m in case.trace.all(ModuleFact) if m.order is not None
+            }
+            kept = frozenset(
+                name
+                for name, module in by_name.items()
+                if module.output_shapes and module.output_shapes[0][:2] == layer.input_shapes[0]
+            )
+            through = (
+                (PASSING - {"view", "reshape", "permute", "transpose"})
+                | kept
+                | {"relu", "dropout", "tanh", "gelu"}
+            )
+            for use in uses(case.code, file, call, through):
+                if use.file is not file:
+                    continue
+                module = by_name.get(use.function)
+                if use.method == "mean" or use.function == "mean":
+                    edits = (*edits, *_masked_mean(file, use.user, use.value, file.source(ids), token))
+                elif module is not None and module.kind in _MASKS and isinstance(use.user, ast.Call):
+                    name = _MASKS[module.kind]
+                    if not any(keyword.arg == name for keyword in use.user.keywords):
+                        text = f"{name}={file.source(ids)} == {token}"
+                        edits = (*edits, *add_argument(file, use.user, text))
+        return once(edits)
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        Example(
+            "a loss over all tokens; the padding has a name",
+            before="""
+import torch
+from torch import nn
+PAD = 0
+class Tagger(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.emb = nn.Embedding(5, 4, padding_idx=PAD)
+        self.out = nn.Linear(4, 3)
+    def forward(self, ids):
+        return self.out(self.emb(ids))
+model = Tagger()
+criterion = nn.CrossEntropyLoss()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+ids = torch.tensor([[1, 2, 0, 0], [3, 0, 0, 0]])
+for step in range(3):
+    optimizer.zero_grad()
+    loss = criterion(model(ids).view(-1, 3), torch.tensor([1, 2, 0, 0, 1, 0, 0, 0]))
+    loss.backward()
+    optimizer.step()
+""",
+            old="nn.CrossEntropyLoss()",
+            new="nn.CrossEntropyLoss(ignore_index=PAD)",
+            mark="nn.CrossEntropyLoss",
+        ),
+        Example(
+            "a mean over the words",
+            before="""
+import torch
+from torch import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.emb, self.fc = nn.Embedding(9, 4), nn.Linear(4, 2)
+    def forward(self, ids):
+        words = self.emb(ids)
+        pooled = words.mean(dim=1)
+        return self.fc(pooled)
+model = Net()
+criterion = nn.CrossEntropyLoss()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    ids = torch.randint(1, 9, (8, 6)) * (torch.arange(6) < torch.randint(1, 4, (8, 1)))
+    loss = criterion(model(ids), torch.randint(0, 2, (8,)))
+    loss.backward()
+    optimizer.step()
+""",
+            old="words.mean(dim=1)",
+            new="(words * (ids != 0).unsqueeze(-1)).sum(dim=1) / (ids != 0).sum(dim=1, keepdim=True).clamp(min=1)",
+            mark="words.mean",
+        ),
+        Example(
+            "classes of whole samples",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 3)
+criterion = nn.CrossEntropyLoss()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = criterion(model(torch.randn(4, 2)), torch.tensor([0, 0, 1, 2]))
+    loss.backward()
+    optimizer.step()
+""",
+            mark="nn.CrossEntropyLoss",
+        ),
+    )
+
+
+def _named(case: Case, file: File, label: int) -> str:
+    """The constant of the file that is the embedding's padding, else the number."""
+    for call in file.calls("Embedding", "pad_sequence"):
+        for keyword in call.keywords:
+            value = keyword.value
+            if keyword.arg in ("padding_idx", "padding_value") and isinstance(value, ast.Name):
+                for node in file.tree.body:
+                    if (
+                        isinstance(node, ast.Assign)
+                        and value.id in map(last_name, node.targets)
+                        and isinstance(node.value, ast.Constant)
+                        and node.value.value == label
+                    ):
+                        return value.id
+    return str(label)
+
+
+def _masked_mean(file: File, call: ast.AST, value: ast.expr, ids: str, token: int) -> FileEdits:
+    """`words.mean(dim=1)` over the words that are there."""
+    if not isinstance(call, ast.Call):
+        return ()
+    method = isinstance(call.func, ast.Attribute) and call.func.value is value
+    given = [*(call.args if method else call.args[1:]), *(k.value for k in call.keywords)]
+    if (
+        len(given) != 1
+        or ast.unparse(given[0]) not in ("1", "-2")
+        or (not method and not qualified(file, call.func))
+    ):
+        return ()
+    there, text = f"({ids} != {token})", file.source(value)
+    return replace(
+        file,
+        call,
+        f"({text} * {there}.unsqueeze(-1)).sum(dim=1) / {there}.sum(dim=1, keepdim=True).clamp(min=1)",
+    )
