@@ -56,6 +56,10 @@ def repair_program(
             raise UsageError(
                 f"{option} {file}: the directory {file.resolve().parent} does not exist; create it first"
             )
+        if file is not None and file.is_dir():
+            raise UsageError(f"{option} {file}: that is a directory; name a file")
+    if time_limit is not None and not time_limit > 0:
+        raise UsageError(f"--time-limit must be a number of seconds above 0, got {time_limit:g}")
     options = RepairOptions(
         parse_budget(budget),
         Measure(metric, metric_file, maximize),
@@ -83,8 +87,9 @@ def repair_program(
     if not wishes.quiet:
         console.print(report.repair_text(result, applied=wishes.apply))
     if wishes.apply:
-        for line in apply_result(result):
-            console.print(line, soft_wrap=True, highlight=False)
+        for line in list(apply_result(result)):
+            if not wishes.quiet:
+                console.print(line, soft_wrap=True, highlight=False, markup=False)
     healthy = result.diagnosis is not None and not result.diagnosis.faults and result.baseline.ran
     return 0 if result.verdict == PROVEN or (healthy and not result.version.parts) else 1
 

@@ -58,7 +58,7 @@ class RepairProgress:
         objective, value = problem.objective, problem.value(outcome)
         if objective is None or value is None:
             return
-        if self._best is None or objective.error(value) < objective.error(self._best):
+        if self._best is None or objective.gain(self._best, value) > 0:
             self._best = value
 
     def _line(self, problem: Problem) -> str:

@@ -12,7 +12,8 @@ from netmend.repair.code import Code, File
 from netmend.repair.naming import qualified, spelled
 from netmend.repair.repair import Case
 from netmend.repair.stacks import united
-from netmend.repair.writing import replace
+from netmend.repair.writing import replace, wrap
+from netmend.syntax.positions import lines_of
 from netmend.vocabulary import LossFact, ModuleFact
 from netmend.vocabulary.change import FileEdits
 
@@ -137,10 +138,10 @@ def _layer(case: Case, module: ModuleFact, new: str) -> FileEdits:
     if _is_layer(file, call.func, module.kind):
         name, extra = spelled(file, kind, like=call.func)
         return (*replace(file, call, f"{name}()"), *extra)
-    return united(
-        _named_class(place, node, kind)
-        for place, node in _classes(case.code, file, call.func, module.kind, 0)
-    )
+    classes = list(_classes(case.code, file, call.func, module.kind, 0))
+    if not classes:
+        return _from_table(case.code, file, call.func, new)
+    return united(_named_class(place, node, kind) for place, node in classes)
 
 
 def _gates(case: Case, module: ModuleFact) -> bool:
@@ -216,25 +217,53 @@ def _called(code: Code, file: File, call: ast.Call, function: str, new: str) -> 
     if chosen:
         return chosen
     if full.startswith("torch.") and last_name(call.func).rstrip("_") == function:
-        given = call.args[0] if call.args else next(iter(call.keywords), None)
-        value = given.value if isinstance(given, ast.keyword) else given
-        if value is None or isinstance(value, ast.Starred):
-            return ()
         wanted = (
             "torch.relu" if full.count(".") == 1 and target == "relu" else f"torch.nn.functional.{target}"
         )
         name, extra = spelled(file, wanted, like=call.func)
-        return (*replace(file, call, f"{name}({file.source(value)})"), *extra)
+        rest = _first_only(file, call)
+        return () if rest is None else (*replace(file, call.func, name), *rest, *extra)
     if isinstance(call.func, ast.Attribute) and call.func.attr.rstrip("_") == function and not full:
-        inner = file.source(call.func.value)
         if target == "relu":
-            return replace(file, call, f"{inner}.relu()")
+            return _behind(file, call, call.func.value, ".relu()")
         name, extra = spelled(file, f"torch.nn.functional.{target}")
-        return (*replace(file, call, f"{name}({inner})"), *extra)
+        closing = _behind(file, call, call.func.value, ")")
+        return (*wrap(file, call.func.value, f"{name}(", ""), *closing, *extra) if closing else ()
     if isinstance(call.func, ast.Call) and last_name(call.func.func) == "getattr" and len(call.func.args) > 1:
         return _text_at(code, file, call.func.args[1], repr(target))
     places = _classes(code, file, call.func, function, 0)
     return united(_named_class(place, node, f"torch.{target}") for place, node in places)
+
+
+def _first_only(file: File, call: ast.Call) -> FileEdits | None:
+    """Without the arguments behind the first: `softmax(x, dim=1)` → `softmax(x)`; None when the first is given by name."""
+    if not call.args or isinstance(call.args[0], ast.Starred):
+        return None
+    if len(call.args) == 1 and not call.keywords:
+        return ()
+    place, whole, lines = file.place(call.args[0]), file.place(call), lines_of(file.text)
+    start = lines.offset(place.end_line, place.end_column)
+    end = lines.offset(whole.end_line, whole.end_column)
+    if start is None or end is None:
+        return None
+    start = file.text.index(",", start)  # brackets of the argument itself may follow it
+    return file.edits(lines.edit(start, end - 1, ""))
+
+
+def _behind(file: File, call: ast.Call, value: ast.expr, text: str) -> FileEdits:
+    """Another method in the place of the last one; what it is called on is not touched, as it may change as well."""
+    place, whole, lines = file.place(value), file.place(call), lines_of(file.text)
+    start, end = (
+        lines.offset(place.end_line, place.end_column),
+        lines.offset(whole.end_line, whole.end_column),
+    )
+    if start is None or end is None:
+        return ()
+    dot = file.text.rindex(".", start, end)  # brackets around the value may come before it
+    inside = file.text[dot:end]
+    if "\n" in inside or inside.count("(") != 1:
+        dot = file.text.index(".", start)
+    return file.edits(lines.edit(dot, end, text))
 
 
 def _named_class(file: File, node: ast.expr, wanted: str) -> FileEdits:
@@ -264,6 +293,37 @@ def _classes(code: Code, file: File, node: ast.expr, kind: str, hops: int) -> It
         found = other.node_at(origin) if other is not None else None
         if other is not None and isinstance(found, ast.expr) and found is not node:
             yield from _classes(code, other, found, kind, hops + 1)
+
+
+def _from_table(code: Code, file: File, node: ast.expr, new: str) -> FileEdits:
+    """`TABLE[name]`, `TABLE.get(name)`, `getattr(nn, name)`: the name is another one where it was set."""
+    for _ in range(_MOST_HOPS):
+        if not isinstance(node, ast.Name | ast.Attribute):
+            break
+        origin = value_origin(code.sources, file.file, node)
+        other = code.file(origin.file)
+        found = other.node_at(origin) if other is not None else None
+        if other is None or not isinstance(found, ast.expr) or found is node:
+            return ()
+        file, node = other, found
+    if isinstance(node, ast.Call) and last_name(node.func) == "getattr" and len(node.args) > 1:
+        return _text_at(code, file, node.args[1], NAMES[new][0])
+    table: ast.expr | None = None
+    selector: ast.expr | None = None
+    if isinstance(node, ast.Subscript):
+        table, selector = node.value, node.slice
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
+        table, selector = node.func.value, node.args[0]
+    if table is None or selector is None:
+        return ()
+    whole: ast.AST | None = table
+    if not isinstance(table, ast.Dict):
+        origin = value_origin(code.sources, file.file, table)
+        other = code.file(origin.file)
+        whole = other.node_at(origin) if other is not None else None
+    keys = zip(whole.keys, whole.values, strict=True) if isinstance(whole, ast.Dict) else ()
+    wanted = next((k for k, v in keys if isinstance(k, ast.Constant) and _makes(v, new)), None)
+    return _text_at(code, file, selector, str(wanted.value)) if wanted is not None else ()
 
 
 def _by_text(code: Code, file: File, call: ast.Call, new: str) -> FileEdits:

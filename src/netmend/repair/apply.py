@@ -27,7 +27,7 @@ def applied(texts: Mapping[str, str], edits: Iterable[FileEdit]) -> dict[str, st
         if not spans:
             return None
         result[file] = carried_out(text, spans)
-        if file.endswith(".py") and not _parses(result[file]):
+        if not is_whole(file, result[file]):
             return None
     return result
 
@@ -37,9 +37,12 @@ def read(file: str) -> str:
     return Path(file).read_bytes().decode("utf-8", errors="surrogateescape")
 
 
-def _parses(text: str) -> bool:
+def is_whole(file: str, text: str) -> bool:
+    """Whether a text can be what a file holds: Python, where its name says so."""
+    if not file.endswith(".py"):
+        return True
     try:
-        ast.parse(text)
+        ast.parse(text.encode("utf-8", errors="surrogateescape"))  # bytes: the file may name its own encoding
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True

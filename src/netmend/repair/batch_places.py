@@ -24,7 +24,12 @@ _SAMPLERS = ("randint", "integers", "choice", "sample", "multinomial")
 def loader_of(case: Case) -> LoaderFact | None:
     """The loader of the training data: the one that the fault names, else the one that feeds training."""
     named = None if case.fault is None else case.trace.get(LoaderFact, case.fault.component)
-    return named or training_loader(case.trace)
+    if named is not None:
+        return named
+    # A loader that is made anew for every epoch is one to the reader.
+    marked = [loader for loader in case.trace.loaders if loader.phase == "training"]
+    same = marked and all(loader.created == marked[0].created for loader in marked)
+    return training_loader(case.trace) or (marked[0] if same else None)
 
 
 def set_batch_size(case: Case, size: int) -> Faces:

@@ -11,12 +11,13 @@ from netmend.lint.engine.project import Project
 from netmend.lint.run import check_text
 from netmend.localise.source import Sources
 from netmend.repair.propose import for_fault, from_findings, to_explore
-from netmend.vocabulary import Diagnosis, Trace
-from netmend.vocabulary.change import BUDGET, Change
+from netmend.vocabulary import Diagnosis, Fault, Trace
+from netmend.vocabulary.change import BUDGET, BY_FACTS, Change
 from netmend.vocabulary.finding import Finding
 
 _MOST_PER_FAULT = 4
 _LEAST_SUSPICION = 0.02
+_SURE = 0.9
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class Candidates:
     called_for: tuple[Change, ...]  # by a told fault or a finding
     suspected: tuple[Change, ...]
     exploratory: tuple[Change, ...]
+    certain: tuple[Change, ...] = ()  # one for each mistake that is beyond doubt
     problems: tuple[str, ...] = ()
 
 
@@ -55,9 +57,23 @@ def candidates(
     healthy = not diagnosis.faults
     # A healthy program gets better by more training or a larger network; that mends nothing.
     exploratory = [change for change in explore if not (healthy and change.effort >= BUDGET)]
+    sure = [
+        changes[0]
+        for fault, changes in zip(diagnosis.faults, told, strict=True)
+        if changes and _is_sure(fault, changes[0])
+    ]
+    certain = {change.cause: change for change in (*reversed(sure), *reversed(agreed))}
     return Candidates(
-        tuple(called_for), tuple(_in_turn(suspects)), tuple(exploratory), tuple(dict.fromkeys(problems))
+        tuple(called_for),
+        tuple(_in_turn(suspects)),
+        tuple(exploratory),
+        tuple(certain.values()),
+        tuple(dict.fromkeys(problems)),
     )
+
+
+def _is_sure(fault: Fault, change: Change) -> bool:
+    return fault.confidence >= _SURE and change.effort <= BY_FACTS
 
 
 def findings_of(sources: Sources, files: Iterable[str]) -> list[Finding]:

@@ -9,6 +9,19 @@ from netmend.localise.source import Function, last_name
 from netmend.repair.code import Code, File
 from netmend.repair.loop_code import Loop, names_in, targets_of
 
+_MAKERS = (
+    "zeros",
+    "randn",
+    "ones",
+    "rand",
+    "zeros_like",
+    "new_zeros",
+    "empty",
+    "tensor",
+    "full",
+    "stack",
+    "cat",
+)
 _CUTS = ("detach", "detach_", "item", "data", "numpy", "tolist", "size", "shape", "argmax")
 
 
@@ -107,31 +120,47 @@ def form_of(code: Code, file: File, name: str, near: ast.AST, is_pair: bool) -> 
     for node in ast.walk(scope):
         if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
             continue
-        if any(file.source(target) == name for target in targets_of(node)):
-            form = _form(code, file, node.value)
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            place = _place(file, target, name)
+            form = "" if place is None else _form(code, file, node.value, place)
             if form:
                 return form
     return "tuple" if is_pair else "tensor"
 
 
-def _form(code: Code, file: File, value: ast.expr) -> str:
-    if isinstance(value, ast.Tuple):
+def _place(file: File, target: ast.expr, name: str) -> list[int] | None:
+    """Where a name stands in what is assigned to: [] when it is all of it; None when it is not there."""
+    if isinstance(target, ast.Tuple | ast.List):
+        for index, part in enumerate(target.elts):
+            inner = _place(file, part, name)
+            if inner is not None:
+                return [index, *inner]
+        return None
+    return [] if file.source(target) == name else None
+
+
+def _form(code: Code, file: File, value: ast.expr, place: list[int]) -> str:
+    if place and isinstance(value, ast.Tuple | ast.List) and place[0] < len(value.elts):
+        return _form(code, file, value.elts[place[0]], place[1:])
+    if not place and isinstance(value, ast.Tuple):
         return "tuple"
-    if isinstance(value, ast.List | ast.ListComp):
+    if not place and isinstance(value, ast.List | ast.ListComp):
         return "list"
     if not isinstance(value, ast.Call):
         return ""
     called = last_name(value.func)
-    if called in ("zeros", "randn", "ones", "rand", "zeros_like", "new_zeros", "empty", "tensor", "full"):
+    if called in _MAKERS:
         return "tensor"
-    if called in ("tuple", "list"):
+    if called in ("tuple", "list") and not place:
         return called
-    for other in code.files(file.file):
+    if called in ("to", "cuda", "requires_grad_", "clone") and isinstance(value.func, ast.Attribute):
+        return _form(code, file, value.func.value, place)
+    for other in code.files(file.file) if called not in ("forward", "") else ():
         for node in ast.walk(other.tree):
             if isinstance(node, Function) and node.name == called:
                 for part in ast.walk(node):
-                    if isinstance(part, ast.Return) and part.value is not None and called != "forward":
-                        form = _form(code, other, part.value)
+                    if isinstance(part, ast.Return) and part.value is not None:
+                        form = _form(code, other, part.value, place)
                         if form:
                             return form
     return ""

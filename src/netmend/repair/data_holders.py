@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 from netmend.localise.source import last_name
 from netmend.repair.code import File
@@ -47,18 +48,36 @@ class Holder:
         return self.file.function(self.statement) or self.file.tree
 
 
+_KNOWN: WeakKeyDictionary[Case, dict[str, list[Flow]]] = WeakKeyDictionary()
+
+
 def training_inputs(case: Case) -> list[Flow]:
     """Where the inputs of training come from."""
-    return [flow for site in _forward_sites(case, training=True) for flow in _given(case, site, 0)]
+    return _remembered(case, "training", lambda: _inputs(case, training=True))
 
 
 def evaluation_inputs(case: Case) -> list[Flow]:
-    return [flow for site in _forward_sites(case, training=False) for flow in _given(case, site, 0)]
+    """Where the inputs of all other calls of the model come from."""
+    return _remembered(case, "evaluation", lambda: _inputs(case, training=False))
 
 
 def training_targets(case: Case) -> list[Flow]:
     loss = case.loss
-    return [] if loss is None or loss.called is None else list(_given(case, loss.called, 1))
+    if loss is None or loss.called is None:
+        return []
+    called = loss.called
+    return _remembered(case, "targets", lambda: list(_given(case, called, 1)))
+
+
+def _inputs(case: Case, training: bool) -> list[Flow]:
+    return [flow for site in _forward_sites(case, training) for flow in _given(case, site, 0)]
+
+
+def _remembered(case: Case, what: str, find: Callable[[], list[Flow]]) -> list[Flow]:
+    known = _KNOWN.setdefault(case, {})
+    if what not in known:
+        known[what] = find()
+    return known[what]
 
 
 def forward_calls(case: Case, training: bool) -> list[tuple[File, ast.Call]]:

@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path as Place
+from weakref import WeakKeyDictionary
 
 from netmend.localise.source import Function, last_name
 from netmend.repair.bindings import (
@@ -81,9 +82,29 @@ def flows(code: Code, file: File, node: ast.expr, path: Path = ()) -> list[Flow]
     return found
 
 
+class _Definitions:
+    """The program's own classes and functions by name; the first of a name counts."""
+
+    def __init__(self, code: Code) -> None:
+        self.classes: dict[str, tuple[File, ast.ClassDef]] = {}
+        self.functions: dict[str, tuple[File, Function]] = {}
+        for file in code.files():
+            for node in ast.walk(file.tree):
+                if isinstance(node, ast.ClassDef):
+                    self.classes.setdefault(node.name, (file, node))
+                elif isinstance(node, Function):
+                    self.functions.setdefault(node.name, (file, node))
+
+
+_KNOWN: WeakKeyDictionary[Code, _Definitions] = WeakKeyDictionary()
+
+
 class _Follower:
     def __init__(self, code: Code) -> None:
         self.code = code
+        if code not in _KNOWN:
+            _KNOWN[code] = _Definitions(code)
+        self.known = _KNOWN[code]
 
     def follow(
         self, file: File, node: ast.expr, path: Path, frame: Frame | None, hops: int
@@ -300,22 +321,19 @@ class _Follower:
                 yield (step, *way)
 
     def _class(self, call: ast.Call) -> tuple[File, ast.ClassDef] | None:
-        name = last_name(call.func)
-        found = self.code.definition(name, ast.ClassDef) if name[:1].isupper() or name[:1] == "_" else None
-        return (found[0], found[1]) if found and isinstance(found[1], ast.ClassDef) else None
+        return self.known.classes.get(last_name(call.func))
 
     def _function(self, file: File, call: ast.Call) -> tuple[File, Function] | None:
-        name = last_name(call.func)
         holder = call.func.value if isinstance(call.func, ast.Attribute) else None
-        found = self.code.definition(name, ast.FunctionDef) if name else None
-        if found is None or not isinstance(found[1], ast.FunctionDef):
+        found = self.known.functions.get(last_name(call.func))
+        if found is None:
             return None
         owner = found[0].owner(found[1])
         if holder is not None and owner is None and not isinstance(holder, ast.Name):
             return None  # `x[i].mean()`, with a function `mean` of the program's own
         if holder is None and owner is not None:
             return None
-        return found[0], found[1]
+        return found
 
 
 def _picked(node: ast.expr, path: Path) -> tuple[ast.expr, Path]:

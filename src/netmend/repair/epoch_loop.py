@@ -22,6 +22,7 @@ class Rounds:
     file: File
     loop: Loop
     count: ast.expr
+    start: int = 0  # what `range(1, 101)` begins with, where its end is written out
 
 
 def epoch_rounds(case: Case) -> Rounds | None:
@@ -36,7 +37,7 @@ def epoch_rounds(case: Case) -> Rounds | None:
                 return found  # folds, trials
             count = bound_of(loop)
             if count is not None:
-                found = Rounds(place.file, loop, count)
+                found = Rounds(place.file, loop, count, _start(loop, count))
         function = place.file.function(place.call)
         if function is not None and _makes(case, place.file, function):
             return found  # loops further out start anew
@@ -51,6 +52,14 @@ def bound_of(loop: Loop) -> ast.expr | None:
         return _compared(loop.test, loop) or _leaving(loop)
     call = counted(loop.iter)
     return None if call is None else _plain(call.args[min(1, len(call.args) - 1)])
+
+
+def _start(loop: Loop, count: ast.expr) -> int:
+    call = counted(loop.iter) if isinstance(loop, ast.For | ast.AsyncFor) else None
+    if call is None or len(call.args) != 2 or call.args[1] is not count:
+        return 0
+    first = literal(call.args[0])
+    return int(first) if first is not None and literal(count) is not None else 0
 
 
 def counted(node: ast.expr) -> ast.Call | None:

@@ -26,7 +26,7 @@ _LONG = 3000  # steps: longer runs are commonly given the lower, usual rate
 # What most programs use; SGD's with momentum is lower.
 _USUAL = {"SGD": 0.05, "Adagrad": 0.01, "Adadelta": 1.0, "Rprop": 0.01, "LBFGS": 1.0, "ASGD": 0.01}
 _USUAL_WITH_MOMENTUM = 0.02
-_LIMITS = {"SGD": (1e-5, 1.0)}
+_LIMITS = {"SGD": (1e-5, 1.0)}  # beyond them, weights that start at a wrong scale were measured
 
 
 def usual_rate(kind: str, repeated: float = 0.0) -> float:
@@ -55,7 +55,7 @@ def good_rate(
         wanted = wanted ** (2 / 3) * (usual * careful) ** (1 / 3)
     elif trace.run.steps > _LONG:
         wanted = math.sqrt(wanted * usual * careful)
-    low, high = _LIMITS.get(kind, (1e-6, 0.02))
+    low, high = _LIMITS.get(kind, (2e-4 * careful, 1e-2))
     return rounded(min(max(wanted, low), high))
 
 
@@ -91,4 +91,6 @@ def rounded(value: float) -> float:
 
 
 def rate_text(value: float) -> str:
-    return f"{value:.2g}"
+    """As people write it: `0.003`, `1.0`, `1e-05`."""
+    text = f"{float(f'{value:.2g}'):g}"
+    return f"{text}.0" if text.isdigit() else text

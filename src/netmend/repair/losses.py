@@ -122,7 +122,17 @@ def exchange(criterion: Criterion, to: str) -> FileEdits:
         file, call = criterion.created
         name, extra = spelled(file, f"torch.nn.{CLASSES[to]}", like=call.func)
         if not qualified(file, call.func).startswith("torch."):
-            return (*replace(file, call, f"{name}()"), *extra)  # made by a factory or looked up in a table
+            entries = [
+                value
+                for node in ast.walk(file.tree)
+                if isinstance(node, ast.Dict)
+                for value in node.values
+                if last_name(value) == CLASSES.get(criterion.kind)
+            ]
+            if len(entries) == 1:  # looked up in a table
+                name, extra = spelled(file, f"torch.nn.{CLASSES[to]}", like=entries[0])
+                return (*replace(file, entries[0], name), *extra)
+            return (*replace(file, call, f"{name}()"), *extra)
         edits += [replace(file, call.func, name), extra, *_dropped(file, call, to, 0)]
     else:
         for file, call in criterion.calls:

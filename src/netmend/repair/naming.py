@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
+from itertools import takewhile
 
 from netmend.repair.code import File
 from netmend.repair.writing import insert_after, insert_before, replace
@@ -18,7 +20,7 @@ def spelled(file: File, qualified: str, like: ast.expr | None = None) -> tuple[s
     the same way; beside `optim.SGD`, it is `optim.Adam`.
     """
     package, _, name = qualified.rpartition(".")
-    known = imports(file)
+    known = _known_at(file, like)
     for local, full in known.items():
         if full == qualified:
             return local, ()
@@ -35,17 +37,29 @@ def spelled(file: File, qualified: str, like: ast.expr | None = None) -> tuple[s
     if best:
         return best, ()
     line = f"from {package} import {name}"
-    found = [s for s in file.tree.body if isinstance(s, ast.Import | ast.ImportFrom)]
+    body = [s for s in file.tree.body if not _is_text(s)]
+    # Those at the top: others may stand below the place where the name is used.
+    found = list(takewhile(lambda s: isinstance(s, ast.Import | ast.ImportFrom), body))
     if found:
         return name, insert_after(file, found[-1], line)
-    body = [s for s in file.tree.body if not _is_text(s)]
     return name, insert_before(file, body[0], line) if body else ()
 
 
 def imports(file: File) -> dict[str, str]:
     """Local names and what they stand for: {"nn": "torch.nn", "Adam": "torch.optim.Adam"}."""
+    return _named(ast.walk(file.tree))
+
+
+def _known_at(file: File, place: ast.expr | None) -> dict[str, str]:
+    """Without those that only another function imports for itself."""
+    around = [] if place is None else list(file.parents(place))
+    own = (node for node in ast.walk(file.tree) if isinstance(node, ast.Import | ast.ImportFrom))
+    return _named(node for node in own if (function := file.function(node)) is None or function in around)
+
+
+def _named(nodes: Iterable[ast.AST]) -> dict[str, str]:
     known: dict[str, str] = {}
-    for node in ast.walk(file.tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 local = alias.asname or alias.name.partition(".")[0]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from netmend.trials.printed import HELD_OUT, HIGHER, LOWER, TRAINING
@@ -52,19 +53,25 @@ class Objective:
 
     def error(self, value: float | None) -> float:
         """The same on a scale where lower is better and nothing is below zero, as far as the measure has an end."""
-        if value is None:
-            return math.inf
+        return self.errors([value])[0]
+
+    def errors(self, values: Sequence[float | None]) -> list[float]:
+        """Errors of several values, all on one scale: beside 95, an accuracy of 0.9 is one of 0.9 %."""
+        known = [value for value in values if value is not None]
+        top = self._top(max(known, default=0.0)) if self.higher_is_better else None
+        return [math.inf if value is None else self._error(value, top) for value in values]
+
+    def _error(self, value: float, top: float | None) -> float:
         if not self.higher_is_better:
             return value
-        top = self._top(value)
         return -value if top is None else top - value
 
-    def _top(self, value: float) -> float | None:
+    def _top(self, highest: float) -> float | None:
         words = set(self.series.replace(":", " ").split())
         if words & _UNBOUNDED:
             return None
-        if value > _PERCENT:
-            return 100.0 if value <= 100 else None
+        if highest > _PERCENT:
+            return 100.0 if highest <= 100 else None
         return 1.0
 
     def gain(self, before: float | None, after: float | None) -> float:
@@ -73,7 +80,7 @@ class Objective:
             return -math.inf
         if before is None:
             return 1.0
-        old, new = self.error(before), self.error(after)
+        old, new = self.errors([before, after])
         if old <= 0 or new < 0:  # no end that the measure could reach: relative to its own size
             size = max(abs(before), abs(after), 1e-12)
             return (after - before) / size * (1 if self.higher_is_better else -1)
@@ -156,7 +163,8 @@ def _last(words: list[str], known: frozenset[str]) -> int:
 
 
 def _words(text: str) -> list[str]:
-    return "".join(sign.lower() if sign.isalnum() else " " for sign in text).split()
+    spaced = re.sub(r"([a-z])([A-Z])", r"\1 \2", text)
+    return "".join(sign.lower() if sign.isalnum() else " " for sign in spaced).split()
 
 
 def _is_useful(points: list[list[float]]) -> bool:

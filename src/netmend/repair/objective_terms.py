@@ -30,6 +30,8 @@ class Term:
     file: File
     node: ast.expr
     sign: int
+    # The unary minus signs and the right sides of + and - that it stands in, outermost first: turning one turns the term.
+    path: tuple[tuple[File, ast.UnaryOp | ast.BinOp], ...] = ()
 
 
 def objective(case: Case) -> tuple[File, ast.expr] | None:
@@ -56,6 +58,11 @@ def terms(case: Case) -> list[Term]:
     return [] if start is None else list(_terms(case.code, *start, 1, 0))
 
 
+def _within(found: Iterator[Term], file: File, node: ast.UnaryOp | ast.BinOp) -> Iterator[Term]:
+    for term in found:
+        yield Term(term.file, term.node, term.sign, ((file, node), *term.path))
+
+
 def _terms(code: Code, file: File, node: ast.expr, sign: int, depth: int) -> Iterator[Term]:
     if depth > _MOST_DEPTH:
         return
@@ -66,12 +73,12 @@ def _terms(code: Code, file: File, node: ast.expr, sign: int, depth: int) -> Ite
             yield Term(file, node, sign)
         else:
             yield from _terms(code, file, found[1], sign, deeper)
-    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
-        yield from _terms(code, file, node.operand, -sign if isinstance(node.op, ast.USub) else sign, deeper)
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        yield from _within(_terms(code, file, node.operand, -sign, deeper), file, node)
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
         yield from _terms(code, file, node.left, sign, deeper)
-        turned = -sign if isinstance(node.op, ast.Sub) else sign
-        yield from _terms(code, file, node.right, turned, deeper)
+        other = -sign if isinstance(node.op, ast.Sub) else sign
+        yield from _within(_terms(code, file, node.right, other, deeper), file, node)
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div):
         yield from _product(code, file, node, sign, deeper)
     elif isinstance(node, ast.Call):
@@ -177,22 +184,52 @@ def hinge(file: File, node: ast.expr) -> ast.expr | None:
     return given if given is not None and _is_sum(given) else None
 
 
+def all_turned(wrong: list[Term], right: list[Term]) -> FileEdits:
+    """The wrong terms turned: at the outermost sign that no right term shares, else each at its own place."""
+    edits: list[FileEdits] = []
+    waiting = list(wrong)
+    while waiting:
+        term = waiting[0]
+        shared = [
+            (file, node)
+            for file, node in term.path
+            if not any(node is other for kept in right for _, other in kept.path)
+        ]
+        if shared:
+            file, node = shared[0]
+            edits.append(_sign_turned(file, node))
+            waiting = [other for other in waiting if not any(node is seen for _, seen in other.path)]
+        else:
+            edits.append(turned(term.file, term.node))
+            waiting = waiting[1:]
+    return tuple(dict.fromkeys(edit for part in edits for edit in part))
+
+
 def turned(file: File, node: ast.expr) -> FileEdits:
-    """The sign of a summand turned at its own operator."""
+    """The sign of a summand turned at its own operator, or by a minus before it."""
     holder = file.parent(node)
     if isinstance(holder, ast.UnaryOp) and isinstance(holder.op, ast.USub):
-        return replace(file, holder, file.source(node))
+        return _sign_turned(file, holder)
     if isinstance(holder, ast.BinOp) and holder.right is node and isinstance(holder.op, ast.Add | ast.Sub):
-        left, right, lines = file.place(holder.left), file.place(node), lines_of(file.text)
-        start = lines.offset(left.end_line, left.end_column) or 0
-        between = file.text[start : lines.offset(right.line, right.column) or start]
-        old = "+" if isinstance(holder.op, ast.Add) else "-"
-        at = between.find(old)
-        if at < 0 or "#" in between:
-            return ()
-        return file.edits(lines.edit(start + at, start + at + 1, "-" if old == "+" else "+"))
+        return _sign_turned(file, holder)
     text = file.source(node)
     simple = isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript) or (
         isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div | ast.Pow)
     )
     return replace(file, node, f"-{text}" if simple else f"-({text})")
+
+
+def _sign_turned(file: File, node: ast.UnaryOp | ast.BinOp) -> FileEdits:
+    """A unary minus taken away; + for - and - for + between two summands."""
+    if isinstance(node, ast.UnaryOp):
+        bare = isinstance(node.operand, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
+        text = file.source(node.operand)
+        return replace(file, node, text if bare else f"({text})")
+    left, right, lines = file.place(node.left), file.place(node.right), lines_of(file.text)
+    start = lines.offset(left.end_line, left.end_column) or 0
+    between = file.text[start : lines.offset(right.line, right.column) or start]
+    old = "+" if isinstance(node.op, ast.Add) else "-"
+    at = between.find(old)
+    if at < 0 or "#" in between:
+        return ()
+    return file.edits(lines.edit(start + at, start + at + 1, "-" if old == "+" else "+"))

@@ -9,7 +9,7 @@ from netmend.diagnose.measures.heads import Head
 from netmend.diagnose.measures.labels import label_counts
 from netmend.localise.source import last_name
 from netmend.repair.code import File
-from netmend.repair.dataflow import uses
+from netmend.repair.dataflow import PASSING, uses
 from netmend.repair.heads_in_source import last_layer, model_calls
 from netmend.repair.repair import Case
 from netmend.repair.values import Faces, set_argument
@@ -108,6 +108,17 @@ def reads_classes(case: Case) -> bool:
         (use.method or use.function) in ("argmax", "topk") or _largest(use.user)
         for file, call in model_calls(case)
         for use in uses(case.code, file, call)
+    )
+
+
+def adds_one(case: Case) -> bool:
+    """Whether the index of the largest output is counted from 1: `out.argmax(1) + 1`."""
+    return any(
+        isinstance(use.user, ast.BinOp)
+        and isinstance(use.user.op, ast.Add)
+        and ast.unparse(use.user.right) == "1"
+        for file, call in model_calls(case)
+        for use in uses(case.code, file, call, PASSING | {"argmax"})
     )
 
 

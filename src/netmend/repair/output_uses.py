@@ -23,6 +23,21 @@ def once(edits: Iterable[FileEdit]) -> FileEdits:
     return tuple(dict.fromkeys(edits))
 
 
+def beside(edits: Iterable[FileEdit], others: Iterable[FileEdit]) -> FileEdits:
+    """The edits that do not lie within one of the others."""
+    taken = list(others)
+    return tuple(edit for edit in edits if not any(_holds(other, edit) for other in taken))
+
+
+def _holds(outer: FileEdit, inner: FileEdit) -> bool:
+    first, second = outer.edit, inner.edit
+    return (
+        outer.file == inner.file
+        and (first.line, first.column) <= (second.line, second.column)
+        and (second.end_line, second.end_column) <= (first.end_line, first.end_column)
+    )
+
+
 def scores_for_probabilities(code: Code, values: Iterable[Value], function: str = "sigmoid") -> FileEdits:
     """Values were probabilities and are scores now: thresholds and rounding have to follow."""
     edits: list[FileEdit] = []

@@ -14,12 +14,13 @@ from netmend.repair.version import Version
 from netmend.store import read_trace
 from netmend.trials.relocate import relocated
 from netmend.trials.runner import Runner
-from netmend.trials.trial import STOPPED, Limits, Outcome, Rule, Trial
+from netmend.trials.trial import FINISHED, Limits, Outcome, Rule, Trial
 from netmend.vocabulary import Diagnosis, Trace
 
 _EARLIEST = 0.4  # of the baseline's steps: before that, a slow start says nothing
 _SLACK = 0.02  # of the baseline's error: a trial that is this little better is not given up yet
 _PATIENCE = 8.0  # times the baseline's seconds, …
+_CRASH = 0.1  # trainings that a trial counts as which ends before its first step
 _GRACE = 30.0  # … and some: longer than that a trial hangs
 
 
@@ -44,6 +45,9 @@ class Problem:
     objective: Objective | None = None
     spent: float = 0.0  # trainings
     seconds: float = 0.0
+    _longest: int = (
+        0  # steps of the longest training so far: the unit of cost when the program as it is does not end
+    )
 
     @property
     def original(self) -> Version:
@@ -137,13 +141,13 @@ class Problem:
     def cost(self, outcome: Outcome) -> float:
         """In trainings of the program as it is, by its steps: the same on every machine."""
         base = self.baseline
-        if base is None or base.steps == 0:
-            return 1.0
-        if outcome.steps == 0:
-            return min(1.0, outcome.seconds / max(base.seconds, 1e-3)) if outcome.status != STOPPED else 1.0
-        return outcome.steps / base.steps
+        unit = base.steps if base is not None and base.ran else self._longest
+        if not unit:
+            return 1.0 if outcome.status == FINISHED else _CRASH
+        return outcome.steps / unit if outcome.steps else _CRASH
 
     def _pay(self, outcome: Outcome) -> None:
+        self._longest = max(self._longest, outcome.steps)
         self.spent += self.cost(outcome)
         self.seconds += outcome.seconds / max(1, self.runner.executor.jobs)
 

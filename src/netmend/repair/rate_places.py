@@ -202,6 +202,24 @@ def by_hand(case: Case) -> tuple[File, ast.expr] | None:
         factor = _factor(node)
         if factor is not None and number(case.code, file, factor, case.arguments) is not None:
             return file, factor
+    return _of_velocity(case, file, site)
+
+
+def _of_velocity(case: Case, file: File, site: Site) -> tuple[File, ast.expr] | None:
+    """`p -= LR * v` soon after backward(): the side that is a number."""
+    for node in ast.walk(file.tree):
+        near = isinstance(node, ast.AugAssign) and -3 <= node.lineno - site.line <= 12
+        if not near or not isinstance(node, ast.AugAssign) or not isinstance(node.op, ast.Sub):
+            continue
+        product = node.value
+        if isinstance(product, ast.BinOp) and isinstance(product.op, ast.Mult):
+            sides = [
+                side
+                for side in (product.left, product.right)
+                if number(case.code, file, side, case.arguments) is not None
+            ]
+            if len(sides) == 1:
+                return file, sides[0]
     return None
 
 

@@ -12,16 +12,18 @@ from netmend.repair.problem import Problem
 from netmend.repair.repair import REPAIRS, Case
 from netmend.repair.version import Part, Version
 from netmend.syntax.spans import Span
-from netmend.trials.trial import Outcome
+from netmend.trials.trial import STOPPED, Outcome
 from netmend.vocabulary import Diagnosis, Trace
 from netmend.vocabulary.change import SHORT_SEARCH, Change
 
 CLEAR_GAIN = 0.4  # of the error gone: no seed alone does that
 LEAST_GAIN = 0.1  # less is noise of one seed more often than not; between the two, a second seed decides
 CURED = 0.03  # of what can be wrong (accuracy) or of the constant answer's loss: nothing more to gain
+_LOOKED = 4  # changes after which a clear gain is taken without looking at the rest
 _ENOUGH = 0.9  # of the error gone, and nothing told any more: further trials are not worth their cost
 _ROUNDS = 6
 _SECOND_SEED = 101
+_HARM = 0.3  # of the error: what makes it grow by more is no mending
 _NO_WORSE = 0.05  # a part whose loss costs no more than this of the error is not needed
 
 
@@ -35,6 +37,9 @@ class Attempt:
     gain: float  # against the version it was made on
     cost: float
     accepted: bool = False
+
+
+Step = tuple[Version, Outcome, Change]  # a version that is better than the one before, and what made it so
 
 
 @dataclass
@@ -64,6 +69,9 @@ class Search:
             if version.parts and self._is_cured(best, diagnosis):
                 self.stopped = "the program learns, and nothing more is told"
                 break
+            if not version.parts and not diagnosis.faults and self._error(best) <= CURED:
+                self.stopped = "the program learns well, and nothing is told"
+                break
             step = self._round(version, best, found)
             if step is None and not self._is_cured(best, diagnosis):
                 step = self._together(version, best, found)
@@ -86,62 +94,78 @@ class Search:
         self.problems.extend(text for text in found.problems if text not in self.problems)
         return found, diagnosis
 
-    def _round(
-        self, version: Version, best: Outcome, found: Candidates
-    ) -> tuple[Version, Outcome, Change] | None:
-        """The best change of this round, or None. Changes that something calls for are all looked at before others are."""
-        for group in (found.called_for, found.suspected, found.exploratory):
-            chosen = self._tried(version, best, group)
+    def _round(self, version: Version, best: Outcome, found: Candidates) -> Step | None:
+        """The best change of this round, or None. What something calls for is looked at before anything else is.
+
+        Mistakes that are certain stay mended while the rest is tried, even if that alone did not help: programs have several
+        faults at once, and one hides the gain of mending another. What turns out not to be needed is dropped in the end.
+        """
+        chosen = self._tried(version, best, found.called_for)
+        if chosen is not None:
+            return chosen
+        certain = self._harmless(found.certain)
+        for group in (found.suspected, found.exploratory):
+            chosen = self._tried(version, best, group, certain)
             if chosen is not None:
                 return chosen
         return None
 
-    def _together(
-        self, version: Version, best: Outcome, found: Candidates
-    ) -> tuple[Version, Outcome, Change] | None:
+    def _harmless(self, changes: Sequence[Change]) -> tuple[Change, ...]:
+        """Those that did not make things worse when they were tried alone."""
+        known = {attempt.change: attempt for attempt in self.attempts}
+        return tuple(
+            change
+            for change in changes
+            if change in known and (known[change].status == STOPPED or known[change].gain > -_HARM)
+        )
+
+    def _together(self, version: Version, best: Outcome, found: Candidates) -> Step | None:
         """No change helped alone: several at once, chosen by what was learned from those before."""
-        changes = [*found.called_for, *found.suspected, *found.exploratory]
-        joint = Joint(changes, self.attempts)
+        joint = Joint([*found.called_for, *found.suspected, *found.exploratory], self.attempts)
         while joint.is_possible and self.problem.affordable >= 1:
             asked = [joint.ask() for _ in range(self.problem.runner.executor.jobs)]
-            batch = [
-                (made, change) for change in asked if (made := self._made(version, best, change)) is not None
-            ]
-            if not batch:
+            batch = []
+            for changes in filter(None, asked):
+                made = self._made(version, best, changes)
+                if made is None:
+                    joint.tell(changes, -math.inf)
+                else:
+                    batch.append((made, changes))
+            if not batch and not any(asked):
                 break
             outcomes = self.problem.run([made for made, _ in batch])
-            for (made, change), outcome in zip(batch, outcomes, strict=True):
+            for (made, changes), outcome in zip(batch, outcomes, strict=True):
                 gain = self.problem.gain(best, outcome)
-                self._note(change, outcome, gain)
-                joint.tell(change, gain)
+                self._note(_as_one(changes), outcome, gain)
+                joint.tell(changes, gain)
                 if gain >= CLEAR_GAIN:
-                    return made, outcome, change
+                    return made, outcome, changes[-1]
         return None
 
     def _tried(
-        self, version: Version, best: Outcome, group: Sequence[Change]
-    ) -> tuple[Version, Outcome, Change] | None:
+        self, version: Version, best: Outcome, group: Sequence[Change], before: tuple[Change, ...] = ()
+    ) -> Step | None:
         ready: list[tuple[Version, Outcome, Change, float]] = []
-        for batch in self._batches(version, best, group):
+        looked = 0
+        for batch in self._batches(version, best, group, before):
             outcomes = self.problem.run_all([(made, _races(change)) for made, change in batch])
             for (made, change), outcome in zip(batch, outcomes, strict=True):
                 gain = self.problem.gain(best, outcome)
                 self._note(change, outcome, gain)
                 if gain >= LEAST_GAIN:
                     ready.append((made, outcome, change, gain))
-            if any(self._is_enough(outcome, gain) for _, outcome, _, gain in ready):
+            looked += len(batch)
+            if any(self._is_enough(outcome, gain, looked) for _, outcome, _, gain in ready):
                 break
         for made, outcome, change, gain in sorted(ready, key=lambda item: -item[3]):
             if gain >= CLEAR_GAIN or self._holds(version, made):
-                self.attempts = [
-                    Attempt(a.change, a.status, a.value, a.gain, a.cost, a.accepted or a.change is change)
-                    for a in self.attempts
-                ]
-                return *self._as_patch(version, best.root, made, outcome, change), change
+                self._accept(change)
+                base = version if not before else made.without(len(made.parts) - 1) or version
+                return *self._as_patch(base, best.root, made, outcome, change, len(version.parts)), change
         return None
 
     def _batches(
-        self, version: Version, best: Outcome, group: Sequence[Change]
+        self, version: Version, best: Outcome, group: Sequence[Change], before: tuple[Change, ...]
     ) -> Iterable[list[tuple[Version, Change]]]:
         """As many at once as there are processes, within the budget."""
         waiting = list(group)
@@ -152,18 +176,22 @@ class Search:
                 change = waiting.pop(0)
                 if cost + change.cost > self.problem.affordable:
                     continue
-                made = self._made(version, best, change)
+                others = tuple(other for other in before if other.knob != change.knob)
+                made = self._made(version, best, (*others, change)) or self._made(version, best, (change,))
                 if made is not None:
                     batch.append((made, change))
                     cost += change.cost
             if batch:
                 yield batch
 
-    def _made(self, version: Version, best: Outcome, change: Change) -> Version | None:
-        """The version with a change as an intervention; None for what cannot be made or was tried before."""
-        made = version.extended(
-            change, best.root, self.problem.runner.target.directory, change.forced or None
-        )
+    def _made(self, version: Version, best: Outcome, changes: Sequence[Change]) -> Version | None:
+        """The version with changes as interventions; None for what cannot be made or was tried before."""
+        made: Version | None = version
+        directory, since = self.problem.runner.target.directory, len(version.parts)
+        for change in changes:
+            if made is None:
+                return None
+            made = made.extended(change, best.root, directory, change.forced or None, since)
         if made is None:
             return None
         name = (*sorted(made.texts.items()), ("", " ".join(made.current_arguments)))
@@ -171,6 +199,12 @@ class Search:
             return None
         self.seen.add(name)
         return made
+
+    def _accept(self, change: Change) -> None:
+        self.attempts = [
+            replace(attempt, accepted=attempt.accepted or attempt.change is change)
+            for attempt in self.attempts
+        ]
 
     def _note(self, change: Change, outcome: Outcome, gain: float) -> None:
         cost = self.problem.cost(outcome)
@@ -190,8 +224,11 @@ class Search:
         gain = self.problem.gain(self.problem.baseline, outcome)
         return self._error(outcome) <= CURED or (not diagnosis.faults and gain >= CLEAR_GAIN)
 
-    def _is_enough(self, outcome: Outcome, gain: float) -> bool:
-        return self._error(outcome) <= CURED or (gain >= _ENOUGH and not outcome.faults)
+    def _is_enough(self, outcome: Outcome, gain: float, looked: int) -> bool:
+        """Whether the other changes of a group may wait for the next round."""
+        if self._error(outcome) <= CURED or (gain >= _ENOUGH and not outcome.faults):
+            return True
+        return gain >= CLEAR_GAIN and looked >= _LOOKED
 
     def _error(self, outcome: Outcome) -> float:
         """The error where its size means something by itself, else infinite."""
@@ -222,10 +259,8 @@ class Search:
             version, best, change = step
         return version, best
 
-    def _near(
-        self, version: Version, best: Outcome, near: Sequence[Change]
-    ) -> tuple[Version, Outcome, Change] | None:
-        made = [(v, c) for c in near if (v := self._made(version, best, c)) is not None]
+    def _near(self, version: Version, best: Outcome, near: Sequence[Change]) -> Step | None:
+        made = [(v, c) for c in near if (v := self._made(version, best, (c,))) is not None]
         made = made[: max(0, int(self.problem.affordable))]
         outcomes = self.problem.run([v for v, _ in made])
         found = []
@@ -237,16 +272,16 @@ class Search:
         if not found:
             return None
         _, chosen, outcome, change = max(found, key=lambda item: item[0])
-        chosen, outcome = self._as_patch(version, best.root, chosen, outcome, change)
+        chosen, outcome = self._as_patch(version, best.root, chosen, outcome, change, len(version.parts))
         return _merged(chosen), outcome, change
 
     def _as_patch(
-        self, before: Version, root: str, made: Version, outcome: Outcome, change: Change
+        self, before: Version, root: str, made: Version, outcome: Outcome, change: Change, since: int
     ) -> tuple[Version, Outcome]:
         """The intervention becomes the patch where these differ; a patch that does not do the same is not one."""
         if not change.forced:
             return made, outcome
-        written = before.extended(change, root, self.problem.runner.target.directory)
+        written = before.extended(change, root, self.problem.runner.target.directory, since=since)
         if written is None:
             return made, outcome
         same = self.problem.run([written], race=False)[0]
@@ -259,10 +294,17 @@ class Search:
             smaller = version.without(index)
             if smaller is not None and smaller.parts and self.problem.affordable > -2:
                 outcome = self.problem.run([smaller], race=False)[0]
-                if self.problem.gain(best, outcome) >= -_NO_WORSE:
+                # A part that silences a fault is needed, even if the measure does without it.
+                if self.problem.gain(best, outcome) >= -_NO_WORSE and set(outcome.faults) <= set(best.faults):
                     version, best = smaller, outcome
             index -= 1
         return version, best
+
+
+def _as_one(changes: Sequence[Change]) -> Change:
+    """A combination, for the list of what was tried."""
+    titles = ", ".join(change.title for change in changes)
+    return replace(changes[-1], title=titles, knob=" + ".join(change.knob for change in changes))
 
 
 def _races(change: Change) -> bool:

@@ -64,7 +64,7 @@ def make_executor(options: RepairOptions) -> Executor:
 def repair(
     target: Target,
     options: RepairOptions,
-    prove: Callable[[Problem, Version, bool], tuple[Verification, list[Outcome], list[Outcome]]],
+    prove: Callable[[Problem, Version, bool, bool], tuple[Verification, list[Outcome], list[Outcome]]],
     told: Told | None = None,
     executor: Executor | None = None,
 ) -> Result:
@@ -92,10 +92,11 @@ def repair(
         verification: Verification | None = None
         before: list[Outcome] = []
         after: list[Outcome] = []
+        healthy = search.diagnosis is not None and not search.diagnosis.faults
         if version.parts:
             doing[0] = "proving"
             tell(doing[0], problem, None)
-            verification, before, after = prove(problem, version, options.strict)
+            verification, before, after = prove(problem, version, options.strict, healthy)
     finally:
         runner.close()
     return Result(

@@ -7,6 +7,7 @@ intervention changes the call. A value that was given on the command line is cha
 from __future__ import annotations
 
 import ast
+import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,7 +59,7 @@ def set_argument(
     origin = argument_origin(code.sources, site, name, position)
     if origin is None or origin.site == origin.used:
         return Faces(forced)
-    at_origin = _at_origin(code, origin.site, text, arguments, name)
+    at_origin = _at_origin(code, origin.site, text, arguments, file, value)
     return Faces(at_origin.edits, forced, at_origin.arguments) if at_origin else Faces(forced)
 
 
@@ -72,25 +73,30 @@ def set_value(code: Code, file: File, value: ast.expr, text: str, arguments: tup
     origin = value_origin(code.sources, file.file, value)
     if (origin.file, origin.line, origin.column) == (file.file, value.lineno, value.col_offset):
         return Faces(forced)
-    at_origin = _at_origin(code, origin, text, arguments, "")
+    at_origin = _at_origin(code, origin, text, arguments, file, value)
     return Faces(at_origin.edits, forced, at_origin.arguments) if at_origin else Faces(forced)
 
 
-def _at_origin(code: Code, origin: Site, text: str, arguments: tuple[str, ...], name: str) -> Faces:
+def _at_origin(
+    code: Code, origin: Site, text: str, arguments: tuple[str, ...], user: File, value: ast.expr
+) -> Faces:
+    """The change where `value`, an expression in the file `user`, was set."""
     if not origin.file.endswith(".py"):
-        return Faces(_in_configuration(code, origin, text))
+        return Faces(_in_configuration(code, origin, text, _keys(user, value)))
     file = code.file(origin.file)
     node = None if file is None else file.node_at(origin)
+    if isinstance(node, ast.Expr):  # `parser.add_argument(…)` is a statement too
+        node = node.value
     if file is None or not isinstance(node, ast.expr):
         return Faces()
     option = _option_around(file, node)
     if option is not None:
-        given = _given(arguments, _names(option), text)
+        given = _given(arguments, _names(option), _unquoted(text))
         if given is not None:
             return Faces(arguments=given)
         if node is option:  # no default: it has to be given
             long = next((name for name in _names(option) if name.startswith("--")), None)
-            return Faces(arguments=(*arguments, long, text)) if long else Faces()
+            return Faces(arguments=(*arguments, long, _unquoted(text))) if long else Faces()
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         text = repr(text) if text[:1] not in "'\"" else text
     elif not _is_literal(node):
@@ -121,8 +127,8 @@ def _names(option: ast.Call) -> list[str]:
 
 
 def _given(arguments: tuple[str, ...], names: list[str], text: str) -> tuple[str, ...] | None:
-    """The arguments with another value for an option; None when it was not given."""
-    for index, argument in enumerate(arguments):
+    """The arguments with another value for an option; None when it was not given. The last one given holds."""
+    for index, argument in reversed(list(enumerate(arguments))):
         option, equals, _ = argument.partition("=")
         if option in names:
             if equals:
@@ -132,22 +138,58 @@ def _given(arguments: tuple[str, ...], names: list[str], text: str) -> tuple[str
     return None
 
 
+def _unquoted(text: str) -> str:
+    """As it is typed on a command line: `'adam'` → `adam`."""
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text
+
+
+def _keys(file: File, value: ast.expr) -> set[str]:
+    """The keys by which an expression may ask for a setting: `config["lr"]`, `config.lr`, `float(config.get("lr"))`."""
+    if isinstance(value, ast.Name):
+        assigned = [
+            node.value
+            for node in ast.walk(file.tree)
+            if isinstance(node, ast.Assign)
+            and any(isinstance(target, ast.Name) and target.id == value.id for target in node.targets)
+        ]
+        found = {key for given in assigned if not isinstance(given, ast.Name) for key in _keys(file, given)}
+        return found | {value.id}
+    if isinstance(value, ast.Attribute):
+        return {value.attr}
+    if isinstance(value, ast.Subscript):
+        return {str(value.slice.value)} if isinstance(value.slice, ast.Constant) else set()
+    if isinstance(value, ast.Call) and value.args:
+        first = value.args[0]
+        return {str(first.value)} if isinstance(first, ast.Constant) else _keys(file, first)
+    return set()
+
+
 _SETTING = re.compile(
-    r"""(?P<before>^.*?["']?[\w.-]+["']?\s*[:=]\s*)(?P<value>[^,#}\]\s][^,#}\]]*?)(?P<after>\s*[,#}\]].*)?$"""
+    r"""(?:["'](?P<quoted>[^"']+)["']|(?<![\w.-])(?P<plain>[\w.-]+))\s*[:=]\s*"""
+    r"""(?P<value>"[^"]*"|'[^']*'|\[[^\]]*\]|[^\s,#}\]{\["'](?:[^,#}\]]*[^\s,#}\]])?)(?=\s*(?:[,#}\]]|$))"""
 )
 
 
-def _in_configuration(code: Code, origin: Site, text: str) -> FileEdits:
+def _in_configuration(code: Code, origin: Site, text: str, keys: set[str]) -> FileEdits:
     """A key of a YAML, JSON, TOML or INI file: its value on its line."""
-    whole = code.sources.text(origin.file)
-    lines = Lines(whole)
-    content = lines.content(origin.line)
-    match = _SETTING.match(content)
-    if match is None:
+    written = _as_setting(text, Path(origin.file).suffix)
+    lines = Lines(code.sources.text(origin.file))
+    found = list(_SETTING.finditer(lines.content(origin.line)))
+    if len(found) > 1:  # several keys on one line: the one that is asked for
+        found = [match for match in found if (match["quoted"] or match["plain"]) in keys]
+    if len(found) != 1 or written is None:
         return ()
-    start = lines.start(origin.line) + match.start("value")
-    old = match["value"]
-    if Path(origin.file).suffix == ".json" and old[:1] == '"' and text[:1] == "'":
-        text = f'"{text[1:-1]}"'
-    end = start + len(old)
-    return (FileEdit(str(code.sources.path(origin.file)), lines.edit(start, end, text)),)
+    start, end = (lines.start(origin.line) + offset for offset in found[0].span("value"))
+    return (FileEdit(str(code.sources.path(origin.file)), lines.edit(start, end, written)),)
+
+
+def _as_setting(text: str, suffix: str) -> str | None:
+    """A Python literal as a configuration file writes it; None for what is no literal."""
+    try:
+        value = ast.literal_eval(text)
+        written = str(value) if suffix in (".ini", ".cfg") else json.dumps(value)
+    except (ValueError, SyntaxError, TypeError):
+        return None
+    if suffix in (".yaml", ".yml") and isinstance(value, float) and "e" in written and "." not in written:
+        written = written.replace("e", ".0e")  # YAML takes 1e-05 for a text
+    return written

@@ -6,8 +6,8 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from netmend.repair.apply import by_file
-from netmend.syntax.spans import Span, carried_out, spans_of
+from netmend.repair.apply import by_file, is_whole, read
+from netmend.syntax.spans import Span, carried_out, meet, spans_of
 from netmend.vocabulary.change import Change, FileEdits
 
 
@@ -56,14 +56,21 @@ class Version:
             return texts[file]
         if file in self.originals:
             return self.originals[file]
-        from netmend.repair.apply import read
-
         return read(os.path.join(root, file))  # noqa: PTH118
 
     def extended(
-        self, change: Change, root: str, original_root: str, edits: FileEdits | None = None
+        self,
+        change: Change,
+        root: str,
+        original_root: str,
+        edits: FileEdits | None = None,
+        since: int | None = None,
     ) -> Version | None:
-        """With one more change, whose edits are of files below `root`; None when they cannot be made."""
+        """With one more change, whose edits are of files below `root`; None when they cannot be made.
+
+        `since`: the edits were written for the version with only so many of the parts.
+        """
+        count = len(self.parts) if since is None else since
         spans: dict[str, tuple[Span, ...]] = {}
         originals = dict(self.originals)
         for file, own in by_file(change.edits if edits is None else edits).items():
@@ -71,14 +78,14 @@ class Version:
             if relative.startswith(".."):
                 return None
             if relative not in originals:
-                from netmend.repair.apply import read
-
                 originals[relative] = read(os.path.join(original_root, relative))  # noqa: PTH118
+            seen = Version(originals, self.arguments, self.parts[:count]).text(relative, original_root)
+            found = spans_of(seen, own)
+            moved = _moved(found, [part.spans.get(relative, ()) for part in self.parts[count:]])
             text = Version(originals, self.arguments, self.parts).text(relative, original_root)
-            found = spans_of(text, own)
-            if not found or not _is_python(relative, carried_out(text, found)):
+            if not found or moved is None or not is_whole(relative, carried_out(text, moved)):
                 return None
-            spans[relative] = tuple(found)
+            spans[relative] = tuple(moved)
         arguments = None if change.arguments is None else (self.current_arguments, change.arguments)
         if not spans and arguments is None:
             return None
@@ -86,64 +93,80 @@ class Version:
 
     def without(self, index: int) -> Version | None:
         """With one part taken out; None when a later part builds on it."""
+        left_out = self.parts[index]
         kept: list[Part] = list(self.parts[:index])
-        for later in range(index + 1, len(self.parts)):
-            part = self.parts[later]
-            if part.arguments is not None and self.parts[index].arguments is not None:
+        holes = {file: _written(spans) for file, spans in left_out.spans.items()}
+        for part in self.parts[index + 1 :]:
+            if part.arguments is not None and left_out.arguments is not None:
                 return None
             moved: dict[str, tuple[Span, ...]] = {}
             for file, spans in part.spans.items():
-                placed = []
-                for span in spans:
-                    start = self._back(file, span.start, later, index, kept)
-                    end = self._back(file, span.end, later, index, kept)
-                    if start is None or end is None:
-                        return None
-                    placed.append(Span(start, end, span.text))
-                moved[file] = tuple(placed)
+                passed = _passed(holes.get(file, []), spans)
+                if passed is None:
+                    return None
+                moved[file], holes[file] = passed
             kept.append(Part(part.change, moved, part.arguments))
         return Version(self.originals, self.arguments, tuple(kept))
 
-    def _back(self, file: str, offset: int, later: int, index: int, kept: list[Part]) -> int | None:
-        """An offset before part `later`, as it is when part `index` was never made."""
-        place: int | None = offset
-        for part in reversed(self.parts[index:later]):
-            place = None if place is None else _undone(part.spans.get(file, ()), place)
-        for part in kept[index:]:
-            place = None if place is None else _done(part.spans.get(file, ()), place)
-        return place
+
+@dataclass(frozen=True)
+class _Hole:
+    """What a part wrote, in the text with all parts; in the text without it, so many characters more lie there."""
+
+    start: int
+    end: int
+    more: int
+
+    def is_left_of(self, span: Span) -> bool:
+        """Where both are empty and at one place, the hole is the one on the left."""
+        return self.end <= span.start
+
+    def is_under(self, span: Span) -> bool:
+        return not self.is_left_of(span) and span.start <= self.start and self.end <= span.end
+
+    def is_beside(self, span: Span) -> bool:
+        return self.is_left_of(span) or span.end <= self.start
 
 
-def _undone(spans: tuple[Span, ...], offset: int) -> int | None:
-    """From the text after edits to the text before; None inside of what they wrote."""
-    shift = 0
+def _written(spans: tuple[Span, ...]) -> list[_Hole]:
+    holes, shift = [], 0
     for span in spans:
         start = span.start + shift
-        end = start + len(span.text)
-        if offset <= start:
-            break
-        if offset < end:
-            return None
-        shift += len(span.text) - (span.end - span.start)
-    return offset - shift
+        holes.append(_Hole(start, start + len(span.text), -_growth(span)))
+        shift += _growth(span)
+    return holes
 
 
-def _done(spans: tuple[Span, ...], offset: int) -> int | None:
-    shift = 0
+def _passed(holes: list[_Hole], spans: tuple[Span, ...]) -> tuple[tuple[Span, ...], list[_Hole]] | None:
+    """Spans in the text without the part that left the holes, and the holes after them; None where they build on it."""
+    placed, kept = [], []
     for span in spans:
-        if offset <= span.start:
-            break
-        if offset < span.end:
+        if not all(hole.is_beside(span) or hole.is_under(span) for hole in holes):
             return None
-        shift += len(span.text) - (span.end - span.start)
-    return offset + shift
+        before = sum(hole.more for hole in holes if hole.is_left_of(span))
+        inside = sum(hole.more for hole in holes if not hole.is_beside(span))
+        placed.append(Span(span.start + before, span.end + before + inside, span.text))
+    for hole in holes:
+        if all(hole.is_beside(span) for span in spans):
+            shift = sum(_growth(span) for span in spans if not hole.is_left_of(span))
+            kept.append(_Hole(hole.start + shift, hole.end + shift, hole.more))
+    return tuple(placed), kept
 
 
-def _is_python(file: str, text: str) -> bool:
-    if not file.endswith(".py"):
-        return True
-    try:
-        compile(text, file, "exec", dont_inherit=True, flags=0x400)  # to a tree only
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
+def _moved(spans: list[Span], later: list[tuple[Span, ...]]) -> list[Span] | None:
+    """Spans of an older text in a newer one; None where they meet what was changed since."""
+    for done in later:
+        if any(meet(span, other) for span in spans for other in done):
+            return None
+        spans = [
+            _shifted(span, sum(_growth(other) for other in done if other.end <= span.start)) for span in spans
+        ]
+    return spans
+
+
+def _shifted(span: Span, by: int) -> Span:
+    return Span(span.start + by, span.end + by, span.text)
+
+
+def _growth(span: Span) -> int:
+    return len(span.text) - (span.end - span.start)

@@ -6,6 +6,8 @@ import ast
 
 from netmend.repair.code import File
 from netmend.syntax import edits
+from netmend.syntax.edit_items import item_of
+from netmend.syntax.edit_source import shares_brackets, span_of
 from netmend.syntax.positions import lines_of
 from netmend.vocabulary.change import FileEdits
 
@@ -27,9 +29,13 @@ def unwrap_call(file: File, call: ast.Call, argument: ast.expr | ast.keyword) ->
 
 def unwrap_method(file: File, call: ast.Call) -> FileEdits:
     """Put the object in the place of a call of its method: `x.sigmoid()` → `x`."""
-    if not isinstance(call.func, ast.Attribute):
+    span, method = span_of(file, call), span_of(file, call.func)
+    if not isinstance(call.func, ast.Attribute) or span is None or method is None:
         return ()
-    return replace(file, call, file.source(call.func.value))
+    dot = file.text.rindex(".", span[0], method[1])
+    before = file.text[:dot].rstrip()  # brackets of the object are kept: `2 * (a + b).sigmoid()`
+    start = dot if "#" in file.text[before.rfind("\n") + 1 : len(before)] else len(before)
+    return file.edits(lines_of(file.text).edit(start, span[1], ""))
 
 
 def delete_argument(file: File, call: ast.Call, argument: ast.expr | ast.keyword) -> FileEdits:
@@ -59,24 +65,14 @@ def insert_after(file: File, statement: ast.stmt, text: str) -> FileEdits:
 
 def add_argument(file: File, call: ast.Call, text: str) -> FileEdits:
     """Put an argument behind the last one of a call: `lr=0.1`."""
-    last = max((*call.args, *(keyword.value for keyword in call.keywords)), key=_position, default=None)
-    source = file.source(call)
-    end = file.place(call)
+    last = max(_arguments(call), key=_position, default=None)
     if last is None:
-        inside = source.rstrip()[:-1].rstrip()
+        inside = file.source(call).rstrip()[:-1].rstrip()
         if not inside.endswith("("):
             return ()
         return replace(file, call, f"{inside}{text})")
-    place = file.place(last)
-    lines = lines_of(file.text)
-    start, stop = lines.offset(place.end_line, place.end_column), lines.offset(end.end_line, end.end_column)
-    if start is None or stop is None:
-        return ()
-    # Brackets of the argument itself may follow it.
-    rest = file.text[start:stop]
-    closing = rest[: len(rest.rstrip()) - 1]
-    own = len(closing) - len(closing.lstrip(") "))
-    return file.edits(lines.edit(start + own, start + own, f", {text}"))
+    end = _end(file, last)
+    return () if end is None else file.edits(lines_of(file.text).edit(end, end, f", {text}"))
 
 
 def add_argument_first(file: File, call: ast.Call, text: str) -> FileEdits:
@@ -84,24 +80,37 @@ def add_argument_first(file: File, call: ast.Call, text: str) -> FileEdits:
     first = min(_arguments(call), key=_position, default=None)
     if first is None:
         return add_argument(file, call, text)
-    place, lines = file.place(first), lines_of(file.text)
-    start = lines.offset(place.line, place.column)
-    if start is None:
+    found = item_of(file, call, first)
+    if found is None or shares_brackets(file, first):
         return ()
-    alone = not lines.content(place.line)[: place.column].strip()
-    between = "\n" + " " * place.column if alone else " "
+    lines, start = lines_of(file.text), found[1].start
+    line, column = lines.place(start)
+    alone = not lines.content(line)[:column].strip()
+    between = "\n" + " " * column if alone else " "
     return file.edits(lines.edit(start, start, f"{text},{between}"))
 
 
 def insert_argument_after(file: File, argument: ast.expr, text: str) -> FileEdits:
     """Put an argument or element behind another one, on a line of its own where that one has its own."""
     place, lines = file.place(argument), lines_of(file.text)
-    end = lines.offset(place.end_line, place.end_column)
+    end = _end(file, argument)
     if end is None:
         return ()
     alone = not lines.content(place.line)[: place.column].strip()
     between = "\n" + " " * place.column if alone else " "
     return file.edits(lines.edit(end, end, f",{between}{text}"))
+
+
+def _end(file: File, argument: ast.expr | ast.keyword) -> int | None:
+    """Where an argument or element ends, brackets of its own included; None where nothing can stand behind it."""
+    around, place = file.parent(argument), file.place(argument)
+    if isinstance(around, ast.Call | ast.List | ast.Tuple | ast.Set):
+        if shares_brackets(file, argument):
+            return None
+        found = item_of(file, around, argument)
+        if found is not None:
+            return found[1].end
+    return lines_of(file.text).offset(place.end_line, place.end_column)
 
 
 def _position(node: ast.expr | ast.keyword) -> tuple[int, int]:

@@ -2,34 +2,41 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import json
-import math
 import os
-import re
 import sys
 import threading
 import time
+import traceback
 from pathlib import Path
 from typing import Any
 
 from netmend.launch.run import Ended, Observed
 from netmend.launch.script import load_module, load_script
+from netmend.launch.tracebacks import clean
 from netmend.observe.options import Options
-from netmend.trials import guards, seeds
+from netmend.trials import measures, seeds
+from netmend.trials.guards import Guards, guard_saving
 from netmend.trials.output import Output
-from netmend.trials.printed import labelled, numbers_in
-from netmend.trials.series import of_trace, thinned
+from netmend.trials.racing import Race
+from netmend.trials.relocate import moved
+from netmend.trials.series import of_trace
+from netmend.trials.tail import Tail, end_of_file
 from netmend.trials.trial import FAILED, FINISHED, STOPPED, Limits, Outcome, Rule, Target, Trial, to_json
 
-_NONFINITE = 30  # looks in a row with a non-finite loss, before a trial that others survive is given up
-_MOST_LABELS = 200
+_PAST = 256_000  # bytes at the end of what the program's processes wrote without Python's `sys.stdout`
+_TAIL = 4_000
+
+_leave = os._exit
 
 
 def main(file: str) -> None:
     """Run the trial that a file describes. Never returns: the process ends here, whatever the program left behind."""
-    folder = Path(file).parent
     spec = json.loads(Path(file).read_text(encoding="utf-8"))
-    Process(folder, trial_of(spec["trial"]), tuple(spec["protected"]), spec["root"]).run()
+    os.environ.update(spec["environment"])
+    Process(Path(file).parent, trial_of(spec["trial"]), tuple(spec["protected"]), spec["root"]).run()
 
 
 def trial_of(data: dict[str, Any]) -> Trial:
@@ -48,155 +55,124 @@ class Process:
     """One trial from start to outcome."""
 
     def __init__(self, folder: Path, trial: Trial, protected: tuple[str, ...], root: str) -> None:
-        self.folder, self.trial, self.protected, self.root = folder, trial, protected, Path(root)
+        self.folder, self.trial, self.root = folder, trial, Path(root)
         self.notes: list[str] = []
         self.faults: tuple[str, ...] = ()
         self.watching: Any = None
-        self.output = Output(self._step, self._printed if trial.rule is not None else None)
+        self.race = None if trial.rule is None else Race(trial.rule, trial.pattern, self._give_up)
+        seen = None if self.race is None else self.race.printed
+        self.output = Output(self._step, seen, Tail(folder / "tail").add)
+        self.guards = Guards(str(folder), protected, trial.limits.network, self.notes.append)
+        self.file = measures.MeasureFile(
+            self.root / moved(trial.measure_file, trial.target.directory, str(self.root))
+        )
         self.started = time.perf_counter()
-        self.nonfinite = 0
+        self.process = os.getpid()
         self.lock = threading.Lock()
-        self.done = False
+        self.finishing: int | None = None  # the thread that writes the outcome
 
     def run(self) -> None:
         self._settle()
-        arguments = self.trial.target.arguments
+        target = self.trial.target
         try:
-            target = self.trial.target
-            load = load_module if target.is_module else load_script
-            program = load(target.script, arguments)
+            program = (load_module if target.is_module else load_script)(target.script, target.arguments)
         except BaseException as problem:  # noqa: BLE001 - whatever it is, it is the outcome
             self._finish(Ended(FAILED, 1, problem))
+            return
         observed = Observed(program, Options(self.trial.overhead, directory=self.folder), None)
         begin = observed._start
 
         def start() -> None:
+            torch: Any = sys.modules["torch"]
             seeds.move_torch_seeds(self.trial.seed)
-            self._threads()
+            torch.set_num_threads(self.trial.limits.threads)
+            guard_saving(torch, self.guards)
             begin()
             self.watching = observed.watching
-            if self.watching is not None and self.trial.rule is not None:
-                self._watch_rows(self.watching.recorder)
+            if self.watching is None:
+                self.notes.append(f"nothing could be watched: {observed.problem}")
+            elif self.race is not None:
+                self.race.watch(self.watching.recorder)
 
         observed._start = start  # type: ignore[method-assign]
         ended = observed.run()
+        if ended.exception is not None and not isinstance(ended.exception, SystemExit):
+            traceback.print_exception(clean(ended.exception), file=self.output)
+        _wind_down()
         self._finish(ended)
 
     def _settle(self) -> None:
         os.chdir(self.root)
+        use_copy(self.trial.target.directory, str(self.root))
         seeds.move_seeds(self.trial.seed)
         sys.stdout = sys.stderr = self.output
         sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115, PTH123 - stays open as long as the process
-        guards.install(
-            str(self.folder), self.protected, self.trial.limits.network, lambda what: self.notes.append(what)
-        )
-
-    def _threads(self) -> None:
-        torch: Any = sys.modules["torch"]
-        torch.set_num_threads(self.trial.limits.threads)
-
-    # -- giving up early -----------------------------------------------------------------------------------------
+        os._exit = self._exit  # type: ignore[assignment]
+        self.guards.install()
 
     def _step(self) -> int:
         return self.watching.recorder.step if self.watching is not None else 0
 
-    def _printed(self, step: int, line: str) -> None:
-        rule = self.trial.rule
-        if rule is None:
-            return
-        if rule.series == "pattern":
-            for text in re.findall(self.trial.pattern, line)[-1:]:
-                self._judge(step, _number(text))
-        elif rule.series.startswith("printed:"):
-            label = rule.series.removeprefix("printed:")
-            if label.split()[-1] in line.lower():
-                for name, value in numbers_in(line):
-                    if name == label:
-                        self._judge(step, value)
-
-    def _watch_rows(self, recorder: Any) -> None:
-        rule, plain = self.trial.rule, recorder.row
-        seen: list[str] = []  # evaluation components in the order in which they came
-
-        def row(kind: str, component: str, step: int, values: Any) -> None:
-            plain(kind, component, step, values)
-            if kind == "evaluation" and rule is not None and rule.series.startswith("evaluation:"):
-                if component not in seen:
-                    seen.append(component)
-                _, index, column = rule.series.split(":")
-                if str(seen.index(component)) == index:
-                    relative = values[0] / values[1] if values[1] and values[1] > 0 else math.nan
-                    self._judge(step, {"loss": values[0], "relative": relative, "metric": values[2]}[column])
-            elif kind == "step":
-                self.nonfinite = 0 if math.isfinite(values[0]) else self.nonfinite + 1
-                if self.nonfinite > _NONFINITE:
-                    self._give_up()
-
-        recorder.row = row
-
-    def _judge(self, step: int, value: float) -> None:
-        """Give up when the measure is no better than what the program as it was had at this step."""
-        rule = self.trial.rule
-        limit = None
-        for first, bound in rule.limits if rule is not None else ():
-            if step >= first:
-                limit = bound
-        if rule is None or limit is None or math.isnan(limit):
-            return
-        better = value > limit if rule.higher_is_better else value < limit
-        if not better:
-            self._give_up()
+    # -- the end ---------------------------------------------------------------------------------------------------
 
     def _give_up(self) -> None:
         self._finish(Ended(STOPPED, 0, None))
 
-    # -- the end ---------------------------------------------------------------------------------------------------
+    def _exit(self, code: int) -> None:
+        """The program leaves without the usual end."""
+        self._finish(Ended("failed" if code else "finished", code, None))
 
     def _finish(self, ended: Ended) -> None:
         """Write the outcome and leave: threads and children of the program do not keep the trial alive."""
-        with self.lock:
-            if self.done:
-                return
-            self.done = True
-        steps, seconds = self._step(), time.perf_counter() - self.started
-        exception = ""
-        if ended.exception is not None and not isinstance(ended.exception, SystemExit):
-            exception = f"{type(ended.exception).__name__}: {ended.exception}"[:2000]
-        elif ended.exit_code:
-            exception = f"SystemExit: {ended.exit_code}"
-        status = {"finished": FINISHED, STOPPED: STOPPED}.get(ended.status, FAILED)
-        series, symptoms, run = self._recorded(ended)
-        outcome = Outcome(
-            status, steps, seconds, ended.exit_code, exception, series, symptoms, self.output.tail(), run,
-            str(self.root), 1, tuple(dict.fromkeys(self.notes)), self.faults,
-        )  # fmt: skip
-        temporary = self.folder / "outcome.json.new"
-        temporary.write_text(to_json(outcome), encoding="utf-8")
-        temporary.replace(self.folder / "outcome.json")
-        os._exit(0)
+        _flush()
+        if os.getpid() != self.process:  # a fork of the program's that came to its own end
+            _leave(ended.exit_code if ended.exit_code >= 0 else 1)
+        if self.finishing == threading.get_ident():
+            return  # closing the record wrote a row that would have led here
+        self.lock.acquire()  # for good: other threads wait for the end
+        self.finishing = threading.get_ident()
+        try:
+            text = to_json(self._outcome(ended))
+            temporary = self.folder / "outcome.json.new"
+            temporary.write_text(text, encoding="utf-8")
+            temporary.replace(self.folder / "outcome.json")
+        except BaseException:  # noqa: BLE001 - tells itself in the output of a trial that was lost
+            os.write(2, traceback.format_exc().encode(errors="replace"))
+            _leave(70)
+        _leave(0)
 
-    def _recorded(self, ended: Ended) -> tuple[dict[str, list[list[float]]], tuple[str, ...], str]:
-        series = {
-            f"printed:{label}": thinned(points)
-            for label, points in list(labelled(self.output.lines()).items())[:_MOST_LABELS]
-        }
-        series |= self._own_measure()
+    def _outcome(self, ended: Ended) -> Outcome:
+        steps, seconds = self._step(), time.perf_counter() - self.started
+        status = {"finished": FINISHED, STOPPED: STOPPED}.get(ended.status, FAILED)
+        if isinstance(ended.exception, EOFError) and "when reading a line" in str(ended.exception):
+            self.notes.append("reading standard input: a trial has none")
+        past = end_of_file(self.folder / "output.txt", _PAST)
+        series = measures.printed(self.output.lines(), past, steps, self.trial.pattern)
+        value = self.file.value() if self.trial.measure_file else None
+        if value is not None:
+            series["file"] = [[steps, value]]
+        recorded, symptoms, run = self._recorded(ended)
+        return Outcome(
+            status, steps, seconds, ended.exit_code, _told(ended), series | recorded, symptoms,
+            self.output.tail() or past[-_TAIL:], run, str(self.root), 1, tuple(dict.fromkeys(self.notes)), self.faults,
+        )  # fmt: skip
+
+    def _recorded(self, ended: Ended) -> tuple[measures.Series, tuple[str, ...], str]:
         if self.watching is None:
-            return series, (), ""
+            return {}, (), ""
         try:
             self._stop_watching(ended)
             from netmend.localise import diagnose
             from netmend.store import read_trace
 
             trace = read_trace(self.watching.path)
-            series |= of_trace(trace)
             diagnosis = diagnose(trace)
             self.faults = tuple(fault.cause for fault in diagnosis.faults)
             symptoms = tuple(dict.fromkeys(symptom.code for symptom in diagnosis.symptoms))
-            return series, symptoms, str(self.watching.path)
+            return of_trace(trace), symptoms, str(self.watching.path)
         except Exception as problem:  # noqa: BLE001 - the trial has run; what it printed is worth keeping
             self.notes.append(f"the recording failed: {type(problem).__name__}: {problem}")
-            return series, (), ""
+            return {}, (), ""
 
     def _stop_watching(self, ended: Ended) -> None:
         from netmend.cli.run import _exception
@@ -206,34 +182,51 @@ class Process:
             details |= _exception(ended.exception)
         self.watching.stop("finished" if ended.status == STOPPED else ended.status, **details)
 
-    def _own_measure(self) -> dict[str, list[list[float]]]:
-        found: dict[str, list[list[float]]] = {}
-        if self.trial.pattern:
-            points = [
-                [step, _number(text)]
-                for step, line in self.output.lines()
-                for text in re.findall(self.trial.pattern, line)
-            ]
-            if points:
-                found["pattern"] = thinned(points)
-        if self.trial.measure_file:
-            path = self.root / self.trial.measure_file
-            if path.is_file():
-                numbers = re.findall(
-                    r"[-+]?\d+\.?\d*(?:[eE][-+]?\d+)?|nan|inf", path.read_text(errors="replace")
-                )
-                if numbers:
-                    found["file"] = [[self._step(), float(numbers[-1])]]
-        return found
+
+def use_copy(directory: str, root: str) -> None:
+    """Where Python looks for modules in the program's folder (an editable install, PYTHONPATH), it finds the copy's."""
+
+    def placed(entry: str) -> str:
+        copied = moved(entry, directory, root)
+        return copied if Path(copied).exists() else entry  # no copy of what holds installed packages
+
+    sys.path[:] = [placed(entry) for entry in sys.path]
+    if "PYTHONPATH" in os.environ:
+        entries = os.environ["PYTHONPATH"].split(os.pathsep)
+        os.environ["PYTHONPATH"] = os.pathsep.join(placed(entry) for entry in entries)
+    for name, module in list(sys.modules.items()):
+        mapping = getattr(module, "MAPPING", None) if name.startswith("__editable__") else None
+        if isinstance(mapping, dict):
+            mapping.update({package: placed(str(place)) for package, place in mapping.items()})
 
 
-def _number(text: Any) -> float:
-    first = text[0] if isinstance(text, tuple) else text
+def _wind_down() -> None:
+    """As the interpreter does at its end: threads are waited for, and what was registered is called."""
+    with contextlib.suppress(BaseException):
+        threading._shutdown()  # type: ignore[attr-defined]
+    with contextlib.suppress(BaseException):
+        atexit._run_exitfuncs()
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
+        with contextlib.suppress(Exception):
+            if stream is not None:
+                stream.flush()
+
+
+def _told(ended: Ended) -> str:
+    problem = ended.exception
+    if isinstance(problem, SystemExit) or problem is None:
+        code = problem.code if problem is not None else ended.exit_code
+        return f"SystemExit: {code}"[:2000] if ended.exit_code else ""
     try:
-        return float(first)
-    except ValueError:
-        return math.nan
+        return f"{type(problem).__name__}: {problem}"[:2000]
+    except Exception:  # noqa: BLE001 - an exception of the program's own may fail at that
+        return type(problem).__name__
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    if sys.path[0] == str(Path.cwd()):
+        del sys.path[0]  # put there for this module's sake
+    main(str(Path(sys.argv[1]).resolve()))

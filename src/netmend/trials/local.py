@@ -1,45 +1,65 @@
-"""Trials in processes of this machine, each forked from one that has imported the framework: that takes longer than many trainings."""
+"""Trials in processes of this machine, each in a copy of the program, with limits on time, memory and output."""
 
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import json
-import multiprocessing
 import os
+import shutil
 import signal
 import time
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from netmend.trials import workspace
-from netmend.trials.trial import LOST, OUT_OF_MEMORY, TIMED_OUT, Outcome, Trial, from_json
+from netmend.trials.nursery import Nursery, Running
+from netmend.trials.processes import exceeds
+from netmend.trials.tail import end_of_file, read_tail
+from netmend.trials.trial import LOST, OUT_OF_MEMORY, TIMED_OUT, Limits, Outcome, Trial, from_json
 
-_POLL = 0.02
+_POLL = 0.05  # seconds between looks at the clock
 _LOOK = 0.2  # seconds between looks at memory and output
 _MOST_OUTPUT = 64_000_000  # bytes that a program may write past Python
+_TAIL = 4_000
+_SHARE = 0.8  # of the machine's memory, for all trials together
+_LEAST_MEGABYTES = 1000  # less is gone as soon as the framework is imported
 
 
-def prepare(folder: Path, trial: Trial, protected: tuple[str, ...]) -> Path:
+def prepare(folder: Path, trial: Trial, protected: tuple[str, ...]) -> None:
     """The trial's folder: a copy of the program, and the file that describes the trial."""
+    clear(folder)
     root = folder / "program"
-    workspace.make(Path(trial.target.directory), root, trial.texts)
-    for old in ("outcome.json", "outcome.json.new"):
+    linked = workspace.make(Path(trial.target.directory), root, trial.texts)
+    describe(folder, trial, (*protected, *linked))
+
+
+def describe(
+    folder: Path, trial: Trial, protected: tuple[str, ...], environment: dict[str, str] | None = None
+) -> None:
+    data = {
+        "trial": asdict(trial),
+        "protected": protected,
+        "root": str(folder / "program"),
+        "environment": environment or {},
+    }
+    (folder / "trial.json").write_text(json.dumps(data), encoding="utf-8")
+
+
+def clear(folder: Path) -> None:
+    """Take away what an earlier attempt has left."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in ("outcome.json", "outcome.json.new", "output.txt", "tail"):
         (folder / old).unlink(missing_ok=True)
-    file = folder / "trial.json"
-    data = {"trial": asdict(trial), "protected": protected, "root": str(root)}
-    file.write_text(json.dumps(data), encoding="utf-8")
-    return file
+    for old in ("program", "runs"):
+        shutil.rmtree(folder / old, ignore_errors=True)
 
 
 def finished(folder: Path) -> Outcome | None:
     """The outcome in a trial's folder, if the trial came to its end."""
-    file = folder / "outcome.json"
     try:
-        return from_json(file.read_text(encoding="utf-8"))
-    except OSError:
+        return from_json((folder / "outcome.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
         return None
 
 
@@ -48,131 +68,82 @@ class LocalExecutor:
 
     def __init__(self, jobs: int, threads: int = 1) -> None:
         self.jobs = max(1, jobs)
-        names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-        for name in names:
-            os.environ[name] = str(threads)
-        os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
-        os.environ.setdefault("PYTHONHASHSEED", "0")
-        self._context: Any = multiprocessing.get_context("forkserver")
-        wanted = (
-            "torch",
-            "torch.utils.data",
-            "netmend.trials.child",
-            "netmend.adapters.torch.session",
-            "netmend.localise",
-            "netmend.localise.causes",
-            "netmend.diagnose.detectors",
-        )
-        self._context.set_forkserver_preload([name for name in wanted if _there(name)])
-        self.running: set[int] = set()
+        self._nursery = Nursery(threads)
 
     def run(
         self, folder: Path, trial: Trial, protected: tuple[str, ...], stopping: Callable[[], bool]
     ) -> Outcome:
         """One trial, from its copy to its outcome."""
-        folder.mkdir(parents=True, exist_ok=True)
-        file = prepare(folder, trial, protected)
-        process = self._context.Process(target=_enter, args=(str(file),), daemon=False)
-        started = time.monotonic()
-        process.start()
-        self.running.add(process.pid)
-        try:
-            reason = self._attend(process, folder, trial, started, stopping)
-        finally:
-            self.running.discard(process.pid)
-            _kill(process.pid)
-            process.join(5)
-        outcome = finished(folder)
-        if outcome is None:
-            seconds = time.monotonic() - started
-            text = reason or f"the process ended without an outcome ({_exit(process.exitcode)})"
-            status = reason if reason in (TIMED_OUT, OUT_OF_MEMORY) else LOST
-            outcome = Outcome(
-                status, seconds=seconds, exception=text, output=_tail(folder), root=str(folder / "program")
-            )
+        prepare(folder, trial, protected)
+        outcome = self.attend(folder, trial.limits, stopping)
         workspace.strip(folder / "program")
         return outcome
 
-    def _attend(
-        self, process: Any, folder: Path, trial: Trial, started: float, stopping: Callable[[], bool]
-    ) -> str:
-        """Wait for the end; say why it was brought about, if it was."""
-        looked = started
-        while process.is_alive():
-            process.join(_POLL)
-            now = time.monotonic()
-            if stopping():
-                return "interrupted"
-            if trial.limits.seconds is not None and now - started > trial.limits.seconds:
-                return TIMED_OUT
-            if now - looked > _LOOK:
-                looked = now
-                if trial.limits.megabytes is not None and memory(process.pid) > trial.limits.megabytes:
-                    return OUT_OF_MEMORY
-                _shorten(folder / "output.txt")
-        return ""
+    def attend(self, folder: Path, limits: Limits, stopping: Callable[[], bool]) -> Outcome:
+        """The trial that was made ready in a folder, until it ends or has to."""
+        started = time.monotonic()
+        running = self._nursery.start(folder / "trial.json")
+        try:
+            reason = _watch(running, folder, limits, stopping)
+        finally:
+            self._nursery.end(running)
+        outcome, output = finished(folder), folder / "output.txt"
+        if outcome is None:
+            text = reason or f"the process ended without an outcome ({_exit(running.code)})"
+            status = reason if reason in (TIMED_OUT, OUT_OF_MEMORY) else LOST
+            outcome = Outcome(
+                status,
+                seconds=time.monotonic() - started,
+                exception=text,
+                output="\n".join(filter(None, (read_tail(folder / "tail"), end_of_file(output, _TAIL)))),
+                root=str(folder / "program"),
+            )
+        _shorten(output, _TAIL)
+        return outcome
 
     def close(self) -> None:
-        for process in list(self.running):
-            _kill(process)
+        self._nursery.close()
 
 
-def _there(name: str) -> bool:
-    return importlib.util.find_spec(name.partition(".")[0]) is not None
-
-
-def _enter(file: str) -> None:
-    """In the new process: a session of its own, so that whatever it starts can be ended with it."""
-    from netmend.trials.child import main
-
-    os.setsid()
-    output = os.open(Path(file).parent / "output.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(output, 1)
-    os.dup2(output, 2)
-    main(file)
-
-
-def memory(session: int) -> float:
-    """Megabytes that the processes of a session hold, where the system tells (Linux)."""
-    total = 0.0
-    for entry in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError, IndexError, ValueError):
-            fields = (entry / "stat").read_text().rpartition(")")[2].split()
-            if int(fields[3]) == session:
-                total += int(fields[21]) * _PAGE
-    return total / 1e6
-
-
-_PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
-
-
-def _kill(session: int | None) -> None:
-    """End a process and everything that it started."""
-    if session is None:
-        return
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(session, signal.SIGKILL)
-    for entry in Path("/proc").glob("[0-9]*"):  # what has left the group is still of the session
-        with contextlib.suppress(OSError, IndexError, ValueError, ProcessLookupError):
-            if int((entry / "stat").read_text().rpartition(")")[2].split()[3]) == session:
-                os.kill(int(entry.name), signal.SIGKILL)
-
-
-def _shorten(file: Path) -> None:
-    with contextlib.suppress(OSError):
-        if file.stat().st_size > _MOST_OUTPUT:
-            os.truncate(file, 0)
-
-
-def _tail(folder: Path) -> str:
-    with contextlib.suppress(OSError):
-        return (folder / "output.txt").read_bytes()[-4000:].decode("utf-8", errors="replace")
+def _watch(running: Running, folder: Path, limits: Limits, stopping: Callable[[], bool]) -> str:
+    """Wait for the end; say why it has to come now, if it has."""
+    while not running.began.wait(_POLL):  # the first one waits until the framework is imported: not its fault
+        if stopping():
+            return "interrupted"
+    started = looked = time.monotonic()
+    while not running.ended.wait(_POLL):
+        now = time.monotonic()
+        if stopping():
+            return "interrupted"
+        if limits.seconds is not None and now - started > limits.seconds:
+            return TIMED_OUT
+        if now - looked > _LOOK:
+            looked, most = now, limits.megabytes
+            if most is not None and running.process is not None and exceeds(running.process, most):
+                return OUT_OF_MEMORY
+            _shorten(folder / "output.txt", _MOST_OUTPUT)
     return ""
 
 
+def _shorten(file: Path, most: int) -> None:
+    with contextlib.suppress(OSError):
+        if file.stat().st_size > most:
+            os.truncate(file, 0)  # not less: the program goes on writing at its end, wherever that is
+
+
 def _exit(code: int | None) -> str:
-    if code is not None and code < 0:
+    if code is None:
+        return "and so did the one that starts them"
+    if code < 0:
         with contextlib.suppress(ValueError):
             return signal.Signals(-code).name
     return f"exit code {code}"
+
+
+def memory_limit(jobs: int) -> int | None:
+    """Megabytes for one trial, so that all of them fit into the machine."""
+    try:
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return None
+    return max(_LEAST_MEGABYTES, int(total * _SHARE / max(1, jobs) / 1e6))

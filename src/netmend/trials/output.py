@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
+import contextlib
 import io
+import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -10,26 +13,36 @@ from typing import Any
 _FIRST, _LAST = 2_000, 20_000  # lines that are remembered from the beginning and from the end
 _LINE = 4_000  # characters of one line
 _TAIL = 4_000  # characters that the outcome tells
+_MOST = 1_000_000  # characters of one piece: nobody reads more; its end may still be a line of interest
 
 
 class Output(io.TextIOBase):
     """Takes the place of sys.stdout and sys.stderr."""
 
-    def __init__(self, step: Callable[[], int], seen: Callable[[int, str], None] | None = None) -> None:
-        self._step, self._seen = step, seen
+    name, mode, line_buffering, write_through = "<stdout>", "w", True, True
+
+    def __init__(
+        self,
+        step: Callable[[], int],
+        seen: Callable[[int, str], None] | None = None,
+        kept: Callable[[str], None] | None = None,
+    ) -> None:
+        self._step, self._seen, self._kept = step, seen, kept
         self._first: list[tuple[int, str]] = []
         self._last: deque[tuple[int, str]] = deque(maxlen=_LAST)
         self._open = ""
+        self._process = os.getpid()
 
     def write(self, text: str) -> int:
-        if len(text) > 1_000_000:  # nobody reads that; its end may still be a line of interest
-            text_kept = text[-_LINE:]
-        else:
-            text_kept = text
-        if "\n" not in text_kept and "\r" not in text_kept:
-            self._open = (self._open + text_kept)[-_LINE:]
+        if os.getpid() != self._process:  # in a fork: what we remember here, nobody will ever ask for
+            _past(text)
             return len(text)
-        *lines, self._open = (self._open + text_kept).replace("\r", "\n").split("\n")
+        kept = text[-_LINE:] if len(text) > _MOST else text
+        if "\n" not in kept and "\r" not in kept:
+            self._open = (self._open + kept)[-_LINE:]
+            return len(text)
+        *lines, last = (self._open + kept).replace("\r", "\n").split("\n")
+        self._open = last[-_LINE:]
         for line in lines:
             if line.strip():
                 self._take(line[-_LINE:])
@@ -41,20 +54,28 @@ class Output(io.TextIOBase):
             self._first.append(item)
         else:
             self._last.append(item)
+        if self._kept is not None:
+            self._kept(line)
         if self._seen is not None:
             self._seen(*item)
 
     def lines(self) -> Iterator[tuple[int, str]]:
         yield from self._first
-        yield from self._last
+        yield from list(self._last)
         if self._open.strip():
             yield self._step(), self._open
 
     def tail(self) -> str:
-        return "\n".join(line for _, line in [*self._first, *self._last][-60:])[-_TAIL:]
+        return "\n".join(line for _, line in list(self.lines())[-60:])[-_TAIL:]
 
     def flush(self) -> None:
         pass
+
+    def close(self) -> None:
+        pass  # both streams are this one: whoever closes one still has the other
+
+    def reconfigure(self, **_: Any) -> None:
+        """As of a real standard output; nothing to change here."""
 
     def writable(self) -> bool:
         return True
@@ -66,6 +87,10 @@ class Output(io.TextIOBase):
     def encoding(self) -> str:  # type: ignore[override]
         return "utf-8"
 
+    @property
+    def errors(self) -> str:  # type: ignore[override]
+        return "replace"
+
     def fileno(self) -> int:
         return 1  # what the process writes past us goes to a file
 
@@ -75,12 +100,21 @@ class Output(io.TextIOBase):
 
 
 class _Bytes(io.RawIOBase):
+    """What `sys.stdout.buffer` is; some programs wrap it anew."""
+
     def __init__(self, text: Output) -> None:
         self._text = text
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
 
     def write(self, data: Any) -> int:
-        self._text.write(bytes(data).decode("utf-8", errors="replace"))
-        return len(data)
+        content = bytes(data)
+        self._text.write(self._decoder.decode(content))
+        return len(content)
 
     def writable(self) -> bool:
         return True
+
+
+def _past(text: str) -> None:
+    with contextlib.suppress(OSError):
+        os.write(1, text.encode("utf-8", errors="replace"))

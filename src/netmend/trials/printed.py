@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 
 HIGHER = frozenset(
     [
@@ -87,7 +87,7 @@ HELD_OUT = frozenset(
 )
 TRAINING = frozenset(["train", "training", "trn", "fit"])
 
-_NUMBER = re.compile(
+NUMBER = re.compile(
     r"(?<![\w.])([-+]?(?:\d[\d_]*\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|nan|inf(?:inity)?))(?![\w])\s*%?",
     re.IGNORECASE,
 )
@@ -102,7 +102,7 @@ def numbers_in(line: str) -> list[tuple[str, float]]:
     found: list[tuple[str, float]] = []
     end, domain = 0, ""
     before: tuple[list[str], str] = ([], "")
-    for match in _NUMBER.finditer(line):
+    for match in NUMBER.finditer(line):
         words = _words(line[end : match.start()])
         text = match[1]
         if not _is_measure(words) and before[0] and _is_measure(before[0]) and before[1].isdigit():
@@ -124,7 +124,7 @@ def _words(text: str) -> list[str]:
 
 
 def _value(text: str) -> float:
-    return float(text.replace("_", "") if text[-1:].isdigit() else text)
+    return float(text.replace("_", ""))
 
 
 def _is_measure(words: list[str]) -> bool:
@@ -141,7 +141,7 @@ class Columns:
         cells = [
             cell for cell in re.split(r"\s*[|,;\t]\s*|\s{2,}|(?<=\d)\s+(?=[-+.\d])", line.strip(" |")) if cell
         ]
-        numeric = [_NUMBER.fullmatch(cell) for cell in cells]
+        numeric = [NUMBER.fullmatch(cell) for cell in cells]
         if len(cells) > 1 and all(numeric):
             if len(cells) == len(self._names):
                 return [
@@ -150,7 +150,7 @@ class Columns:
                     if match
                 ]
             return []
-        if not _NUMBER.search(line):
+        if not NUMBER.search(line):
             parts = [cell for cell in re.split(r"\s*[|,;\t]\s*|\s{2,}", line.strip(" |")) if cell]
             if len(parts) < 2:
                 parts = line.split()
@@ -160,13 +160,26 @@ class Columns:
         return numbers_in(line)
 
 
-def labelled(lines: Iterator[tuple[int, str]]) -> dict[str, list[list[float]]]:
-    """Series by label from lines with the steps at which they were printed; a label twice in a line is told apart."""
-    columns, series = Columns(), {}  # type: tuple[Columns, dict[str, list[list[float]]]]
-    for step, line in lines:
+class Reader:
+    """Labels and numbers of line after line; a label twice in a line is told apart."""
+
+    def __init__(self) -> None:
+        self._columns = Columns()
+
+    def numbers_in(self, line: str) -> list[tuple[str, float]]:
         seen: dict[str, int] = {}
-        for label, value in columns.numbers_in(line):
+        found = []
+        for label, value in self._columns.numbers_in(line):
             seen[label] = seen.get(label, 0) + 1
-            name = label if seen[label] == 1 else f"{label} #{seen[label]}"
-            series.setdefault(name, []).append([step, value])
+            found.append((label if seen[label] == 1 else f"{label} #{seen[label]}", value))
+        return found
+
+
+def labelled(lines: Iterable[tuple[int, str]]) -> dict[str, list[list[float]]]:
+    """Series by label from lines with the steps at which they were printed."""
+    reader = Reader()
+    series: dict[str, list[list[float]]] = {}
+    for step, line in lines:
+        for label, value in reader.numbers_in(line):
+            series.setdefault(label, []).append([step, value])
     return series

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib.metadata
 import os
+import re
+import sys
 import threading
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
+from netmend.errors import UsageError
 from netmend.trials import workspace
-from netmend.trials.local import LocalExecutor, finished
+from netmend.trials.local import LocalExecutor, finished, memory_limit
 from netmend.trials.trial import LOST, OUT_OF_MEMORY, TIMED_OUT, Limits, Outcome, Target, Trial, to_json
 
 _ATTEMPTS = 3
 _GUESSED = {TIMED_OUT, OUT_OF_MEMORY}  # depend on limits that may be other ones next time
-_SHARE = 0.8  # of the machine's memory, for all trials together
+_WAIT = 0.1  # seconds between looks at a trial that another process is running
+
+
+__all__ = ["Executor", "Runner", "Used", "memory_limit"]
 
 
 class Executor(Protocol):
@@ -53,28 +62,35 @@ class Runner:
     ) -> None:
         self.target = target
         self.folder = folder.resolve()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        (self.folder / workspace.MARK).touch()
         self.executor = executor or LocalExecutor(os.cpu_count() or 1)
         self.limits = limits or Limits(megabytes=memory_limit(self.executor.jobs))
-        self.fingerprint = workspace.fingerprint(Path(target.directory))
+        self.fingerprint = f"{workspace.fingerprint(Path(target.directory))} {versions()}"
         self.used = Used()
         self._told = told
+        self._counting = threading.Lock()
         self._stopping = threading.Event()
 
     def run(self, trials: Sequence[Trial]) -> list[Outcome]:
         """The outcomes in the order of the trials; several run at once."""
-        if not trials:
-            return []
+        for pattern in {trial.pattern for trial in trials}:
+            _check(pattern)
+        futures: list[Future[Outcome]] = []
         with ThreadPoolExecutor(self.executor.jobs) as pool:
-            futures = [pool.submit(self._one, trial) for trial in trials]
             try:
+                futures += [pool.submit(self._one, trial) for trial in trials]
+                wait(futures, return_when=FIRST_EXCEPTION)
                 return [future.result() for future in futures]
             except BaseException:
                 self._stopping.set()
+                for future in futures:
+                    future.cancel()
                 self.executor.close()
                 raise
 
     def place(self, trial: Trial) -> Path:
-        return self.folder / trial.key(self.fingerprint)
+        return self.folder / self._limited(trial).key(self.fingerprint)
 
     def known(self, trial: Trial) -> Outcome | None:
         """The outcome of an earlier run of the same trial."""
@@ -83,38 +99,64 @@ class Runner:
             return None
         return outcome
 
+    def _limited(self, trial: Trial) -> Trial:
+        return replace(trial, limits=self.limits) if trial.limits == Limits() else trial
+
     def _one(self, trial: Trial) -> Outcome:
-        known = self.known(trial)
-        if known is not None:
-            self.used.cached += 1
-            self._count(trial, known)
-            return known
-        if trial.limits == Limits():
-            trial = replace(trial, limits=self.limits)
+        trial = self._limited(trial)
+        with _alone(self.place(trial), self._stopping.is_set):
+            known = self.known(trial)
+            outcome = known or self._tried(trial)
+        if not self._stopping.is_set():
+            self._count(trial, outcome, known is not None)
+        return outcome
+
+    def _tried(self, trial: Trial) -> Outcome:
         folder = self.place(trial)
         protected = (self.target.directory,)
         outcome = Outcome(LOST)
         for attempt in range(1, _ATTEMPTS + 1):
-            outcome = replace(
-                self.executor.run(folder, trial, protected, self._stopping.is_set), attempts=attempt
-            )
-            if outcome.status != LOST or self._stopping.is_set():
+            if self._stopping.is_set():
+                return outcome
+            outcome = self.executor.run(folder, trial, protected, self._stopping.is_set)
+            outcome = replace(outcome, attempts=attempt)
+            if outcome.status != LOST:
                 break
         if not self._stopping.is_set():
             _write(folder / "outcome.json", to_json(outcome))
-            self._count(trial, outcome)
         return outcome
 
-    def _count(self, trial: Trial, outcome: Outcome) -> None:
-        self.used.trials += 1
-        self.used.steps += outcome.steps
-        self.used.seconds += outcome.seconds
-        if self._told is not None:
-            self._told(trial, outcome)
+    def _count(self, trial: Trial, outcome: Outcome, cached: bool) -> None:
+        with self._counting:
+            self.used.cached += cached
+            self.used.trials += 1
+            self.used.steps += outcome.steps
+            self.used.seconds += outcome.seconds
+            if self._told is not None:
+                self._told(trial, outcome)
 
     def close(self) -> None:
         self._stopping.set()
         self.executor.close()
+
+
+@contextlib.contextmanager
+def _alone(folder: Path, stopping: Callable[[], bool]) -> Iterator[None]:
+    """Wait until nobody else is at a trial: another thread with the same one, or another netmend."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as file:
+        with contextlib.suppress(ImportError):
+            import fcntl
+
+            while not stopping():
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    time.sleep(_WAIT)
+                except OSError:  # a file system without locks
+                    break
+        yield
 
 
 def _write(file: Path, text: str) -> None:
@@ -123,10 +165,17 @@ def _write(file: Path, text: str) -> None:
     temporary.replace(file)
 
 
-def memory_limit(jobs: int) -> int | None:
-    """Megabytes for one trial, so that all of them fit into the machine."""
+def _check(pattern: str) -> None:
     try:
-        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        return None
-    return int(total * _SHARE / max(1, jobs) / 1e6)
+        re.compile(pattern)
+    except re.error as problem:
+        raise UsageError(f"the pattern {pattern!r} is not a regular expression: {problem}") from None
+
+
+def versions() -> str:
+    """What else decides what a program computes."""
+    found = [f"python {sys.version_info.major}.{sys.version_info.minor}"]
+    for name in ("torch", "numpy"):
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            found.append(f"{name} {importlib.metadata.version(name)}")
+    return ", ".join(found)

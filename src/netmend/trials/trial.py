@@ -66,7 +66,7 @@ class Trial:
         """Names the trial by its content: the same trial of the same files has the same key."""
         what = asdict(self)
         what["target"].pop("directory")
-        limits = what.pop("limits")  # of these, time and memory change whether it ends, and not what it computes
+        limits = what.pop("limits")  # time and memory change whether it ends, not what it computes
         kept = {name: limits[name] for name in ("network", "threads")}
         text = json.dumps([FORMAT, VERSION, fingerprint, what, kept], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:24]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from netmend.repair.objective import Objective, for_verification
 from netmend.repair.problem import Problem
 from netmend.repair.version import Version
+from netmend.trials.series import end_of
 from netmend.trials.trial import Outcome
 from netmend.verify.statistics import Comparison, compare
 from netmend.vocabulary.verification import NONE, PROMISING, PROVEN, Verification
@@ -27,14 +28,18 @@ class Bar:
     # With two looks at the data, chance gets two chances: they share the 5 %. The first look at 5 seeds can only reach
     # 0.031 (all of them better), the second has the rest.
     second_p_value: float = 0.019
+    worth_telling: float = 0.2  # the same for a program that nothing is wrong with: tuning is not repair
     learned: float = 0.9  # of the constant answer's loss, where the original never ran to its end
 
 
 def verify(
-    problem: Problem, version: Version, strict: bool = False, bar: Bar | None = None
+    problem: Problem, version: Version, strict: bool = False, healthy: bool = False
 ) -> tuple[Verification, list[Outcome], list[Outcome]]:
-    """Train both sides on seeds that the search did not use, until the case is clear; the outcomes of both sides too."""
-    bar = bar or Bar()
+    """Train both sides on seeds that the search did not use, until the case is clear; the outcomes of both sides too.
+
+    `healthy`: nothing was told of the program as it is.
+    """
+    bar = Bar(least_gain=Bar.worth_telling) if healthy else Bar()
     seeds = list(range(FIRST_SEED, FIRST_SEED + (_STRICT if strict else _SEEDS)))
     before, after = _trained(problem, version, seeds)
     objective = _objective(problem, [*before, *after])
@@ -77,7 +82,8 @@ def judge(
         return Verification(
             NONE, **facts, before=tuple(old), after=tuple(new), missing=("the patched program fails",)
         )
-    made = compare([objective.error(v) for v in old], [objective.error(v) for v in new])
+    errors = objective.errors([*old, *new])  # both sides on one scale
+    made = compare(errors[: len(old)], errors[len(old) :])
     missing = _missing(objective, old, new, made, after, bar)
     faults = _new([o.faults for o in before], [o.faults for o in after])
     if faults:
@@ -122,16 +128,18 @@ def _missing(
         gain = objective.gain(sum(a for a, _ in known) / len(known), sum(b for _, b in known) / len(known))
         if gain < bar.least_gain:
             missing.append(f"only {max(gain, 0):.1%} of the error goes away")
-    elif not any(_learned(outcome, bar) for outcome in after):
+    elif sum(_learned(outcome, bar) for outcome in after) <= len(after) / 2:
         missing.append("the program runs to its end now, but it is not seen to learn")
     return missing
 
 
 def _learned(outcome: Outcome, bar: Bar) -> bool:
     relative = [
-        points[-1][1] for name, points in outcome.series.items() if name.endswith(":relative") and points
+        end_of(name, points)
+        for name, points in outcome.series.items()
+        if name.endswith(":relative") and points
     ]
-    return not relative or min(relative) < bar.learned
+    return outcome.ran and (not relative or min(relative) < bar.learned)
 
 
 def _new(before: Sequence[tuple[str, ...]], after: Sequence[tuple[str, ...]]) -> tuple[str, ...]:

@@ -7,13 +7,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.diagnose.measures.data import training_loader
 from netmend.diagnose.measures.labels import label_counts
+from netmend.localise.source import last_name
 from netmend.repair.code import File
+from netmend.repair.dataflow import resolved
 from netmend.repair.losses import criterion_of
 from netmend.repair.naming import spelled
 from netmend.repair.output_uses import once
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.writing import add_argument
+from netmend.repair.writing import add_argument, replace
 from netmend.vocabulary import LossFact, TargetFact
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
@@ -49,6 +52,8 @@ class ClassWeights:
             for file, call in places:
                 edits = (*edits, *self._weighted(case, file, call, criterion.kind, counts, power))
             yield from change(self, case, f"each class weighted {how}", once(edits), knob="class weights")
+        if criterion.kind == "binary_cross_entropy":  # its weights belong to samples, not to classes
+            yield from change(self, case, "classes drawn equally often", self._drawn(case), knob="sampler")
 
     @staticmethod
     def _counts(case: Case, loss: LossFact) -> Mapping[int, int]:
@@ -70,14 +75,36 @@ class ClassWeights:
         where = f', device="{device}"' if device.startswith("cuda") else ""
         if kind == "binary_cross_entropy_with_logits" and set(counts) == {0, 1}:
             ratio = (counts[0] / counts[1]) ** power
-            return (*add_argument(file, call, f"pos_weight={tensor}({ratio:.3g}{where})"), *extra)
+            return (*add_argument(file, call, f"pos_weight={tensor}({_written(ratio)}{where})"), *extra)
         if kind not in ("cross_entropy", "nll_loss") or max(counts) >= self.most_classes:
             return ()
         width = self._width(case, max(counts) + 1)
         mean = sum(counts.values()) / len(counts)
         numbers = [(mean / counts[label]) ** power if label in counts else 1.0 for label in range(width)]
-        text = ", ".join(f"{number:.3g}" for number in numbers)
+        text = ", ".join(_written(number) for number in numbers)
         return (*add_argument(file, call, f"weight={tensor}([{text}]{where})"), *extra)
+
+    @staticmethod
+    def _drawn(case: Case) -> FileEdits:
+        """A sampler in the place of shuffling, where the loader's targets are at hand."""
+        loader = training_loader(case.trace)
+        found = None if loader is None else case.code.call_at(loader.created)
+        if found is None or not found[1].args:
+            return ()
+        file, call = found
+        data = resolved(file, call.args[0])
+        shuffle = next((keyword for keyword in call.keywords if keyword.arg == "shuffle"), None)
+        if not isinstance(data, ast.Call) or last_name(data.func) != "TensorDataset" or shuffle is None:
+            return ()
+        target = data.args[-1] if data.args else None
+        if not isinstance(target, ast.Name | ast.Attribute | ast.Subscript) or len(data.args) < 2:
+            return ()
+        sampler, extra = spelled(file, "torch.utils.data.WeightedRandomSampler", like=call.func)
+        bincount, more = spelled(file, "torch.bincount")
+        text = file.source(target)
+        ids = f"{text}.long().view(-1)"
+        given = f"sampler={sampler}((1.0 / {bincount}({ids}))[{ids}], len({text}))"
+        return (*replace(file, shuffle, given), *extra, *more)
 
     @staticmethod
     def _width(case: Case, seen: int) -> int:
@@ -103,7 +130,7 @@ for step in range(3):
     optimizer.step()
 """,
             old="nn.CrossEntropyLoss()",
-            new="nn.CrossEntropyLoss(weight=torch.tensor([0.667, 2]))",
+            new="nn.CrossEntropyLoss(weight=torch.tensor([0.667, 2.0]))",
             mark="nn.CrossEntropyLoss",
         ),
         Example(
@@ -122,9 +149,37 @@ for step in range(3):
     optimizer.step()
 """,
             old=", y)",
-            new=", y, pos_weight=torch.tensor(2))",
+            new=", y, pos_weight=torch.tensor(2.0))",
             mark="loss = ",
             nth=1,
+        ),
+        Example(
+            "a loss on probabilities: the samples are drawn evenly",
+            before="""
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+x, y = torch.randn(8, 2), torch.tensor([[0.0]] * 7 + [[1.0]])
+data = TensorDataset(x, y)
+loader = DataLoader(data, batch_size=4, shuffle=True)
+model = nn.Sequential(nn.Linear(2, 1), nn.Sigmoid())
+criterion = nn.BCELoss()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for xb, yb in loader:
+    optimizer.zero_grad()
+    loss = criterion(model(xb), yb)
+    loss.backward()
+    optimizer.step()
+""",
+            old="""TensorDataset
+x, y = torch.randn(8, 2), torch.tensor([[0.0]] * 7 + [[1.0]])
+data = TensorDataset(x, y)
+loader = DataLoader(data, batch_size=4, shuffle=True)""",
+            new="""TensorDataset, WeightedRandomSampler
+x, y = torch.randn(8, 2), torch.tensor([[0.0]] * 7 + [[1.0]])
+data = TensorDataset(x, y)
+loader = DataLoader(data, batch_size=4, sampler=WeightedRandomSampler((1.0 / torch.bincount(y.long().view(-1)))[y.long().view(-1)], len(y)))""",
+            mark="nn.BCELoss",
         ),
         Example(
             "classes that are about equally frequent",
@@ -143,3 +198,9 @@ for step in range(3):
             mark="nn.CrossEntropyLoss",
         ),
     )
+
+
+def _written(number: float) -> str:
+    """A real number as Python reads it back."""
+    text = f"{number:.3g}"
+    return text if "." in text or "e" in text else f"{text}.0"

@@ -44,7 +44,7 @@ class ClearGradients:
         for pattern, step in protocol(case, "step"):
             if any(call.what == "zero_grad" for call in pattern.calls) or step.component in done:
                 continue
-            if step.detail in ("", "skipped by GradScaler") and step.component:
+            if step.detail not in ("by hand", "none") and step.component:
                 done.add(step.component)
                 own = self._with_optimizer(case, list(pattern.calls), step)
                 if not own:
@@ -65,8 +65,9 @@ class ClearGradients:
         stepped, start = spot(case.code, step.site), spot(case.code, first.site) if first else None
         misplaced = self._misplaced(case, step.component, start or stepped)
         written = text_of(misplaced.file, misplaced.statement, comment=False) if misplaced else ""
-        repeated = any(call.times > 1 for call in backwards) or len({c.site for c in backwards}) < len(
-            backwards
+        # A closure is evaluated several times for one step, and clears each time.
+        repeated = step.detail != "closure" and (
+            any(call.times > 1 for call in backwards) or len({c.site for c in backwards}) < len(backwards)
         )
         # The same line in another place: what the object is called there may differ.
         for anchor, before in ((start, True), (stepped, False)):
@@ -208,6 +209,26 @@ for step in range(6):
 """,
             old="        w -= 0.1 * w.grad\n",
             new="        w -= 0.1 * w.grad\n        w.grad = None\n",
+            mark="backward",
+        ),
+        Example(
+            "a closure",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 1)
+optimizer = torch.optim.LBFGS(model.parameters(), lr=0.1, max_iter=3)
+
+def closure():
+    loss = model(torch.ones(4, 2)).square().mean()
+    loss.backward()
+    return loss
+
+for step in range(5):
+    optimizer.step(closure)
+""",
+            old="    loss.backward()",
+            new="    optimizer.zero_grad()\n    loss.backward()",
             mark="backward",
         ),
         Example(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.localise.source import Function
+from netmend.localise.source import Function, last_name
 from netmend.repair.carried_state import carried, detached, form_of
 from netmend.repair.code import File
 from netmend.repair.loop_code import Spot, in_block, loops_around, reached_from, spots
@@ -54,26 +54,26 @@ class DetachState:
             ):
                 names = carried(loop, call)
                 if names and statement is not None and not isinstance(statement, ast.Return):
-                    return insert_after(file, statement, self._text(case, file, call, loop, names))
+                    return insert_after(file, statement, self._text(case, file, call, names))
         return ()
 
-    def _text(self, case: Case, file: File, call: ast.AST, loop: ast.AST, names: list[str]) -> str:
-        pair = _is_pair(case)
-        lines = []
-        for name in names:
-            form = form_of(case.code, file, name, call, pair)
-            # `out, (h, c) = lstm(x, (h, c))`: the parts have names of their own.
-            is_part = len(names) > 1 and form == "tuple" and _is_part(file, loop, name)
-            lines.append(detached(name, "tensor" if is_part else form))
+    def _text(self, case: Case, file: File, call: ast.AST, names: list[str]) -> str:
+        # `out, (h, c) = lstm(x, (h, c))`: the parts have names of their own.
+        pair = _is_pair(case) and len(names) == 1
+        lines = [detached(name, form_of(case.code, file, name, call, pair)) for name in names]
         return "\n".join(lines)
 
     def _in_model(self, case: Case, backward: Spot) -> FileEdits:
         """`self.hidden` that `forward` reads and sets again."""
         for file in case.code.files(backward.file.file):
             for function in ast.walk(file.tree):
-                if not isinstance(function, Function) or function.name not in ("forward", "step", "__call__"):
+                if not isinstance(function, Function) or function.name == "__init__":
                     continue
                 for name in _kept(file, function):
+                    if backward.file.function(backward.call) is function:
+                        owner = file.owner(function) or function
+                        text = detached(name, self._form(case, file, owner, name))
+                        return insert_after(file, backward.statement, text)
                     return self._taken_up(case, file, function, name)
         return ()
 
@@ -92,11 +92,7 @@ class DetachState:
         may_be_none = any(
             isinstance(node.value, ast.Constant) and node.value.value is None for node in starts
         )
-        form = "tuple" if _is_pair(case) else "tensor"
-        for node in starts:
-            if isinstance(node.value, ast.Tuple):
-                form = "tuple"
-        text = detached(name, form)
+        text = detached(name, self._form(case, file, owner, name))
         for read in sorted(reads, key=lambda node: node.lineno):
             statement = in_block(file, function.body, read)
             if statement is None:
@@ -107,6 +103,13 @@ class DetachState:
                 text = f"if {name} is not None:\n    {text}"
             return insert_before(file, statement, text)
         return ()
+
+    def _form(self, case: Case, file: File, owner: ast.AST, name: str) -> str:
+        starts = [
+            node for node in ast.walk(owner) if isinstance(node, ast.Assign) and _sets(file, node, name)
+        ]
+        is_tuple = any(isinstance(node.value, ast.Tuple) and len(node.targets) == 1 for node in starts)
+        return "tuple" if is_tuple or _is_pair(case) else "tensor"
 
     def _freed(self, backward: Spot) -> FileEdits:
         for keyword in backward.call.keywords:
@@ -181,6 +184,30 @@ for step in range(4):
             raises=True,
         ),
         Example(
+            "kept by the trainer",
+            before=_HEAD
+            + """
+class Learner:
+    def __init__(self):
+        self.net, self.hidden = nn.LSTM(2, 3, batch_first=True), None
+        self.opt = torch.optim.SGD(self.net.parameters(), lr=0.01)
+
+    def update(self, x):
+        out, self.hidden = self.net(x, self.hidden)
+        self.opt.zero_grad()
+        out.mean().backward()
+        self.opt.step()
+
+learner = Learner()
+for step in range(4):
+    learner.update(torch.ones(4, 5, 2))
+""",
+            old="        out.mean().backward()\n",
+            new="        out.mean().backward()\n        self.hidden = tuple(part.detach() for part in self.hidden)\n",
+            mark="out, self.hidden",
+            raises=True,
+        ),
+        Example(
             "it starts anew with every batch",
             before=_HEAD
             + """
@@ -206,41 +233,34 @@ def _is_pair(case: Case) -> bool:
     )
 
 
-def _is_part(file: File, loop: ast.AST, name: str) -> bool:
-    """Whether a name is set within an inner tuple: `(h, c)`."""
-    return any(
-        isinstance(node, ast.Tuple)
-        and isinstance(node.ctx, ast.Store)
-        and isinstance(file.parent(node), ast.Tuple | ast.Assign)
-        and any(isinstance(part, ast.Name) and part.id == name for part in node.elts)
-        and len(node.elts) == 2
-        and all(isinstance(part, ast.Name) for part in node.elts)
-        for node in ast.walk(loop)
-    )
-
-
 def _kept(file: File, function: Function) -> list[str]:
-    """Attributes that a method both reads and sets, from something computed."""
+    """Attributes that a method hands to a call and sets again from what that returns."""
     found = []
     for node in ast.walk(function):
-        if isinstance(node, ast.Assign) and not isinstance(node.value, ast.Constant):
-            for target in node.targets:
-                for part in ast.walk(target):
-                    if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store):
-                        name = file.source(part)
-                        read = any(
-                            isinstance(other, ast.Attribute)
-                            and isinstance(other.ctx, ast.Load)
-                            and file.source(other) == name
-                            for other in ast.walk(node.value)
-                        )
-                        cut = any(
-                            isinstance(other, ast.Attribute) and other.attr in ("detach", "data")
-                            for other in ast.walk(node.value)
-                        )
-                        if read and not cut:
-                            found.append(name)
+        if not isinstance(node, ast.Assign) or _is_cut(node.value):
+            continue
+        given = {
+            file.source(part)
+            for call in ast.walk(node.value)
+            if isinstance(call, ast.Call)
+            and last_name(call.func) not in ("len", "int", "float", "max", "min")
+            for argument in (*call.args, *(keyword.value for keyword in call.keywords))
+            for part in ast.walk(argument)
+            if isinstance(part, ast.Attribute)
+        }
+        if function.name == "forward":  # `self.trace = 0.9 * self.trace + x`
+            given |= {file.source(part) for part in ast.walk(node.value) if isinstance(part, ast.Attribute)}
+        for part in (part for target in node.targets for part in ast.walk(target)):
+            if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store):
+                found += [file.source(part)] if file.source(part) in given else []
     return list(dict.fromkeys(found))
+
+
+def _is_cut(value: ast.expr) -> bool:
+    return any(
+        isinstance(part, ast.Attribute) and part.attr in ("detach", "data", "item")
+        for part in ast.walk(value)
+    )
 
 
 def _starts(file: File, statement: ast.If, read: ast.AST, name: str) -> bool:

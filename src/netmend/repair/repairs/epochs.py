@@ -39,7 +39,7 @@ class Epochs:
         if rounds is None or (case.fault is None and not any(StillFalling().examine(case.trace))):
             return
         present = number(case.code, rounds.file, rounds.count, case.arguments)
-        whole = None if present is None or present < 1 else round(present)
+        whole = None if present is None or present - rounds.start < 1 else round(present) - rounds.start
         many = case.cause == "HYP-EPOCH-MANY"
         for factor in self._earlier(case, whole) if many else self._longer(whole):
             if whole is None:
@@ -47,7 +47,8 @@ class Epochs:
                 continue
             wanted = max(1, round(whole * factor))
             if wanted != whole:
-                faces = set_number(case.code, rounds.file, rounds.count, str(wanted), case.arguments)
+                text = str(wanted + rounds.start)
+                faces = set_number(case.code, rounds.file, rounds.count, text, case.arguments)
                 title = f"{whole} → {wanted} rounds of training"
                 yield from change(self, case, title, faces, knob="epochs", cost=wanted / whole)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.measures.chain import SQUASHING, mostly
-from netmend.localise.source import site_of
+from netmend.localise.source import last_name, site_of
 from netmend.repair.code import File
 from netmend.repair.first_values import Write, conditions, without, write_at, writes_like
 from netmend.repair.naming import spelled
@@ -50,7 +50,13 @@ class Initialisation:
         if write is None:
             yield from self._by_hand(case)
             edits = self._everywhere(case)
-            yield from change(self, case, "He's initialisation for all layers", edits, knob="initial weights")
+            yield from change(
+                self,
+                case,
+                f"{self._named(case)[0]} initialisation for all layers",
+                edits,
+                knob="initial weights",
+            )
             return
         writes = writes_like(write)
         titles = {
@@ -128,11 +134,15 @@ class Initialisation:
         if owner is not None and isinstance(owner[1], ast.ClassDef):
             init = init_of(owner[1])
             return () if init is None else self._loop(case, owner[0], init.body[-1], "self", list(kinds))
-        found = case.code.statement_at(model.created)
-        if found is None or not isinstance(found[1], ast.Assign):
-            return ()
-        target = found[1].targets[0]
-        return self._loop(case, found[0], found[1], found[0].source(target), list(kinds))
+        last = model.name.rpartition(".")[2]
+        for file in case.code.files():
+            for node in ast.walk(file.tree):
+                if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+                    target = node.targets[0]
+                    makes = isinstance(target, ast.Name | ast.Attribute) and last_name(target) == last
+                    if makes and _could_make(case, file, node.value, model):
+                        return self._loop(case, file, node, file.source(target), list(kinds))
+        return ()
 
     def _loop(self, case: Case, file: File, last: ast.stmt, model: str, kinds: list[str]) -> FileEdits:
         _, function, more = self._named(case)
@@ -257,3 +267,15 @@ for module in model.modules():
             component="model.0",
         ),
     )
+
+
+def _could_make(case: Case, file: File, call: ast.Call, model: ModelFact) -> bool:
+    """Whether a call makes the model: it stands at its place, or calls the function that does."""
+    if model.created is None:
+        return False
+    if model.created.file == file.file and call.lineno <= model.created.line <= (
+        call.end_lineno or call.lineno
+    ):
+        return True
+    around = case.sources.function_around(model.created)
+    return around is not None and last_name(call.func) == around.name

@@ -11,19 +11,28 @@ from netmend.localise.source import last_name
 from netmend.localise.values import cut_in_loss, is_cut
 from netmend.repair.code import File
 from netmend.repair.dataflow import PASSING, uses
+from netmend.repair.graph_cuts import (
+    MAKERS,
+    chain_of,
+    dedented,
+    is_maker,
+    name_of,
+    picked_from,
+    replaced,
+    value_before,
+    with_conversions,
+)
 from netmend.repair.heads_in_source import training_call
 from netmend.repair.losses import arguments, as_classes, as_yes_no, criterion_of, exchange
 from netmend.repair.naming import spelled
 from netmend.repair.numpy_to_torch import in_torch
 from netmend.repair.output_uses import once
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.writing import delete_statement, insert_before, replace, unwrap_call
+from netmend.repair.writing import insert_before, replace
 from netmend.syntax.positions import lines_of
 from netmend.vocabulary import FunctionFact, LossFact
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
-_STEPS = ("detach", "detach_", "item", "tolist", "round", "floor", "ceil", "cpu", "clone")
-_MAKERS = ("tensor", "as_tensor", "Variable", "from_numpy", "FloatTensor")
 _CHOICES = ("argmax", "max", "argmin")
 _OFF = ("no_grad", "inference_mode")
 
@@ -52,7 +61,7 @@ class KeepGraph:
         for file, node in self._cuts(case):
             edits = self._mended(case, file, node)
             if edits:
-                yield from change(self, case, f"without {_name(node)}", edits, knob="graph")
+                yield from change(self, case, f"without {name_of(node)}", edits, knob="graph")
                 return
 
     def _cuts(self, case: Case) -> Iterator[tuple[File, ast.expr]]:
@@ -84,32 +93,32 @@ class KeepGraph:
                 yield use.file, use.user
 
     def _mended(self, case: Case, file: File, node: ast.expr) -> FileEdits:
-        name = _name(node)
+        name = name_of(node)
         if name in _CHOICES or isinstance(node, ast.Compare):
             return self._scores(case, file, node)
-        chain = _chain(file, node)
-        numpy = any(_name(part) == "numpy" for part in chain)
-        inner = _inner(chain[-1])
-        if numpy and not (inner is not node and _is_maker(file.parent(chain[-1]), chain[-1])):
+        chain = chain_of(file, node)
+        numpy = any(name_of(part) == "numpy" for part in chain)
+        inner = value_before(chain[-1])
+        if numpy and not (inner is not node and is_maker(file.parent(chain[-1]), chain[-1])):
             return in_torch(file, file.function(node) or file.tree, node)
         top = chain[-1]
         holder = file.parent(top)
-        if isinstance(holder, ast.Call) and _is_maker(holder, top):
+        if isinstance(holder, ast.Call) and is_maker(holder, top):
             top = holder
-        if last_name(getattr(top, "func", top)) in _MAKERS and isinstance(top, ast.Call):
+        if last_name(getattr(top, "func", top)) in MAKERS and isinstance(top, ast.Call):
             first = top.args[0] if top.args else None
             if isinstance(first, ast.List | ast.Tuple):  # torch.tensor([a, b]) of tensors
                 stack, extra = spelled(file, "torch.stack", like=top.func)
                 return (*replace(file, top, f"{stack}({file.source(first)})"), *extra)
             if first is not None:
-                inner = _inner(first)
-        return _replaced(file, top, inner)
+                inner = value_before(first)
+        return replaced(file, top, inner)
 
     def _scores(self, case: Case, file: File, node: ast.expr) -> FileEdits:
         """A class was picked, or a yes/no: the loss for classes gets the scores instead."""
         loss = next((loss for loss in case.trace.losses if loss.form != "expression" and loss.operands), None)
         criterion = None if loss is None else criterion_of(case, loss)
-        scores, width = _picked_from(file, node), _width(case)
+        scores, width = picked_from(file, node), _width(case)
         if loss is None or criterion is None or not criterion.calls or scores is None:
             return ()
         place, call = criterion.calls[0]
@@ -140,7 +149,7 @@ class KeepGraph:
     def _handed_over(case: Case, file: File, node: ast.expr, scores: ast.expr, given: ast.expr) -> FileEdits:
         """The scores in the place of what was picked from them."""
         statement = file.statement(node)
-        top = _conversions(file, node)
+        top = with_conversions(file, node)
         text = file.source(scores)
         if isinstance(statement, ast.Assign) and statement.value is top and isinstance(given, ast.Name):
             others = [
@@ -174,7 +183,7 @@ class KeepGraph:
                 expression = node.items[0].context_expr
                 called = expression.func if isinstance(expression, ast.Call) else expression
                 if last_name(called) in (*_OFF, "set_grad_enabled"):
-                    return _dedented(file, node)
+                    return dedented(file, node)
             if isinstance(node, ast.FunctionDef):
                 for decorator in node.decorator_list:
                     called = decorator.func if isinstance(decorator, ast.Call) else decorator
@@ -326,125 +335,6 @@ def _cut_prediction(loss: LossFact) -> bool:
     return bool(loss.operands)
 
 
-def _name(node: ast.AST) -> str:
-    if isinstance(node, ast.Call):
-        return last_name(node.func)
-    return node.attr if isinstance(node, ast.Attribute) else "the comparison"
-
-
-def _chain(file: File, node: ast.expr) -> list[ast.expr]:
-    """Further cuts on the same value: `h.detach().cpu().numpy()`."""
-    found = [node]
-    while True:
-        holder = file.parent(found[-1])
-        call = None if holder is None else file.parent(holder)
-        if not isinstance(holder, ast.Attribute) or holder.value is not found[-1]:
-            return found
-        if holder.attr == "data":
-            found.append(holder)
-        elif isinstance(call, ast.Call) and call.func is holder and holder.attr in (*_STEPS, "numpy"):
-            found.append(call)
-        else:
-            return found
-
-
-def _inner(node: ast.expr) -> ast.expr:
-    """The value before all cuts."""
-    while True:
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and node.func.attr in (*_STEPS, "numpy")
-        ):
-            module = isinstance(node.func.value, ast.Name) and node.func.value.id in ("torch", "np", "numpy")
-            if module and not node.args:
-                return node
-            node = node.args[0] if module else node.func.value
-        elif isinstance(node, ast.Attribute) and node.attr == "data":
-            node = node.value
-        elif isinstance(node, ast.Call) and last_name(node.func) in (*_MAKERS, "float") and node.args:
-            node = node.args[0]
-        else:
-            return node
-
-
-def _is_maker(holder: ast.AST | None, value: ast.expr) -> bool:
-    return (
-        isinstance(holder, ast.Call)
-        and last_name(holder.func) in (*_MAKERS, "float")
-        and holder.args[:1] == [value]
-    )
-
-
-def _replaced(file: File, node: ast.expr, value: ast.expr) -> FileEdits:
-    if value is node:
-        return ()
-    statement = file.statement(node)
-    alone = isinstance(statement, ast.Assign) and statement.value is node and len(statement.targets) == 1
-    target = statement.targets[0] if alone and isinstance(statement, ast.Assign) else None
-    if statement is not None and isinstance(target, ast.Name) and last_name(target) == last_name(value):
-        return delete_statement(file, statement)
-    if isinstance(statement, ast.Expr) and statement.value is node:  # h.detach_()
-        return delete_statement(file, statement)
-    if isinstance(node, ast.Call) and value in node.args and len(node.args) == 1 and not node.keywords:
-        return unwrap_call(file, node, value)
-    return replace(file, node, file.source(value))
-
-
-def _picked_from(file: File, node: ast.expr) -> ast.expr | None:
-    """`model(x)` of `torch.argmax(model(x), 1)`, of `model(x).argmax(1)`, of `model(x) > 0.5`."""
-    if isinstance(node, ast.Compare):
-        return node.left
-    if not isinstance(node, ast.Call):
-        return None
-    if isinstance(node.func, ast.Attribute) and not (
-        isinstance(node.func.value, ast.Name) and node.func.value.id in ("torch", "np", "numpy")
-    ):
-        return node.func.value
-    return node.args[0] if node.args else None
-
-
-def _conversions(file: File, node: ast.expr) -> ast.expr:
-    """`torch.argmax(out, 1).float()` as a whole, with `[1]` and `.indices` of a maximum."""
-    while True:
-        holder = file.parent(node)
-        call = None if holder is None else file.parent(holder)
-        picked = isinstance(holder, ast.Subscript) and holder.value is node
-        if isinstance(holder, ast.expr) and (
-            picked or (isinstance(holder, ast.Attribute) and holder.attr in ("indices", "data"))
-        ):
-            node = holder
-        elif isinstance(holder, ast.Attribute) and isinstance(call, ast.Call) and call.func is holder:
-            node = call
-        elif isinstance(holder, ast.Call) and last_name(holder.func) in _MAKERS and holder.args[:1] == [node]:
-            node = holder
-        else:
-            return node
-
-
 def _width(case: Case) -> int:
     shapes = case.model.output_shapes if case.model is not None else ()
     return shapes[0][1] if shapes and len(shapes[0]) > 1 else 1
-
-
-def _dedented(file: File, block: ast.With) -> FileEdits:
-    """The body of a block in its place."""
-    lines = lines_of(file.text)
-    first, last = block.body[0], block.end_lineno or block.lineno
-    start = file.place(block)
-    inner = file.place(first)
-    if first.lineno == block.lineno:  # with torch.no_grad(): h = f(x)
-        begin = lines.offset(start.line, start.column) or 0
-        return file.edits(lines.edit(begin, lines.offset(inner.line, inner.column) or begin, ""))
-    extra = inner.column - start.column
-    header = lines.edit(lines.start(block.lineno), lines.start(_header_end(block) + 1), "")
-    edits = [header]
-    for number in range(_header_end(block) + 1, last + 1):
-        content = lines.content(number)
-        if content.strip() and content[:extra].isspace():
-            edits.append(lines.edit(lines.start(number), lines.start(number) + extra, ""))
-    return file.edits(*edits)
-
-
-def _header_end(block: ast.With) -> int:
-    return max(item.context_expr.end_lineno or block.lineno for item in block.items)

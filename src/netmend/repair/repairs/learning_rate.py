@@ -28,7 +28,7 @@ class LearningRate:
 
     least: float = 4.0  # times lower or higher than the present rate: less makes no difference
     next: float = 4.0  # further tries, as multiples of the first
-    far: float = 40.0  # times the good rate: nothing beyond is worth a training without a fault
+    far: float = 40.0  # times the good rate: what is already beyond does not go further
 
     def propose(self, case: Case) -> Iterator[Change]:
         optimizer = case.optimizer
@@ -53,10 +53,14 @@ class LearningRate:
         if present == 0:
             return [good]
         if cause == "HYP-LR-HIGH":
+            if present * self.far < good:
+                return []
             first = min(good, present / self.least)
             rates = [first, first / self.next, first * self.next]
             return [rate for rate in rates if rate <= 1.01 * present / self.least]
         if cause == "HYP-LR-LOW":
+            if present > self.far * good:
+                return []
             first = max(good, present * self.least)
             rates = [first, first * self.next, first / self.next]
             return [rate for rate in rates if rate >= 0.99 * present * self.least]

@@ -14,6 +14,7 @@ from netmend.repair.naming import spelled
 from netmend.repair.output_uses import once, scores_for_probabilities
 from netmend.repair.repair import Case, Example, change, register
 from netmend.repair.writing import wrap
+from netmend.vocabulary import LossFact, OperandFact
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 _ON_SCORES = {"nll_loss": "cross_entropy", "binary_cross_entropy": "binary_cross_entropy_with_logits"}
@@ -61,6 +62,7 @@ class LogProbabilities:
     @staticmethod
     def _output(case: Case, head: Head | None) -> FileEdits | None:
         """The output without what it went through; None when it is not a score and cannot be made one."""
+        head = head or _unseen(case)
         if head is None or head.last not in (*_SQUASHING, "relu", "tanh"):
             return ()
         if head.last in ("log_softmax", "log", "sigmoid", "clamp"):
@@ -164,3 +166,12 @@ for step in range(3):
             mark="nn.NLLLoss",
         ),
     )
+
+
+def _unseen(case: Case) -> Head | None:
+    """The head of a program that its loss stopped: by the model's last layer."""
+    last = next((layer for layer in reversed(case.trace.layers()) if layer.order is not None), None)
+    if last is None or last.activation is None or case.model is None or not case.model.output_shapes:
+        return None
+    given = OperandFact("prediction", case.model.output_shapes[0])
+    return Head(LossFact(""), given, None, (last.activation,))

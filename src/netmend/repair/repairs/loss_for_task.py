@@ -12,7 +12,7 @@ from netmend.repair.code import File
 from netmend.repair.heads_in_source import head_of, model_calls
 from netmend.repair.losses import Criterion, arguments, as_classes, as_yes_no, criterion_of, exchange
 from netmend.repair.output_layer import axes_kept, class_of_value, classes_of, set_width
-from netmend.repair.output_uses import once, scores_for_probabilities
+from netmend.repair.output_uses import beside, once, scores_for_probabilities
 from netmend.repair.repair import Case, Example, change, register
 from netmend.repair.writing import wrap
 from netmend.vocabulary import OperandFact
@@ -101,7 +101,8 @@ class LossForTask:
             width = set_width(case, head, classes)
             if not width.edits:
                 return
-            edits += [*width.edits, *axes_kept(case, head), *class_of_value(case)]
+            reading = class_of_value(case)
+            edits += [*width.edits, *reading, *beside(axes_kept(case, head), reading)]
         elif (head.width or 0) < classes:
             return
         edits += self._targets(criterion, _as_classes)

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from netmend.localise.source import last_name
 from netmend.repair.naming import qualified
-from netmend.repair.objective_terms import Term, hinge, objective, terms, turned
+from netmend.repair.objective_terms import Term, all_turned, hinge, objective, terms, turned
 from netmend.repair.output_uses import once
 from netmend.repair.repair import Case, Example, change, register
 from netmend.repair.term_signs import expected_sign
@@ -109,22 +109,19 @@ class LossReductionAndSign:
         known = [case.code.call_at(loss.called) for loss in case.trace.losses if loss.form != "expression"]
         losses: frozenset[ast.AST] = frozenset(call[1] for call in known if call is not None)
         wrong: list[Term] = []
-        right = 0
+        right: list[Term] = []
+        hinges: FileEdits = ()
         for term in found:
             inner = hinge(term.file, term.node)
             if inner is not None and isinstance(inner, ast.BinOp):
-                wrong += [Term(term.file, inner.right, 0)] if _adds_agreement(inner) else []
+                hinges = (*hinges, *(turned(term.file, inner.right) if _adds_agreement(inner) else ()))
                 continue
             wanted = expected_sign(term, [other for other in found if other is not term], losses)
             if wanted and wanted != term.sign:
                 wrong.append(term)
             elif wanted:
-                right += 1
-        if len(wrong) > 1 and not right:
-            top = _outermost_minus(wrong)
-            if top is not None:
-                return replace(wrong[0].file, top, wrong[0].file.source(top.operand))
-        return once(edit for term in wrong for edit in turned(term.file, term.node))
+                right.append(term)
+        return once((*hinges, *all_turned(wrong, right)))
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
         Example(
@@ -255,18 +252,3 @@ def _adds_agreement(node: ast.BinOp) -> bool:
 
 def _has_number(node: ast.expr) -> bool:
     return isinstance(node, ast.BinOp) and any(isinstance(p, ast.Constant) for p in (node.left, node.right))
-
-
-def _outermost_minus(wrong: list[Term]) -> ast.UnaryOp | None:
-    """The minus around all the terms."""
-    file = wrong[0].file
-    above = [
-        node
-        for node in file.parents(wrong[0].node)
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
-    ]
-    for node in reversed(above):
-        inside = list(ast.walk(node))
-        if all(any(part is term.node for part in inside) for term in wrong):
-            return node
-    return None

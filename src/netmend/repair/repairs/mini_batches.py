@@ -8,10 +8,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.diagnose.measures.data import batch_size, training_loader
+from netmend.diagnose.measures.data import batch_size, training_samples
 from netmend.localise.source import last_name
+from netmend.repair.batch_places import loader_of
 from netmend.repair.code import File
-from netmend.repair.loop_code import Spot, assigned_names, block_of, in_block, names_in, spot, spots
+from netmend.repair.loop_code import (
+    Spot,
+    assigned_names,
+    block_of,
+    in_block,
+    loops_around,
+    names_in,
+    spot,
+    spots,
+)
 from netmend.repair.moving import text_of
 from netmend.repair.naming import spelled
 from netmend.repair.repair import Case, Example, change, register
@@ -74,9 +84,12 @@ class MiniBatches:
 
     def propose(self, case: Case) -> Iterator[Change]:
         samples = batch_size(case.trace)
-        update = self._update(case) if training_loader(case.trace) is None else None
+        update = self._update(case) if loader_of(case) is None else None
         if samples is None or samples < 64 or update is None:
             return
+        every = training_samples(case.trace)
+        if every is not None and samples < 0.9 * every:
+            return  # there are batches already
         if case.fault is None and (case.trace.run.steps > self.few or samples < self.many):
             return
         usual = 2 ** round(math.log2(max(1.0, samples / self.updates)))
@@ -113,13 +126,25 @@ class MiniBatches:
             return []
         if len(shapes) > 1 and any(len(shape) == 2 and shape[0] == shape[1] for shape in shapes):
             return []  # a graph: its samples belong together
-        made = {name for statement in statements for name in assigned_names(statement)}
+        if any(shape[:1] != shapes[0][:1] for shape in self._compared(case)):
+            return []  # only some of the answers count: the others are needed all the same
+        loops = loops_around(forward.file, forward.call)[-1:]
+        made = {name for part in (*statements, *loops) for name in assigned_names(part)}
         inputs = [_whole(given) for given in (*forward.call.args, *(k.value for k in forward.call.keywords))]
         targets = [_whole(value) for value in self._targets(case, forward, statements)]
         found = [value for value in (*inputs, *targets) if value is not None and not names_in(value) & made]
         # Every input has to be cut, and something that it is compared with.
         complete = inputs and targets and all(value in found for value in (*inputs, *targets))
         return [value for value in found if value is not None] if complete else []
+
+    def _compared(self, case: Case) -> list[tuple[int, ...]]:
+        return [
+            operand.shape
+            for loss in case.trace.losses
+            if loss.backward is not None
+            for operand in loss.operands
+            if operand.role in ("prediction", "target") and operand.shape
+        ]
 
     def _targets(self, case: Case, forward: Spot, statements: list[ast.stmt]) -> list[ast.expr]:
         """What the loss compares the model's answers with."""

@@ -10,19 +10,17 @@ from typing import ClassVar
 from netmend.localise.rates import momentum
 from netmend.repair.code import File
 from netmend.repair.good_rates import ADAPTIVE, good_rate, rate_text, usual_rate
-from netmend.repair.naming import rename_callee
+from netmend.repair.naming import rename_callee, spelled
 from netmend.repair.rate_places import present_rate, set_rate
 from netmend.repair.repair import Case, Example, change, register
 from netmend.repair.values import Faces
+from netmend.repair.writing import replace
 from netmend.syntax.edit_items import item_of
 from netmend.syntax.positions import lines_of
+from netmend.syntax.spans import spans_of
 from netmend.vocabulary import OptimizerFact
 from netmend.vocabulary.change import SHORT_SEARCH, Change, FileEdits
 
-_TAKEN = {
-    "Adam": {"params", "lr", "betas", "eps", "weight_decay", "amsgrad", "maximize"},
-    "SGD": {"params", "lr", "momentum", "dampening", "weight_decay", "nesterov", "maximize"},
-}
 _SHARED = {"params", "lr", "weight_decay", "maximize"}  # mean the same everywhere
 
 
@@ -41,7 +39,7 @@ class Optimizer:
     effort: ClassVar[int] = SHORT_SEARCH
     explores: ClassVar[bool] = True
 
-    near: float = 4.0  # times: a rate that is no further from the good one stays
+    near: float = 3.0  # times: a rate that is no further from the good one stays
 
     def propose(self, case: Case) -> Iterator[Change]:
         optimizer = case.optimizer
@@ -72,10 +70,10 @@ class Optimizer:
         faces = Faces() if keep or present is None else set_rate(case, optimizer, wanted, present)
         if not keep and not faces:
             return
-        edits = (*rename_callee(file, call, f"torch.optim.{kind}"), *_dropped(file, call, kind))
         if kind == "SGD":
-            # Behind the parameters, where nothing is dropped or set.
-            edits = (*edits, *_after_first(file, call, "momentum=0.9"))
+            edits, faces = self._written(file, call, faces)
+        else:
+            edits = (*rename_callee(file, call, "torch.optim.Adam"), *_dropped(file, call))
         forced = (*edits, *faces.forced) if faces.forced else ()
         rate = rate_text(present if keep and present is not None else wanted)
         yield from change(
@@ -85,6 +83,32 @@ class Optimizer:
             Faces((*edits, *faces.edits), forced, faces.arguments),
             knob=optimizer.name,
         )
+
+    def _written(self, file: File, call: ast.Call, faces: Faces) -> tuple[FileEdits, Faces]:
+        """The call of SGD, written anew; a rate that is set in the call is written with it."""
+        name, extra = spelled(file, "torch.optim.SGD", like=call.func)
+        lines, place = lines_of(file.text), file.place(call)
+        start, end = lines.offset(place.line, place.column), lines.offset(place.end_line, place.end_column)
+        inside = [
+            edit
+            for edit in faces.edits
+            if edit.file == file.file
+            and start is not None
+            and end is not None
+            and (span := spans_of(file.text, [edit.edit]))
+            and all(start <= part.start <= part.end <= end for part in span)
+        ]
+        given = {keyword.arg: file.source(keyword.value) for keyword in call.keywords}
+        given |= dict(zip(("params", "lr"), (file.source(value) for value in call.args[:2]), strict=False))
+        if inside:
+            given["lr"] = inside[0].edit.text.removeprefix(", lr=")
+        if "params" not in given or "lr" not in given:
+            return (), Faces()
+        texts = [given["params"], f"lr={given['lr']}", "momentum=0.9"]
+        texts += [f"weight_decay={given['weight_decay']}"] if "weight_decay" in given else []
+        edits = (*replace(file, call, f"{name}({', '.join(texts)})"), *extra)
+        rest = tuple(edit for edit in faces.edits if edit not in inside)
+        return edits, Faces(rest, (), faces.arguments)
 
     def _own_rate(self, case: Case, optimizer: OptimizerFact) -> Iterator[Change]:
         present, usual = present_rate(case, optimizer), usual_rate(optimizer.kind, momentum(optimizer))
@@ -132,7 +156,7 @@ for step in range(3):
     optimizer.step()
 """,
             old="lr=0.001",
-            new="lr=1",
+            new="lr=1.0",
             mark="Adadelta(",
             nth=1,
         ),
@@ -164,6 +188,42 @@ model = nn.Sequential(nn.Linear(100, 50), nn.ReLU(), nn.Linear(50, 1))
 optimizer = Adam(model.parameters(), RATE)""",
         ),
         Example(
+            "SGD where Adam is the suspect",
+            before="""
+import torch
+from torch import nn
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(100, 50), nn.ReLU(), nn.Linear(50, 1))
+optimizer = torch.optim.RMSprop(model.parameters(), lr=1e-5, momentum=0.5, weight_decay=1e-4)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = nn.functional.mse_loss(model(torch.randn(8, 100)), torch.ones(8, 1))
+    loss.backward()
+    optimizer.step()
+""",
+            old="RMSprop(model.parameters(), lr=1e-5, momentum=0.5, ",
+            new="SGD(model.parameters(), lr=0.003, momentum=0.9, ",
+            mark="RMSprop(",
+        ),
+        Example(
+            "a rate and an argument beside it",
+            before="""
+import torch
+from torch import nn
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(100, 50), nn.ReLU(), nn.Linear(50, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=1e-5, momentum=0.5, weight_decay=1e-4)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = nn.functional.mse_loss(model(torch.randn(8, 100)), torch.ones(8, 1))
+    loss.backward()
+    optimizer.step()
+""",
+            old="SGD(model.parameters(), lr=1e-5, momentum=0.5, ",
+            new="Adam(model.parameters(), lr=0.003, ",
+            mark="SGD(",
+        ),
+        Example(
             "Adam is left alone where nothing speaks against it",
             before="""
 import torch
@@ -179,14 +239,11 @@ for step in range(3):
     )
 
 
-def _dropped(file: File, call: ast.Call, kind: str) -> FileEdits:
+def _dropped(file: File, call: ast.Call) -> FileEdits:
     """Take out the arguments that another optimiser does not know or that mean something else to it."""
     given: list[tuple[ast.expr | ast.keyword, bool]] = [
         *((value, index < 2) for index, value in enumerate(call.args)),
-        *(
-            (keyword, keyword.arg in _SHARED or (keyword.arg in _TAKEN[kind] and kind == "SGD"))
-            for keyword in call.keywords
-        ),
+        *((keyword, keyword.arg in _SHARED) for keyword in call.keywords),
     ]
     lines, edits = lines_of(file.text), []
     start: int | None = None
@@ -204,13 +261,3 @@ def _dropped(file: File, call: ast.Call, kind: str) -> FileEdits:
     if start is not None and end > start:
         edits.append(lines.edit(start, end, ""))
     return file.edits(*edits)
-
-
-def _after_first(file: File, call: ast.Call, text: str) -> FileEdits:
-    """Behind the last positional argument, so that it may be a keyword."""
-    kept = call.args[:2]
-    found = item_of(file, call, kept[-1]) if kept else None
-    if found is None:
-        return ()
-    end = found[1].end
-    return file.edits(lines_of(file.text).edit(end, end, f", {text}"))

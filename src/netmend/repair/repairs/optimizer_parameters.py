@@ -11,8 +11,8 @@ from netmend.diagnose.measures.wiring import Wire, stepped_optimizers, wires
 from netmend.localise.source import Function
 from netmend.repair.code import File
 from netmend.repair.known_as import known_as
-from netmend.repair.loop_code import Spot, callers, names_in, spot, targets_of
-from netmend.repair.moving import moved_after, text_of
+from netmend.repair.loop_code import Spot, block_of, callers, names_in, spot, targets_of
+from netmend.repair.moving import moved_after, taken_out, text_of
 from netmend.repair.optimizer_arguments import are_groups, given_parameters, joined
 from netmend.repair.repair import Case, Example, change, register
 from netmend.repair.writing import insert_after, replace
@@ -46,6 +46,7 @@ class OptimizerParameters:
             return
         if any(wire.module is not None and not wire.module.registered for wire in lost):
             return  # the layers themselves have to be registered first
+        made = self._bound(case, made)
         later = self._replaced(case, made, lost)
         if later is not None:
             yield from self._made_again(case, optimizer, made, later, lost)
@@ -59,6 +60,15 @@ class OptimizerParameters:
             o for o in stepped if site is not None and o.created is not None and o.created.line == site.line
         ]
         return next(iter((*at_site, *stepped)), None)
+
+    def _bound(self, case: Case, made: Spot) -> Spot:
+        """Where a function returns the optimiser: the call of that function."""
+        for _ in range(_MOST_CALLERS):
+            calls = list(callers(case.code, made.file, made.call))
+            if not isinstance(made.statement, ast.Return) or len(calls) != 1:
+                break
+            made = calls[0]
+        return made
 
     def _given(self, case: Case, optimizer: OptimizerFact, made: Spot, lost: list[Wire]) -> Iterator[Change]:
         found = given_parameters(case.code, optimizer.created)
@@ -84,6 +94,8 @@ class OptimizerParameters:
                 return
             parts = ", ".join(f"*{text}" for text in (*texts, *(f"{name}.parameters()" for name in others)))
             edits = replace(file, value, f"[{parts}]")
+        if len(edits) == 1 and edits[0].edit.text == file.source(value):
+            return
         title = f"the optimiser trains {', '.join(known.values())} as a whole"
         yield from change(self, case, title, edits, knob=f"{optimizer.name} parameters")
 
@@ -156,13 +168,13 @@ class OptimizerParameters:
         name = known_as(case.code, optimizer.created, later.file, later.call) or ""
         if isinstance(made.statement, ast.Assign | ast.AnnAssign) and later.file.file == made.file.file:
             anchor = self._same_level(made, later)
-            if anchor is not None and made.is_beside(later) and not self._used(made, anchor):
-                edits: FileEdits = moved_after(made.file, made.statement, anchor)
+            users = None if anchor is None or not made.is_beside(later) else self._users(made, anchor)
+            if users is not None and anchor is not None:
+                edits = self._moved(made, users, anchor)
                 title = "make the optimiser after the model is complete"
             else:
-                edits = insert_after(
-                    later.file, later.statement, text_of(made.file, made.statement, comment=False)
-                )
+                text = text_of(made.file, made.statement, comment=False)
+                edits = insert_after(later.file, later.statement, text)
                 title = "make the optimiser again after the model is complete"
             yield from change(self, case, title, edits, knob=knob)
         target = later.statement.targets[0] if isinstance(later.statement, ast.Assign) else None
@@ -180,18 +192,39 @@ class OptimizerParameters:
                 return node
         return None
 
-    def _used(self, made: Spot, anchor: ast.stmt) -> bool:
-        """Whether the optimiser is used between its statement and another one."""
-        targets = targets_of(made.statement)
-        texts = {made.file.source(target) for target in targets}
-        scope = made.file.function(made.call) or made.file.tree
-        return any(
-            isinstance(node, ast.Name | ast.Attribute)
-            and made.statement.lineno < node.lineno <= (anchor.end_lineno or anchor.lineno)
-            and node not in targets
-            and made.file.source(node) in texts
-            for node in ast.walk(scope)
-        )
+    def _users(self, made: Spot, anchor: ast.stmt) -> list[ast.stmt] | None:
+        """Statements up to another one that only make something of the optimiser (a scheduler); None if it is used."""
+        texts = {made.file.source(target) for target in targets_of(made.statement)}
+        found: list[ast.stmt] = []
+        block = block_of(made.file, made.statement)
+        for statement in block[block.index(made.statement) + 1 : block.index(anchor) + 1]:
+            uses = any(
+                isinstance(node, ast.Name | ast.Attribute) and made.file.source(node) in texts
+                for node in ast.walk(statement)
+            )
+            if uses and (statement is anchor or not isinstance(statement, ast.Assign)):
+                return None
+            if uses:
+                texts |= {made.file.source(target) for target in targets_of(statement)}
+                found.append(statement)
+        # Functions may use it without being given it.
+        named = {text for text in texts if "." not in text}
+        calls = [
+            s for s in block if made.statement.lineno < s.lineno < anchor.lineno and isinstance(s, ast.Expr)
+        ]
+        hidden = any(names_in(node) & named for node in made.file.tree.body if isinstance(node, Function))
+        return None if calls and hidden else found
+
+    def _moved(self, made: Spot, users: list[ast.stmt], anchor: ast.stmt) -> FileEdits:
+        if not users:
+            return moved_after(made.file, made.statement, anchor)
+        moved = [made.statement, *users]
+        removals = [taken_out(made.file, statement) for statement in moved]
+        text = "\n".join(text_of(made.file, statement) for statement in moved)
+        insertion = insert_after(made.file, anchor, text)
+        if not insertion or not all(removals):
+            return ()
+        return (*(edit for part in removals for edit in part), *insertion)
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
         Example(
@@ -258,6 +291,38 @@ model[2] = nn.Linear(8, 1)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 """,
             mark="SGD(",
+        ),
+        Example(
+            "a schedule was made with it",
+            before="""
+import torch
+from torch import nn
+
+def build(parameters):
+    return torch.optim.SGD(parameters, lr=0.1)
+
+def adapt(network):
+    network[2] = nn.Linear(8, 1)
+
+model = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 4))
+optimizer = build(model.parameters())
+scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 2)
+adapt(model)
+for step in range(5):
+    optimizer.zero_grad()
+    nn.functional.mse_loss(model(torch.randn(4, 8)), torch.ones(4, 1)).backward()
+    optimizer.step()
+    scheduler.step()
+""",
+            old="""optimizer = build(model.parameters())
+scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 2)
+adapt(model)
+""",
+            new="""adapt(model)
+optimizer = build(model.parameters())
+scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 2)
+""",
+            mark="build(model",
         ),
         Example(
             "replaced after a first training",

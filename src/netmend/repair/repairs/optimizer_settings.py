@@ -54,13 +54,11 @@ class OptimizerSettings:
                 self, case, f"momentum {momentum:g} → 0.9", faces, knob=f"{optimizer.name}.momentum"
             )
         if isinstance(betas, list | tuple) and len(betas) == 2:
-            for index, (good, odd) in enumerate(
-                ((0.9, float(betas[0]) > self.high), (0.999, float(betas[1]) < self.low_beta))
-            ):
-                if odd:
-                    title = f"beta {float(betas[index]):g} → {good:g}"
-                    faces = self._beta(case, optimizer, index, good)
-                    yield from change(self, case, title, faces, knob=f"{optimizer.name}.betas")
+            first, second = float(betas[0]), float(betas[1])
+            odd = [index for index, wrong in enumerate((first > self.high, second < self.low_beta)) if wrong]
+            faces = self._betas(case, optimizer, odd) if odd else Faces()
+            title = f"betas ({first:g}, {second:g}) → usual ones"
+            yield from change(self, case, title, faces, knob=f"{optimizer.name}.betas")
 
     def _epsilon(self, case: Case, optimizer: OptimizerFact, present: float) -> Iterator[Change]:
         good = _EPSILON.get(optimizer.kind, "1e-8")
@@ -70,13 +68,14 @@ class OptimizerSettings:
         faces = set_setting(case, optimizer.created, "eps", good, position)
         yield from change(self, case, f"epsilon {present:g} → {good}", faces, knob=f"{optimizer.name}.eps")
 
-    def _beta(self, case: Case, optimizer: OptimizerFact, index: int, good: float) -> Faces:
+    def _betas(self, case: Case, optimizer: OptimizerFact, odd: list[int]) -> Faces:
+        """The odd one alone where it is written by itself."""
         found = case.code.call_at(optimizer.created)
         value = None if found is None else case.code.sources.argument(found[1], "betas", 2)
-        if found is not None and isinstance(value, ast.Tuple) and len(value.elts) == 2:
-            part = value.elts[index]
+        if found is not None and isinstance(value, ast.Tuple) and len(value.elts) == 2 and len(odd) == 1:
+            part = value.elts[odd[0]]
             if literal(part) is not None or isinstance(part, ast.Name | ast.Attribute | ast.Subscript):
-                return set_number(case.code, found[0], part, f"{good:g}", case.arguments)
+                return set_number(case.code, found[0], part, ("0.9", "0.999")[odd[0]], case.arguments)
         return set_setting(case, optimizer.created, "betas", "(0.9, 0.999)", 2)
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (

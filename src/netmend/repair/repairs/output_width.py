@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.measures.heads import SYMMETRIC, Head
-from netmend.diagnose.measures.labels import label_counts
 from netmend.repair.heads_in_source import head_of, last_layer, model_calls
 from netmend.repair.losses import Criterion, arguments, as_classes, as_yes_no, criterion_of, exchange
-from netmend.repair.output_layer import classes_in_source, classes_of, reads_classes, set_width
+from netmend.repair.output_layer import adds_one, classes_in_source, classes_of, reads_classes, set_width
 from netmend.repair.output_uses import once, scores_for_probabilities
 from netmend.repair.repair import Case, Example, change, register
 from netmend.repair.values import Faces
@@ -60,10 +59,17 @@ class OutputWidth:
         width = (
             model.output_shapes[0][1] if model and model.output_shapes and model.output_shapes[0][1:] else 0
         )
-        counts = label_counts(case.trace)
-        starts_at_one = label == width and not counts.get(0.0) and bool(counts)
+        known = [n for n in classes_in_source(case) if label < n <= 1000] if label >= 0 else []
+        widths = [self._wide(case, None, n) for n in dict.fromkeys([*sorted(known)[:1], label + 1]) if n > 0]
+        shifted = self._from_zero(case) if label == width else iter(())
+        options = [shifted, *widths[:2]] if adds_one(case) else [*widths[:2], shifted]
+        for option in options:
+            yield from option
+
+    def _from_zero(self, case: Case) -> Iterator[Change]:
+        """Class ids that begin at 1."""
         criterion = criterion_of(case, None)
-        if starts_at_one and criterion is not None:
+        if criterion is not None:
             edits = once(
                 edit
                 for file, call in criterion.calls
@@ -71,11 +77,6 @@ class OutputWidth:
                 for edit in wrap(file, pair[1], "", " - 1")
             )
             yield from change(self, case, "class ids from 0", edits, knob="class ids")
-        if label < 0:
-            return
-        known = [n for n in classes_in_source(case) if label < n <= 1000]
-        for classes in list(dict.fromkeys([*sorted(known)[:1], label + 1]))[:2]:
-            yield from self._wide(case, None, classes)
 
     def _single(self, case: Case, head: Head) -> Iterator[Change]:
         """Cross entropy over one output."""

@@ -12,9 +12,11 @@ from netmend.repair.known_as import known_as
 from netmend.repair.loop_code import (
     Loop,
     Spot,
+    assigned_names,
     block_of,
     is_repeated,
     loops_around,
+    names_in,
     protocol,
     reached_from,
     scaler_of,
@@ -86,11 +88,11 @@ class SchedulerPlace:
             for where, node in reached_from(case.code, step.file, step.call):
                 if where.file != file.file:
                     continue
-                block = block_of(file, call.statement)
+                block = block_of(file, _guarded(call))
                 there = next((s for s in block if s is node or node in ast.walk(s)), None)
-                if there is not None and block.index(there) > block.index(call.statement):
+                if there is not None and block.index(there) > block.index(_guarded(call)):
                     last = self._with_update(case, block, there)
-                    return moved_after(file, call.statement, last)
+                    return moved_after(file, _guarded(call), last)
         return ()
 
     def _with_update(self, case: Case, block: list[ast.stmt], statement: ast.stmt) -> ast.stmt:
@@ -103,7 +105,7 @@ class SchedulerPlace:
     def _per_epoch(self, case: Case, call: Spot) -> FileEdits:
         loops = loops_around(call.file, call.call)
         if loops and (len(loops) > 1 or is_repeated(case.code, call.file, loops[0])):
-            return moved_after(call.file, call.statement, loops[0])
+            return moved_after(call.file, _guarded(call), loops[0])
         if loops:
             return ()
         # A helper for one batch: behind the loop that calls it, by the name it has there.
@@ -120,7 +122,7 @@ class SchedulerPlace:
         for step in spots(case, "step"):
             if call.is_beside(step) and step.is_alone and call.statement is not step.statement:
                 last = self._with_update(case, block_of(step.file, step.statement), step.statement)
-                put = insert_after(step.file, last, text_of(call.file, call.statement))
+                put = insert_after(step.file, last, text_of(call.file, _guarded(call)))
                 return combined(call.file, taken_out(call.file, call.statement), put, True)
         return ()
 
@@ -200,6 +202,32 @@ for epoch in range(3):
             cause="HYP-LR-SCHED",
         ),
         Example(
+            "with the condition around it",
+            before=_HEAD
+            + """
+def train(opt, sched=None):
+    for step in range(5):
+        opt.zero_grad()
+        model(torch.ones(4, 2)).mean().backward()
+        opt.step()
+        if sched is not None:
+            sched.step()
+    return step
+
+scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 3)
+for epoch in range(3):
+    train(optimizer, scheduler)
+""",
+            old="""        if sched is not None:
+            sched.step()
+""",
+            new="""    if sched is not None:
+        sched.step()
+""",
+            mark="sched.step",
+            cause="HYP-LR-SCHED",
+        ),
+        Example(
             "stepped once per epoch, as it should be",
             before=_HEAD
             + """
@@ -215,6 +243,15 @@ for epoch in range(3):
             cause="HYP-LR-SCHED",
         ),
     )
+
+
+def _guarded(call: Spot) -> ast.stmt:
+    """The step with the condition around it that does not depend on the round: `if scheduler is not None`."""
+    parent, loop = call.file.parent(call.statement), call.file.loop(call.statement)
+    if not isinstance(parent, ast.If) or len(parent.body) > 1 or parent.orelse:
+        return call.statement
+    bound = set() if loop is None else assigned_names(loop)
+    return call.statement if names_in(parent.test) & bound else parent
 
 
 def _every_step(case: Case, scheduler: str) -> bool:

@@ -1,0 +1,237 @@
+"""R212."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.localise.source import Function, last_name
+from netmend.repair.code import File
+from netmend.repair.output_uses import once
+from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.writing import delete_statement
+from netmend.syntax.positions import lines_of
+from netmend.vocabulary.change import FREE, Change, FileEdits
+
+# Steps have no slope: who writes a backward for them replaces the gradient on purpose.
+_STEPS = (
+    "sign",
+    "round",
+    "floor",
+    "ceil",
+    "heaviside",
+    "argmax",
+    "bernoulli",
+    "trunc",
+    "gt",
+    "ge",
+    "lt",
+    "le",
+)
+_LEAVING = ("numpy", "detach", "data", "item")
+
+
+@register
+@dataclass(frozen=True)
+class CustomGradient:
+    """Use the plain operation of a custom autograd.Function's forward, so that its gradient is derived and not written.
+
+    The gradient is then right by construction; memory and time may differ a little. Functions whose forward has steps are left
+    alone: their backward replaces the gradient on purpose.
+    """
+
+    code: ClassVar[str] = "R212"
+    cures: ClassVar[tuple[str, ...]] = ("TRN-GRAD", "TRN-BACKPROP")
+    effort: ClassVar[int] = FREE
+    explores: ClassVar[bool] = False
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        for file, owner in self._functions(case):
+            edits = self._plain(case, file, owner)
+            if edits:
+                yield from change(
+                    self,
+                    case,
+                    f"the derived gradient of {owner.name}",
+                    edits,
+                    knob=f"gradient of {owner.name}",
+                )
+                return
+
+    @staticmethod
+    def _functions(case: Case) -> Iterator[tuple[File, ast.ClassDef]]:
+        """The class that the fault names, else the one its line stands in."""
+        wanted = "" if case.fault is None else case.fault.component.rpartition(".")[2].partition("@")[0]
+        site = None if case.fault is None else case.fault.site
+        for file in case.code.files(site.file if site is not None else ""):
+            for node in ast.walk(file.tree):
+                if not isinstance(node, ast.ClassDef) or "Function" not in map(last_name, node.bases):
+                    continue
+                around = (
+                    site is not None
+                    and case.code.file(site.file) is not None
+                    and str(case.sources.path(site.file)) == file.file
+                    and node.lineno <= site.line <= (node.end_lineno or node.lineno)
+                )
+                if node.name == wanted or around:
+                    yield file, node
+
+    def _plain(self, case: Case, file: File, owner: ast.ClassDef) -> FileEdits:
+        methods = {node.name: node for node in owner.body if isinstance(node, Function)}
+        forward, backward = methods.get("forward"), methods.get("backward")
+        if (
+            forward is None
+            or backward is None
+            or set(methods) != {"forward", "backward"}
+            or not forward.args.args
+        ):
+            return ()
+        context = forward.args.args[0].arg
+        kept = [node for node in forward.body if not _is_about(node, context)]
+        names = [part for node in kept for part in ast.walk(node)]
+        if any(isinstance(part, ast.Name) and part.id == context for part in names):
+            return ()
+        steps = [part for part in names if isinstance(part, ast.Compare) or _is_step(part)]
+        if any(last_name(part) in _LEAVING for part in names) or not all(
+            _is_factor(file, step) for step in steps
+        ):
+            return ()
+        if not any(isinstance(node, ast.Return) for node in kept):
+            return ()
+        edits = [*self._without_context(file, forward)]
+        for node in forward.body:
+            if node not in kept:
+                edits += delete_statement(file, node)
+        edits += self._without_method(file, backward)
+        calls: list[FileEdits] = [
+            self._called(other, node)
+            for other in case.code.files(file.file)
+            for node in ast.walk(other.tree)
+            if isinstance(node, ast.Attribute)
+            and node.attr == "apply"
+            and last_name(node.value) == owner.name
+        ]
+        return once((*edits, *(edit for part in calls for edit in part))) if calls else ()
+
+    @staticmethod
+    def _without_context(file: File, forward: Function) -> FileEdits:
+        first, lines = forward.args.args[0], lines_of(file.text)
+        start = file.place(first)
+        begin = lines.offset(start.line, start.column)
+        if len(forward.args.args) < 2 or begin is None:
+            return ()
+        then = file.place(forward.args.args[1])
+        return file.edits(lines.edit(begin, lines.offset(then.line, then.column) or begin, ""))
+
+    @staticmethod
+    def _without_method(file: File, method: Function) -> FileEdits:
+        """A method with its decorators and the blank lines before it."""
+        lines = lines_of(file.text)
+        first = min([method.lineno, *(decorator.lineno for decorator in method.decorator_list)])
+        while first > 1 and not lines.content(first - 1).strip():
+            first -= 1
+        return file.edits(lines.edit(lines.end(first - 1), lines.end(method.end_lineno or method.lineno), ""))
+
+    @staticmethod
+    def _called(file: File, attribute: ast.Attribute) -> FileEdits:
+        place, lines = file.place(attribute), lines_of(file.text)
+        end = lines.offset(place.end_line, place.end_column) or 0
+        return file.edits(lines.edit(end - len("apply"), end, "forward"))
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        Example(
+            "a wrong derivative",
+            before="""
+import torch
+from torch import nn
+class Cube(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x ** 3
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        return -grad * 3 * x ** 2
+model = nn.Linear(2, 1)
+def cubed(x):
+    return Cube.apply(model(x))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = cubed(torch.randn(8, 2)).pow(2).mean()
+    loss.backward()
+    optimizer.step()
+""",
+            old="""    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x ** 3
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        return -grad * 3 * x ** 2
+model = nn.Linear(2, 1)
+def cubed(x):
+    return Cube.apply(model(x))""",
+            new="""    def forward(x):
+        return x ** 3
+model = nn.Linear(2, 1)
+def cubed(x):
+    return Cube.forward(model(x))""",
+            mark="return -grad",
+        ),
+        Example(
+            "a step with a gradient of its own",
+            before="""
+import torch
+from torch import nn
+class Step(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return torch.sign(x)
+    @staticmethod
+    def backward(ctx, grad):
+        return grad
+model = nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = Step.apply(model(torch.randn(8, 2))).mean()
+    loss.backward()
+    optimizer.step()
+""",
+            mark="return grad",
+        ),
+    )
+
+
+def _is_about(statement: ast.stmt, context: str) -> bool:
+    """`ctx.save_for_backward(x)`, `ctx.size = …`: only for backward."""
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        function = statement.value.func
+        return isinstance(function, ast.Attribute) and last_name(function.value) == context
+    if isinstance(statement, ast.Assign):
+        return all(isinstance(t, ast.Attribute) and last_name(t.value) == context for t in statement.targets)
+    return False
+
+
+def _is_step(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and last_name(node.func) in _STEPS
+
+
+def _is_factor(file: File, step: ast.AST) -> bool:
+    """`sign(x) * abs(x)`, `where(x > 0, …)`: a step that only chooses what else has a slope."""
+    below = step
+    for above in file.parents(step):
+        if isinstance(above, ast.stmt):
+            return False
+        if isinstance(above, ast.BinOp) and isinstance(above.op, ast.Mult):
+            return True
+        if isinstance(above, ast.Call) and last_name(above.func) == "where":
+            return above.args[:1] == [below]
+        below = above
+    return False

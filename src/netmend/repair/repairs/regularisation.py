@@ -1,0 +1,169 @@
+"""R213."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.repair.penalties import penalties, penalty_factors, value_of
+from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.values import set_argument, set_value
+from netmend.repair.writing import wrap
+from netmend.vocabulary import OptimizerFact
+from netmend.vocabulary.change import SHORT_SEARCH, Change
+
+
+@register
+@dataclass(frozen=True)
+class Regularisation:
+    """Make the penalty on the weights weaker or take it away; or add weight decay where nothing holds the network back.
+
+    A penalty that outweighs the data pulls all weights to zero: a hundredth of it, or none. Against overfitting, a weight decay
+    of 1e-4, then 1e-2.
+    """
+
+    code: ClassVar[str] = "R213"
+    cures: ClassVar[tuple[str, ...]] = ("LOS-REG-EXTRA", "LOS-REG-MISSING", "LOS-REG-KIND")
+    effort: ClassVar[int] = SHORT_SEARCH
+    explores: ClassVar[bool] = False
+
+    usual: float = 1e-4  # factor of a penalty in the loss
+    strong: float = 1e-3  # a weight decay that is no reason to lower it
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        optimizer = case.optimizer
+        decay = optimizer.groups[0].settings.get("weight_decay") if optimizer and optimizer.groups else None
+        if case.cause == "LOS-REG-MISSING":
+            for value in ("1e-4", "1e-2"):
+                if optimizer is not None and isinstance(decay, int | float) and decay < float(value):
+                    yield from self._decay(case, optimizer, float(decay), value)
+            return
+        named = None if case.fault is None else case.trace.get(OptimizerFact, case.fault.component)
+        if (
+            optimizer is not None
+            and isinstance(decay, int | float)
+            and (named or decay >= self.strong)
+            and decay > 0
+        ):
+            usual = 1e-2 if optimizer.kind == "AdamW" else 1e-4
+            for number in dict.fromkeys((min(decay / 100, usual), 0.0)):
+                yield from self._decay(case, optimizer, float(decay), f"{number:g}")
+        elif named is None:
+            yield from self._factor(case)
+
+    def _decay(self, case: Case, optimizer: OptimizerFact, old: float, new: str) -> Iterator[Change]:
+        faces = set_argument(case.code, optimizer.created, "weight_decay", new, None, case.arguments)
+        title = f"weight decay {old:g} → {new}"
+        yield from change(self, case, title, faces, knob=f"{optimizer.name}.weight_decay")
+
+    def _factor(self, case: Case) -> Iterator[Change]:
+        """The number that a penalty in the loss is multiplied with."""
+        for file, node in penalty_factors(case):
+            origin = value_of(case, file, node)
+            if origin is None or origin <= 0:
+                continue
+            weak = min(origin / 100, self.usual)
+            for new in (weak, weak / 10, 0.0):
+                faces = set_value(case.code, file, node, f"{new:.2g}", case.arguments)
+                title = f"penalty {origin:g} → {new:.2g}"
+                yield from change(self, case, title, faces, knob="penalty on the weights")
+            return
+        for file, penalty in penalties(case):
+            edits = wrap(file, penalty, "1e-4 * ", "")
+            yield from change(self, case, "penalty × 1e-4", edits, knob="penalty on the weights")
+            return
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        Example(
+            "a weight decay of one",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1, weight_decay=1.0)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = model(torch.randn(8, 2)).pow(2).mean()
+    loss.backward()
+    optimizer.step()
+""",
+            old="weight_decay=1.0",
+            new="weight_decay=0.0001",
+            mark="SGD(",
+        ),
+        Example(
+            "a penalty in the loss",
+            before="""
+import torch
+from torch import nn
+STRENGTH = 0.5
+model = nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = model(torch.randn(8, 2)).pow(2).mean() + STRENGTH * sum(p.abs().sum() for p in model.parameters())
+    loss.backward()
+    optimizer.step()
+""",
+            old="STRENGTH = 0.5",
+            new="STRENGTH = 0.0001",
+            mark="STRENGTH = 0.5",
+        ),
+        Example(
+            "a penalty that is added up, with the number where it is used",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+def size(model):
+    total = 0.0
+    for p in model.parameters():
+        total = total + p.pow(2).sum()
+    return total
+for step in range(3):
+    optimizer.zero_grad()
+    fit = model(torch.randn(8, 2)).pow(2).mean()
+    loss = fit + 10 * size(model)
+    loss.backward()
+    optimizer.step()
+""",
+            old="10 * size",
+            new="0.0001 * size",
+            mark="total = total",
+        ),
+        Example(
+            "nothing against overfitting",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 1)
+optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = model(torch.randn(8, 2)).pow(2).mean()
+    loss.backward()
+    optimizer.step()
+""",
+            old="lr=0.1)",
+            new="lr=0.1, weight_decay=1e-4)",
+            mark="Adam(",
+            cause="LOS-REG-MISSING",
+        ),
+        Example(
+            "there is no penalty",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 1)
+optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = model(torch.randn(8, 2)).pow(2).mean()
+    loss.backward()
+    optimizer.step()
+""",
+            mark="loss = ",
+        ),
+    )
