@@ -57,7 +57,7 @@ def blind(sampler: Callable[[], optuna.samplers.BaseSampler]) -> Callable[..., R
                     study.tell(trial, -2.0)
                 else:
                     asked.append((trial, made))
-            outcomes = problem.run([made for _, made in asked])
+            outcomes = problem.run([made for _, made in asked], against=problem.baseline)
             for (trial, made), outcome in zip(asked, outcomes, strict=True):
                 gain = problem.gain(problem.baseline, outcome)
                 study.tell(trial, gain if np.isfinite(gain) else -2.0)
@@ -81,7 +81,7 @@ def autotrainer(folder: Path, script: str, executor) -> Result:
             made = _made(problem, problem.baseline, [change])
             if made is None:
                 continue
-            outcome = problem.run([made], race=False)[0]
+            outcome = problem.run([made])[0]
             if problem.gain(best, outcome) > 0:
                 best, version = outcome, made
             after = problem.trace(outcome)

@@ -102,7 +102,10 @@ def judged(
     }
     rate = None
     if objective is not None and reference is not None:
-        rate = improvement_rate(objective, means["faulty"], means["fixed"], means["patched"])
+        start = means["faulty"]
+        if start is None:
+            start = unlearned(objective, outcomes[2 * len(SEEDS)])
+        rate = improvement_rate(objective, start, means["fixed"], means["patched"])
     lines = sum(changed_lines(found.version.originals[f], text) for f, text in found.version.texts.items())
     return Judged(
         program.name,
@@ -137,16 +140,21 @@ def better(objective: Objective, before: float | None, after: float | None) -> b
     return before is None or (after > before if objective.higher_is_better else after < before)
 
 
+def unlearned(objective: Objective, fixed: Outcome) -> float | None:
+    """For a program that fails as it is: an accuracy of 0, or the first loss that the fixed program prints."""
+    points = fixed.series.get(objective.series)
+    return 0.0 if objective.higher_is_better else points[0][1] if points else None
+
+
 def improvement_rate(
     objective: Objective, faulty: float | None, fixed: float | None, patched: float | None
 ) -> float | None:
-    """The share of the reference fix's gain; a program that failed before counts as accuracy 0, or as infinite loss."""
+    """The share of the reference fix's gain."""
     if fixed is None:
         return None
     if patched is None:
         return 0.0
     if faulty is None:
-        whole = patched / fixed if objective.higher_is_better else fixed / max(patched, 1e-12)
-        return round(min(whole, 2.0), 4)
+        return None
     gap = fixed - faulty
     return None if gap == 0 else round((patched - faulty) / gap, 4)

@@ -240,6 +240,33 @@ def test_any_part_can_be_dropped(
         assert len(version.parts) == len(parts)
 
 
+@given(parts_at_places())
+@settings(max_examples=100, deadline=None)
+def test_changes_that_were_all_written_for_the_same_text(
+    case: tuple[str, list[list[tuple[int, int, str]]]],
+) -> None:
+    """Each knows only the original; each finds its place beside those made before."""
+    text, parts = case
+    version: Version | None = Version({"a.txt": text})
+    for part in parts:
+        edits = tuple(FileEdit("/there/a.txt", Lines(text).edit(*edit)) for edit in part)
+        assert version is not None
+        version = version.extended(Change("", "", "", edits), "/there", "/there", since=0)
+    assert version is not None and version.text("a.txt", "") == expected(text, parts)
+
+
+def test_changes_of_one_text_that_meet_are_refused() -> None:
+    def edit(start: int, end: int, new: str) -> Change:
+        return Change("", "", "", (FileEdit("/there/a.txt", Edit(1, start, 1, end, new)),))
+
+    first = Version({"a.txt": "abcdef."}).extended(edit(1, 3, "X"), "/there", "/there")
+    assert first is not None
+    for start, end in ((0, 2), (2, 4), (1, 3), (0, 6), (2, 2), (1, 1), (3, 3)):
+        assert first.extended(edit(start, end, "Y"), "/there", "/there", since=0) is None
+    beside = first.extended(edit(3, 4, "Y"), "/there", "/there", since=0)
+    assert beside is not None and beside.text("a.txt", "") == "aXYef."
+
+
 def test_insertions_at_one_place_keep_their_order() -> None:
     """What was put behind another stays behind the next when the first is dropped."""
     parts = [

@@ -12,6 +12,7 @@ from netmend.repair.apply_result import apply_result
 from netmend.repair.budget import parse_budget
 from netmend.repair.problem import Measure
 from netmend.repair.session import RepairOptions, repair, target_of
+from netmend.trials.trial import Outcome
 from netmend.vocabulary.verification import PROVEN
 
 
@@ -79,6 +80,7 @@ def repair_program(
 
     with RepairProgress(quiet=wishes.quiet) as progress:
         result = repair(target, options, verify, progress.told)
+    _refuse_what_cannot_start(result.baseline)
     if wishes.json is not None:
         wishes.json.write_text(report.repair_json(result), encoding="utf-8")
     if wishes.html is not None:
@@ -92,6 +94,13 @@ def repair_program(
                 console.print(line, soft_wrap=True, highlight=False, markup=False)
     healthy = result.diagnosis is not None and not result.diagnosis.faults and result.baseline.ran
     return 0 if result.verdict == PROVEN or (healthy and not result.version.parts) else 1
+
+
+def _refuse_what_cannot_start(baseline: Outcome) -> None:
+    """A module that is not there shows only when it is started."""
+    kind, _, words = baseline.exception.partition(": ")
+    if kind == UsageError.__name__ and not baseline.run:
+        raise UsageError(words)
 
 
 def _refuse_bad_pattern(pattern: str) -> None:

@@ -37,7 +37,9 @@ def candidates(
     sources: Sources,
     findings: Sequence[Finding],
     arguments: tuple[str, ...],
+    poor: bool = False,
 ) -> Candidates:
+    """What the run and the source of the best version so far call for. `poor`: it learned little, whatever is told."""
     problems: list[str] = []
     static = list(from_findings(findings, sources))
     told = [
@@ -54,7 +56,7 @@ def candidates(
         if fault.confidence >= _LEAST_SUSPICION
     ]
     explore = to_explore(trace, sources, arguments, problems)
-    healthy = not diagnosis.faults
+    healthy = not diagnosis.faults and not poor
     # A healthy program gets better by more training or a larger network; that mends nothing.
     exploratory = [change for change in explore if not (healthy and change.effort >= BUDGET)]
     sure = [

@@ -139,16 +139,49 @@ def holders(flow: Flow) -> Iterator[Holder]:
 
 
 def pairs(case: Case) -> list[tuple[Holder, Holder]]:
-    """Names of training inputs and targets that stand in one block, the nearest to the model first."""
-    targets = training_targets(case)
+    """Names that hold the same rows of training inputs and targets in one block, the nearest to the model first."""
+    targets = [other for way in training_targets(case) for other in holders(way)]
+    names = {other.name for other in targets}
     return [
         (inputs, other)
         for flow in training_inputs(case)
         for inputs in holders(flow)
-        for way in targets
-        for other in holders(way)
-        if other.block is inputs.block
+        if not _looked_up_by(inputs, names)
+        for other in targets
+        if other.block is inputs.block and _rows_taken(other) == _rows_taken(inputs)
     ]
+
+
+def _before(held: Holder) -> Iterator[Step]:
+    """The stages between the model and a holder."""
+    for step in held.flow:
+        if step.kind == "bound" and step.statement is held.statement and step.name == held.name:
+            return
+        yield step
+
+
+def _looked_up_by(held: Holder, names: set[str]) -> bool:
+    """`centres[label]`: rows that are looked up by the labels are not the data itself."""
+    return any(
+        isinstance(node, ast.Name) and node.id in names
+        for step in _before(held)
+        if isinstance(step.node, ast.Subscript)
+        for node in ast.walk(step.node.slice)
+    )
+
+
+def _rows_taken(held: Holder) -> list[str]:
+    """How rows are chosen between a holder and the loop: the same for two names whose rows belong together."""
+    found = []
+    for step in _before(held):
+        if not isinstance(step.node, ast.Subscript) or step.file.loop(step.node) is not None:
+            continue
+        index = step.node.slice
+        first = index.elts[0] if isinstance(index, ast.Tuple) and index.elts else index
+        all_rows = isinstance(first, ast.Slice) and first.lower is first.upper is None
+        if not all_rows and not isinstance(first, ast.Constant):
+            found.append(ast.dump(first))
+    return found
 
 
 def _is_part_of(step: Step, part: ast.Subscript) -> bool:

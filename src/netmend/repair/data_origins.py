@@ -355,7 +355,9 @@ def _picked(node: ast.expr, path: Path) -> tuple[ast.expr, Path]:
 def _inside(node: ast.expr) -> ast.expr | None:
     """The part of an expression that carries the data: `(x - mean) / std` → `x - mean`."""
     if isinstance(node, ast.BinOp):
-        return node.right if isinstance(node.left, ast.Constant) else node.left
+        factor = isinstance(node.op, ast.Mult) and isinstance(node.left, ast.Name | ast.Attribute)
+        scaled = factor and not isinstance(node.right, ast.Name | ast.Attribute | ast.Constant)
+        return node.right if scaled or isinstance(node.left, ast.Constant) else node.left
     if isinstance(node, ast.UnaryOp):
         return node.operand
     if isinstance(node, ast.IfExp):

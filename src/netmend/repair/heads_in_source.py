@@ -48,7 +48,9 @@ def model_calls(case: Case) -> list[tuple[File, ast.Call]]:
     names = {last_name(call.func) for _, call in found} - {""}
     for file in case.code.files():
         for other in file.calls(*names) if names else ():
-            if not any(other is known for _, known in found):
+            around = file.function(other)
+            inside = around is not None and around.name == "forward"  # a part of the same name
+            if not inside and not any(other is known for _, known in found):
                 found.append((file, other))
     return found
 

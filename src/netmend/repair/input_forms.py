@@ -1,4 +1,4 @@
-"""The form of what a layer is given: too few axes, channels at the end, a map that was not flattened; and how to change it."""
+"""What a layer is given and what it takes: missing axes, maps that were not flattened, sizes as they are written."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from netmend.diagnose.measures.crash import layer_before
 from netmend.repair.code import File
+from netmend.repair.model_layers import in_stack, united
 from netmend.repair.repair import Case
-from netmend.repair.stacks import in_stack, united
 from netmend.repair.writing import wrap
 from netmend.vocabulary import ModelFact, ModuleFact
 from netmend.vocabulary.change import FileEdits
@@ -60,3 +60,43 @@ def _calls_like(case: Case, file: File, call: ast.Call) -> Iterator[tuple[File, 
     for node in ast.walk(file.tree):
         if isinstance(node, ast.Call) and ast.dump(node.func) == name and node.args:
             yield file, node
+
+
+def axes_of_norm(layer: ModuleFact, text: str) -> str:
+    """`expected 4D input (got 2D input)`: a BatchNorm2d that should be a BatchNorm1d."""
+    if not layer.kind.startswith(("BatchNorm", "InstanceNorm")) or "expected" not in text:
+        return ""
+    axes = {2: "1", 3: "1", 4: "2", 5: "3"}.get(len(layer.input_shapes[0]), "")
+    return axes if "D input" in text and axes and not layer.kind.endswith(f"{axes}d") else ""
+
+
+def doubled(case: Case, file: File, layer: ModuleFact, value: ast.expr, width: int) -> str:
+    """`hidden` → `2 * hidden` behind a recurrent layer that runs in both directions."""
+    before = layer_before(case.trace, layer)
+    both = before is not None and bool(before.settings.get("bidirectional"))
+    fits = (
+        both
+        and before is not None
+        and before.settings.get("hidden_size") == layer.settings.get("in_features")
+    )
+    return f"2 * {file.source(value)}" if fits and isinstance(value, ast.Name | ast.Attribute) else ""
+
+
+def product_of(case: Case, file: File, layer: ModuleFact, value: ast.expr, width: int) -> str:
+    """`6 * 5 * 5` → `6 * 4 * 4`: channels times the side of the map, as it was written."""
+    parts: list[ast.expr] = []
+    node = value
+    while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        parts.insert(0, node.right)
+        node = node.left
+    parts.insert(0, node)
+    before = layer_before(case.trace, layer)
+    channels = (
+        before.output_shapes[0][1] if before is not None and len((*before.output_shapes, ())[0]) > 2 else 0
+    )
+    if not 2 <= len(parts) <= 3 or not channels or width % channels:
+        return ""
+    side = math.isqrt(width // channels)
+    if len(parts) == 2:
+        return f"{file.source(parts[0])} * {width // channels}"
+    return f"{file.source(parts[0])} * {side} * {side}" if side * side * channels == width else ""

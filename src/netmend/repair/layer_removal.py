@@ -6,9 +6,9 @@ import ast
 
 from netmend.localise.source import last_name
 from netmend.repair.code import File
+from netmend.repair.model_layers import in_stack
 from netmend.repair.naming import qualified
 from netmend.repair.repair import Case
-from netmend.repair.stacks import in_stack
 from netmend.repair.writing import (
     delete_argument,
     delete_element,

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from netmend.diagnose.detectors.hidden_activation_missing import on_purpose
 from netmend.diagnose.measures.chain import Link, in_sequence, linear_pairs
 from netmend.localise.source import last_name
+from netmend.repair.model_layers import links_of
 from netmend.repair.repair import Case
-from netmend.repair.stacks import links_of
 from netmend.vocabulary import FunctionFact, ModuleFact
 
 _PASSING = (

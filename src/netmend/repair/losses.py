@@ -77,9 +77,14 @@ def criterion_of(case: Case, loss: LossFact | None) -> Criterion | None:
         if created is None:
             return None
         calls += [call for call in _called(case, created) if call[1] not in facts]
-    elif not calls or last_name(calls[0][1].func) != loss.criterion:
+    elif not calls or not any(_is_named(*call, loss.criterion) for call in calls[:1]):
         return None
     return Criterion(loss.criterion, created, tuple(calls), facts) if calls or created else None
+
+
+def _is_named(file: File, call: ast.Call, criterion: str) -> bool:
+    """A call of the function itself, also under another name; what stands around it may be what was seen."""
+    return criterion in (last_name(call.func), qualified(file, call.func).rpartition(".")[2])
 
 
 def _called(case: Case, created: Found) -> Iterator[Found]:

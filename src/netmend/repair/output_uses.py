@@ -29,6 +29,12 @@ def beside(edits: Iterable[FileEdit], others: Iterable[FileEdit]) -> FileEdits:
     return tuple(edit for edit in edits if not any(_holds(other, edit) for other in taken))
 
 
+def innermost(edits: Iterable[FileEdit]) -> FileEdits:
+    """Edits without those that others lie within."""
+    found = once(edits)
+    return tuple(e for e in found if not any(o is not e and _holds(e, o) for o in found))
+
+
 def _holds(outer: FileEdit, inner: FileEdit) -> bool:
     first, second = outer.edit, inner.edit
     return (

@@ -6,9 +6,11 @@ import ast
 from dataclasses import dataclass
 
 from netmend.localise.source import last_name
+from netmend.repair.bindings import is_generator
 from netmend.repair.code import File
 from netmend.repair.data_origins import Flow, Step
 from netmend.repair.repair import Case
+from netmend.syntax.positions import lines_of
 
 _SCALERS = ("fit_transform", "transform")
 _ARITHMETIC = (ast.Sub, ast.Div, ast.Mult, ast.Add)
@@ -55,11 +57,12 @@ def preparations(case: Case, flow: Flow) -> list[Preparation]:
     """All of a flow, the nearest to the model first; each once, at its outermost expression."""
     found: list[Preparation] = []
     covered: set[int] = set()
-    for step in flow:
+    for place, step in enumerate(flow):
         if step.path or id(step.node) in covered:
             continue
         data = _data_in(case, step.node)
-        if data is not None:
+        # What the function is given must be what it hands on, not how much of it to make.
+        if data is not None and any(other.node is data for other in flow[place:]):
             covered |= {id(node) for node in ast.walk(step.node)}
             found.append(Preparation(step, step.node, data))
     return found
@@ -83,22 +86,24 @@ def _data_in(case: Case, node: ast.expr) -> ast.expr | None:
     """The data in an expression that prepares it; None where it does not."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, _ARITHMETIC):
         inner: ast.expr = node
+        shifts = False
         while isinstance(inner, ast.BinOp):
+            shifts = shifts or isinstance(inner.op, ast.Sub | ast.Div)
             inner = inner.right if isinstance(inner.left, ast.Constant) else inner.left
-        # Something is computed with it: statistics, not only other data of the same kind.
-        return inner if isinstance(inner, ast.Name | ast.Subscript | ast.Attribute | ast.Call) else None
+        # Sums and products alone mix samples or add noise, as augmentation does.
+        prepared = shifts and isinstance(inner, ast.Name | ast.Subscript | ast.Attribute | ast.Call)
+        return inner if prepared else None
     if isinstance(node, ast.Call) and last_name(node.func) in _SCALERS and len(node.args) == 1:
         return node.args[0]
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
         own = case.code.definition(node.func.id, ast.FunctionDef)
         given = node.args[0]
-        if own is not None and isinstance(given, ast.Name | ast.Subscript | ast.Attribute):
-            return given
+        if own is None or not isinstance(own[1], ast.FunctionDef) or is_generator(own[1]):
+            return None
+        return given if isinstance(given, ast.Name | ast.Subscript | ast.Attribute) else None
     return None
 
 
 def _offset(file: File, node: ast.expr) -> int:
-    from netmend.syntax.positions import lines_of
-
     place = file.place(node)
     return lines_of(file.text).offset(place.line, place.column) or 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -60,19 +61,22 @@ class Problem:
         self._pay(self.baseline)
         return self.baseline
 
-    def trial(self, version: Version, seed: int, *, race: bool = False) -> Trial:
+    def trial(self, version: Version, seed: int, *, against: Outcome | None = None) -> Trial:
         target = replace(self.runner.target, arguments=version.current_arguments)
         texts = tuple(sorted(version.texts.items()))
-        rule = self.rule() if race else None
+        rule = None if against is None else self.rule(against)
         return Trial(target, texts, seed, rule, self._limits(), self.measure.pattern, self.measure.file)
 
-    def run(self, versions: Sequence[Version], seed: int = 0, *, race: bool = True) -> list[Outcome]:
-        """Try versions; `race` gives up those that fall behind the program as it was."""
-        return self.run_all([(version, race) for version in versions], seed)
+    def run(
+        self, versions: Sequence[Version], seed: int = 0, *, against: Outcome | None = None
+    ) -> list[Outcome]:
+        """Try versions; those that fall behind an earlier outcome at the same step are given up."""
+        return self.run_all([(version, against) for version in versions], seed)
 
-    def run_all(self, versions: Sequence[tuple[Version, bool]], seed: int = 0) -> list[Outcome]:
-        """Try versions, each with whether it may be given up."""
-        outcomes = self.runner.run([self.trial(version, seed, race=race) for version, race in versions])
+    def run_all(self, versions: Sequence[tuple[Version, Outcome | None]], seed: int = 0) -> list[Outcome]:
+        """Try versions, each against an outcome or to its end."""
+        trials = [self.trial(version, seed, against=against) for version, against in versions]
+        outcomes = self.runner.run(trials)
         for outcome in outcomes:
             self._pay(outcome)
         if self.objective is None:
@@ -109,17 +113,17 @@ class Problem:
             max(0.0, (self.budget.seconds or 0.0) - self.seconds) * self.runner.executor.jobs / max(one, 1e-3)
         )
 
-    def rule(self) -> Rule | None:
-        """Give a trial up when, late enough, it is no better than the program as it was at the same step."""
-        if self.baseline is None or self.objective is None or not self.baseline.ran:
+    def rule(self, against: Outcome) -> Rule | None:
+        """Give a trial up when, late enough, it is no better than the other was at the same step."""
+        if self.objective is None or not against.ran:
             return None
-        points = self.baseline.series.get(self.objective.series)
+        points = against.series.get(self.objective.series)
         if not points or self.objective.series.startswith(("training:", "file")):
             return None
-        first = _EARLIEST * self.baseline.steps
+        first = _EARLIEST * against.steps
         limits = []
         for step, value in points:
-            if step >= first and value == value:
+            if step >= first and math.isfinite(value):
                 slack = _SLACK * abs(self.objective.error(value))
                 limits.append(
                     (int(step), value + slack if self.objective.higher_is_better else value - slack)

@@ -19,6 +19,7 @@ from netmend.vocabulary.change import SHORT_SEARCH, Change
 CLEAR_GAIN = 0.4  # of the error gone: no seed alone does that
 LEAST_GAIN = 0.1  # less is noise of one seed more often than not; between the two, a second seed decides
 CURED = 0.03  # of what can be wrong (accuracy) or of the constant answer's loss: nothing more to gain
+_POOR = 0.3  # of what can be wrong: a program that ends so has not learned much
 _LOOKED = 4  # changes after which a clear gain is taken without looking at the rest
 _ENOUGH = 0.9  # of the error gone, and nothing told any more: further trials are not worth their cost
 _ROUNDS = 6
@@ -64,7 +65,7 @@ class Search:
             if trace is None:
                 self.stopped = "nothing was recorded of the program, so nothing is known to change"
                 break
-            found, diagnosis = self._candidates(trace, version)
+            found, diagnosis = self._candidates(trace, version, best)
             self.diagnosis = self.diagnosis or diagnosis
             if version.parts and self._is_cured(best, diagnosis):
                 self.stopped = "the program learns, and nothing more is told"
@@ -85,12 +86,13 @@ class Search:
 
     # -- one round -----------------------------------------------------------------------------------------------
 
-    def _candidates(self, trace: Trace, version: Version) -> tuple[Candidates, Diagnosis]:
+    def _candidates(self, trace: Trace, version: Version, best: Outcome) -> tuple[Candidates, Diagnosis]:
         problem = self.problem
         diagnosis = problem.diagnosis(trace)
         sources = problem.sources(trace)
         findings = findings_of(sources, sources.files(trace.run.script))
-        found = candidates(trace, diagnosis, sources, findings, version.current_arguments)
+        poor = _POOR < self._error(best) < math.inf
+        found = candidates(trace, diagnosis, sources, findings, version.current_arguments, poor)
         self.problems.extend(text for text in found.problems if text not in self.problems)
         return found, diagnosis
 
@@ -133,7 +135,7 @@ class Search:
                     batch.append((made, changes))
             if not batch and not any(asked):
                 break
-            outcomes = self.problem.run([made for made, _ in batch])
+            outcomes = self.problem.run([made for made, _ in batch], against=best)
             for (made, changes), outcome in zip(batch, outcomes, strict=True):
                 gain = self.problem.gain(best, outcome)
                 self._note(_as_one(changes), outcome, gain)
@@ -148,7 +150,9 @@ class Search:
         ready: list[tuple[Version, Outcome, Change, float]] = []
         looked = 0
         for batch in self._batches(version, best, group, before):
-            outcomes = self.problem.run_all([(made, _races(change)) for made, change in batch])
+            outcomes = self.problem.run_all(
+                [(made, best if _races(change) else None) for made, change in batch]
+            )
             for (made, change), outcome in zip(batch, outcomes, strict=True):
                 gain = self.problem.gain(best, outcome)
                 self._note(change, outcome, gain)
@@ -217,7 +221,7 @@ class Search:
         """Whether a small gain is there with another seed too."""
         if self.problem.affordable < 2:
             return False
-        old, new = self.problem.run([before, after], _SECOND_SEED, race=False)
+        old, new = self.problem.run([before, after], _SECOND_SEED)
         return self.problem.gain(old, new) >= LEAST_GAIN / 2
 
     def _is_cured(self, outcome: Outcome, diagnosis: Diagnosis) -> bool:
@@ -262,7 +266,7 @@ class Search:
     def _near(self, version: Version, best: Outcome, near: Sequence[Change]) -> Step | None:
         made = [(v, c) for c in near if (v := self._made(version, best, (c,))) is not None]
         made = made[: max(0, int(self.problem.affordable))]
-        outcomes = self.problem.run([v for v, _ in made])
+        outcomes = self.problem.run([v for v, _ in made], against=best)
         found = []
         for (v, c), outcome in zip(made, outcomes, strict=True):
             gain = self.problem.gain(best, outcome)
@@ -284,7 +288,7 @@ class Search:
         written = before.extended(change, root, self.problem.runner.target.directory, since=since)
         if written is None:
             return made, outcome
-        same = self.problem.run([written], race=False)[0]
+        same = self.problem.run([written])[0]
         return (written, same) if self.problem.gain(outcome, same) >= -_NO_WORSE else (made, outcome)
 
     def _shrunk(self, version: Version, best: Outcome) -> tuple[Version, Outcome]:
@@ -293,7 +297,7 @@ class Search:
         while index >= 0 and len(version.parts) > 1:
             smaller = version.without(index)
             if smaller is not None and smaller.parts and self.problem.affordable > -2:
-                outcome = self.problem.run([smaller], race=False)[0]
+                outcome = self.problem.run([smaller])[0]
                 # A part that silences a fault is needed, even if the measure does without it.
                 if self.problem.gain(best, outcome) >= -_NO_WORSE and set(outcome.faults) <= set(best.faults):
                     version, best = smaller, outcome
@@ -324,14 +328,23 @@ def _merged(version: Version) -> Version:
         start = _shared(old, new)
         end = _shared(old[start:][::-1], new[start:][::-1])
         spans[file] = (Span(start, len(old) - end, new[start : len(new) - end]),)
-    title = second.change.title
-    if "→" in title and "→" in first.change.title:
-        title = f"{first.change.title.partition('→')[0]}→{second.change.title.rpartition('→')[2]}"
+    title = _titled(first.change.title, second.change.title)
     arguments = second.arguments or first.arguments
     if first.arguments is not None and second.arguments is not None:
         arguments = (first.arguments[0], second.arguments[1])
     change = replace(second.change, title=title, cause=first.change.cause, forced=())
     return Version(version.originals, version.arguments, (*rest, Part(change, spans, arguments)))
+
+
+def _titled(first: str, second: str) -> str:
+    """`rate 1 → 0.1` and `rate 0.1 → 0.3` are `rate 1 → 0.3` together; `Adam, rate 0.1` and the latter, `Adam, rate 0.3`."""
+    old, _, new = (part.strip() for part in second.rpartition("→"))
+    value = old.rpartition(" ")[2]
+    if value and (
+        first.endswith(old) or (first.endswith(f"→ {value}") and first.split()[0] == old.split()[0])
+    ):
+        return f"{first[: -len(value)]}{new}"
+    return f"{first}; {second}"
 
 
 def _shared(one: str, other: str) -> int:

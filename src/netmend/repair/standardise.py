@@ -68,17 +68,17 @@ def input_scale(case: Case) -> Scale | None:
 
 def held_alike(case: Case) -> tuple[Holder, list[Holder]] | None:
     """The name of the training inputs and those of the evaluation inputs, where all of them stand in one block."""
-    held = [holder(flow) for flow in training_inputs(case)]
-    if not held or held[0] is None or any(h is None or h.statement is not held[0].statement for h in held):
-        return None
-    first = held[0]
+    first: Holder | None = None
     others: dict[tuple[str, ast.stmt], Holder] = {}
-    for flow in evaluation_inputs(case):
-        other = holder(flow)
-        if other is None or other.block is not first.block:
+    for flow in (*training_inputs(case), *evaluation_inputs(case)):
+        held = holder(flow)
+        if held is None or (first is not None and held.block is not first.block):
             return None
-        if other.name != first.name or other.statement is not first.statement:
-            others[(other.name, other.statement)] = other
+        first = first or held
+        if held.name != first.name or held.statement is not first.statement:
+            others[(held.name, held.statement)] = held
+    if first is None:
+        return None
     return first, list(others.values())
 
 
@@ -91,7 +91,10 @@ def standardised(case: Case, scale: Scale) -> FileEdits:
     file, name = first.file, first.name
     if any(other.name == name for other in others):
         return ()  # the same name, bound twice
-    axes = {2: "0", 3: "(0, 1)"}.get(len(scale.shape), "")
+    layer = first_layer(case)
+    axes = {2: "0", 3: "" if layer is not None and layer.kind == "Conv1d" else "(0, 1)"}.get(
+        len(scale.shape), ""
+    )
     mean, std = fresh(file, "mean", "x_mean", "input_mean"), fresh(file, "std", "x_std", "input_std")
     tiny = " + 1e-8" if scale.still else ""
     part = name if first.part is None else file.source(first.part)
@@ -105,12 +108,10 @@ def standardised(case: Case, scale: Scale) -> FileEdits:
     if use is None or any(_used_before(other, first.statement) for other in here):
         return ()
     edits = insert_after(file, first.statement, "\n".join(lines))
-    for other in others:
-        if other not in here:
-            edits = (
-                *edits,
-                *insert_after(file, other.statement, f"{other.name} = ({other.name} - {mean}) / {std}"),
-            )
+    for statement in dict.fromkeys(other.statement for other in others if other not in here):
+        names = [other.name for other in others if other.statement is statement]
+        text = f"{', '.join(names)} = {', '.join(f'({one} - {mean}) / {std}' for one in names)}"
+        edits = (*edits, *insert_after(file, statement, text))
     return edits
 
 
@@ -130,12 +131,25 @@ def norm_first(case: Case, scale: Scale) -> FileEdits:
     model = case.model
     if model is None or len(scale.shape) not in _NORMS or _meets_one_sample(case, scale):
         return ()
-    layer = next((m for m in case.trace.layers() if m.order is not None and m.model == model.name), None)
+    layer = first_layer(case)
     over_last = len(scale.shape) == 3 and not (layer is not None and layer.kind == "Conv1d")
     width = scale.shape[-1] if over_last else scale.shape[1]
     if model.kind == "Sequential":
         return () if over_last else _first_in_sequential(case, model, layer, width, len(scale.shape))
     return _first_in_class(case, model, layer, width, len(scale.shape), over_last)
+
+
+def first_layer(case: Case) -> ModuleFact | None:
+    """The layer of the model that runs first."""
+    model = case.model
+    return next(
+        (
+            m
+            for m in case.trace.layers()
+            if m.order is not None and model is not None and m.model == model.name
+        ),
+        None,
+    )
 
 
 def _meets_one_sample(case: Case, scale: Scale) -> bool:

@@ -78,7 +78,10 @@ class Version:
             if relative.startswith(".."):
                 return None
             if relative not in originals:
-                originals[relative] = read(os.path.join(original_root, relative))  # noqa: PTH118
+                try:
+                    originals[relative] = read(os.path.join(original_root, relative))  # noqa: PTH118
+                except OSError:
+                    return None  # the program wrote it while it ran: the user has no such file
             seen = Version(originals, self.arguments, self.parts[:count]).text(relative, original_root)
             found = spans_of(seen, own)
             moved = _moved(found, [part.spans.get(relative, ()) for part in self.parts[count:]])

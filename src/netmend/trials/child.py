@@ -96,8 +96,6 @@ class Process:
 
         observed._start = start  # type: ignore[method-assign]
         ended = observed.run()
-        if ended.exception is not None and not isinstance(ended.exception, SystemExit):
-            traceback.print_exception(clean(ended.exception), file=self.output)
         _wind_down()
         self._finish(ended)
 
@@ -154,8 +152,15 @@ class Process:
         recorded, symptoms, run = self._recorded(ended)
         return Outcome(
             status, steps, seconds, ended.exit_code, _told(ended), series | recorded, symptoms,
-            self.output.tail() or past[-_TAIL:], run, str(self.root), 1, tuple(dict.fromkeys(self.notes)), self.faults,
+            self._tail(ended, past), run, str(self.root), 1, tuple(dict.fromkeys(self.notes)), self.faults,
         )  # fmt: skip
+
+    def _tail(self, ended: Ended, past: str) -> str:
+        """The end of the output, and the traceback that the user would see below it."""
+        parts = [self.output.tail() or past[-_TAIL:]]
+        if ended.exception is not None and not isinstance(ended.exception, SystemExit):
+            parts += traceback.format_exception(clean(ended.exception))
+        return "\n".join(part.rstrip("\n") for part in parts if part)[-_TAIL:]
 
     def _recorded(self, ended: Ended) -> tuple[measures.Series, tuple[str, ...], str]:
         if self.watching is None:

@@ -118,8 +118,8 @@ def guard_saving(torch: Any, guards: Guards) -> None:
 
 def _checked(save: Callable[..., Any], guards: Guards) -> Callable[..., Any]:
     @functools.wraps(save)
-    def checked(what: Any, *args: Any, **kwargs: Any) -> Any:
-        guards.check_writing(kwargs["f"] if "f" in kwargs else args[0] if args else None)
-        return save(what, *args, **kwargs)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        guards.check_writing(kwargs["f"] if "f" in kwargs else args[1] if len(args) > 1 else None)
+        return save(*args, **kwargs)
 
     return checked

@@ -7,20 +7,17 @@ import importlib
 import json
 import logging
 import os
-import shutil
-import tempfile
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from netmend.errors import UsageError
 from netmend.trials import local, workspace
-from netmend.trials.local import LocalExecutor
+from netmend.trials.node import on_node
 from netmend.trials.parcel import Answer, Parcel, data_of, pack, unpack, variables
-from netmend.trials.trial import LOST, Outcome, Trial, from_json, to_json
+from netmend.trials.trial import LOST, Outcome, Trial, from_json
 from netmend.version import VERSION
 
 _LOOK = 0.2  # seconds between looks at whether to stop
@@ -99,39 +96,6 @@ class RayExecutor:
         if self._connected and self._ray.is_initialized():
             self._ray.shutdown()
         self._connected = False
-
-
-def on_node(parcel: Parcel, data: Any) -> Answer:
-    """On a node: the trial in a folder of its own, run by an executor that lasts as long as Ray keeps the process."""
-    if parcel.version != VERSION:
-        raise UsageError(
-            f"this node has netmend {VERSION}, the caller {parcel.version}; install the same one"
-        )
-    folder = Path(tempfile.mkdtemp(prefix="netmend-trial-")).resolve()
-    try:
-        for files in (data, parcel.sources):
-            unpack(files, folder / "program")
-        (folder / "program").mkdir(exist_ok=True)
-        limits = parcel.trial.limits
-        if limits.megabytes is None:
-            limits = replace(limits, megabytes=local.memory_limit(os.cpu_count() or 1))
-        trial = replace(parcel.trial, limits=limits)
-        local.describe(folder, trial, parcel.protected, parcel.environment)
-        outcome = _executor().attend(folder, limits, lambda: False)
-        run = Path(outcome.run) if outcome.run else None
-        record = pack(folder, ((str(f.relative_to(folder)), f) for f in run.iterdir())) if run else {}
-        return Answer(to_json(outcome), str(folder), record)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-_executors: list[LocalExecutor] = []  # of this process, on a node
-
-
-def _executor() -> LocalExecutor:
-    if not _executors:
-        _executors.append(LocalExecutor(1))
-    return _executors[0]
 
 
 def _import_ray() -> Any:

@@ -88,23 +88,32 @@ HELD_OUT = frozenset(
 TRAINING = frozenset(["train", "training", "trn", "fit"])
 
 NUMBER = re.compile(
-    r"(?<![\w.])([-+]?(?:\d[\d_]*\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|nan|inf(?:inity)?))(?![\w])\s*%?",
+    r"(?<![\w.@])([-+]?(?:\d[\d_]*\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|nan|inf(?:inity)?))(?!\w|\.\d)\s*%?",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"[A-Za-z²@][A-Za-z0-9²@]*")
-_MOST_WORDS = 8
+_WORD = re.compile(r"[A-Za-z²@][A-Za-z0-9²]*")
+_OUT_OF = re.compile(r"\s*/\s*(\d+)(?![\w.])")
+_NO_WORDS = re.compile(
+    r"[\d?][A-Za-z]+/[A-Za-z]+"  # "134.3it/s"
+    r"|\b(?:tensor|array|(?:np\.|numpy\.)?float(?:16|32|64))\("  # the number comes inside
+    r"|\b(?:DEBUG|INFO|WARNING)\b(?::[\w.]+:)?"  # of logging
+)
+_MOST_WORDS, _LONGEST_WORD = 8, 40
 _LONGEST = 2000  # characters of a line that are looked at
 
 
-def numbers_in(line: str) -> list[tuple[str, float]]:
-    """Labels and numbers of one line, in order; numbers without any words before them are left out."""
-    line = line[-_LONGEST:]
+def numbers_in(line: str, domain: str = "") -> list[tuple[str, float]]:
+    """Labels and numbers of one line, in order; numbers without any words before them are left out.
+
+    `domain` says what data the line is about (val, test, …), until the line itself does.
+    """
+    line = _NO_WORDS.sub(" ", line[-_LONGEST:])
     found: list[tuple[str, float]] = []
-    end, domain = 0, ""
+    end = 0
     before: tuple[list[str], str] = ([], "")
-    for match in NUMBER.finditer(line):
+    while (match := NUMBER.search(line, end)) is not None:
         words = _words(line[end : match.start()])
-        text = match[1]
+        text, end = match[1], match.end()
         if not _is_measure(words) and before[0] and _is_measure(before[0]) and before[1].isdigit():
             words = [*before[0], *words]  # "accuracy on 1000 test images: 54 %"
         own = next((word for word in words if word in HELD_OUT | TRAINING), "")
@@ -112,15 +121,25 @@ def numbers_in(line: str) -> list[tuple[str, float]]:
             domain = own
         elif domain and _is_measure(words):
             words = [domain, *words]  # "val loss 0.3 acc 0.9"
+        value = _value(text)
+        out_of = _OUT_OF.match(line, end) if text.isdigit() and not HIGHER.isdisjoint(words) else None
+        if out_of is not None and value <= float(out_of[1]) > 0:
+            value, text, end = (
+                value / float(out_of[1]),
+                out_of[0],
+                out_of.end(),
+            )  # "accuracy: 9834/10000 (98%)"
         if words:
-            found.append((" ".join(words[-_MOST_WORDS:]), _value(text)))
-        before, end = (words, text), match.end()
+            found.append((" ".join(words[-_MOST_WORDS:]), value))
+        before = (words, text)
     return found
 
 
 def _words(text: str) -> list[str]:
-    spaced = re.sub(r"([a-z])([A-Z])", r"\1 \2", text).replace("_", " ").replace("-", " ")
-    return [word.lower() for word in _WORD.findall(spaced)]
+    spaced = re.sub(r"([a-z]{2})([A-Z])", r"\1 \2", text)  # "valAcc", but not "mAP"
+    for sign in "_-":
+        spaced = spaced.replace(sign, " ")
+    return [word.lower() for word in _WORD.findall(spaced.replace("@", " @")) if len(word) <= _LONGEST_WORD]
 
 
 def _value(text: str) -> float:
@@ -137,7 +156,7 @@ class Columns:
     def __init__(self) -> None:
         self._names: list[str] = []
 
-    def numbers_in(self, line: str) -> list[tuple[str, float]]:
+    def numbers_in(self, line: str, domain: str = "") -> list[tuple[str, float]]:
         cells = [
             cell for cell in re.split(r"\s*[|,;\t]\s*|\s{2,}|(?<=\d)\s+(?=[-+.\d])", line.strip(" |")) if cell
         ]
@@ -157,7 +176,7 @@ class Columns:
             names = [" ".join(_words(part)) for part in parts]
             if len(names) > 1 and any(_is_measure(name.split()) for name in names):
                 self._names = names
-        return numbers_in(line)
+        return numbers_in(line, domain)
 
 
 class Reader:
@@ -165,13 +184,17 @@ class Reader:
 
     def __init__(self) -> None:
         self._columns = Columns()
+        self._heading = ""
 
     def numbers_in(self, line: str) -> list[tuple[str, float]]:
         seen: dict[str, int] = {}
         found = []
-        for label, value in self._columns.numbers_in(line):
+        for label, value in self._columns.numbers_in(line, self._heading):
             seen[label] = seen.get(label, 0) + 1
             found.append((label if seen[label] == 1 else f"{label} #{seen[label]}", value))
+        self._heading = ""
+        if not found and line.rstrip().endswith(":"):  # "Test Error:", and on the next line "Accuracy: 64.7%"
+            self._heading = next((word for word in _words(line) if word in HELD_OUT | TRAINING), "")
         return found
 
 

@@ -78,7 +78,7 @@ class Zygote:
                 more = os.read(0, 65536)
                 if not more:
                     end_children(set())
-                    return
+                    os._exit(0)  # taking the framework apart would only take time
                 *lines, text = (text + more).split(b"\n")
                 for line in lines:
                     self._obey(json.loads(line))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from netmend.vocabulary.change import FREE, Change, FileEdits
 _REFUSED = re.compile(
     r"target size \(torch\.Size\(\[([\d, ]*)\]\)\).{0,60}input size \(torch\.Size\(\[([\d, ]*)\]\)\)", re.I
 )
+_WANTED = re.compile(r"Expected target size \[(\d+), (\d+)\], got \[(\d+), (\d+)\]")
+_ROWS = re.compile(r"Expected input batch_size \((\d+)\) to match target batch_size \((\d+)\)")
 Shape = tuple[int, ...]
 
 
@@ -46,8 +49,12 @@ class AlignShapes:
             return
         if "multi-target not supported" in (case.trace.run.exception or ""):
             for text in (".squeeze(1)", ".argmax(1)"):
-                edits = self._targets(case, text)
+                edits = self._arguments(case, 1, text)
                 yield from change(self, case, f"targets{text}", edits, knob="loss shapes")
+            return
+        sequence = self._sequence(case)
+        if sequence is not None:
+            yield from change(self, case, sequence[0], sequence[1], knob="loss shapes")
             return
         edits = self._at_losses(case)
         if edits:
@@ -81,14 +88,34 @@ class AlignShapes:
         return ()
 
     @staticmethod
-    def _targets(case: Case, text: str) -> FileEdits:
+    def _arguments(case: Case, which: int, text: str) -> FileEdits:
+        """A method behind the prediction (0) or the target (1) of the loss that stopped the program."""
         criterion = criterion_of(case, None)
         edits: FileEdits = ()
         for file, call in () if criterion is None else criterion.calls:
             pair = arguments(call)
             if pair is not None:
-                edits = (*edits, *wrap(file, pair[1], "", text))
+                edits = (*edits, *wrap(file, pair[which], "", text))
         return once(edits)
+
+    def _sequence(self, case: Case) -> tuple[str, FileEdits] | None:
+        """One class per step: cross entropy wants the classes on axis 1, or all steps of a batch in one row."""
+        text = case.trace.run.exception or ""
+        wanted, rows = _WANTED.search(text), _ROWS.search(text)
+        model = case.model
+        shape = model.output_shapes[0] if model is not None and model.output_shapes else ()
+        if wanted is not None and len(shape) == 3:
+            samples, classes, steps = int(wanted[1]), int(wanted[2]), int(wanted[4])
+            if shape == (samples, steps, classes):
+                return "classes on axis 1", self._arguments(case, 0, ".transpose(1, 2)")
+        if (
+            rows is not None
+            and len(shape) >= 2
+            and math.prod(shape[:2]) == int(rows[1])
+            and shape[0] == int(rows[2])
+        ):
+            return "targets in one row", self._arguments(case, 1, ".reshape(-1)")
+        return None
 
     def _at_losses(self, case: Case) -> FileEdits:
         head = head_of(case)
@@ -195,6 +222,26 @@ for step in range(3):
             old="criterion(out, y)",
             new="criterion(out.squeeze(1), y)",
             mark="loss = criterion",
+            raises=True,
+        ),
+        Example(
+            "one class per step: the classes belong on axis 1",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 4)
+criterion = nn.CrossEntropyLoss()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = criterion(model(torch.randn(8, 5, 2)), torch.zeros(8, 5, dtype=torch.long))
+    loss.backward()
+    optimizer.step()
+""",
+            old="model(torch.randn(8, 5, 2))",
+            new="model(torch.randn(8, 5, 2)).transpose(1, 2)",
+            mark="loss = criterion",
+            cause="INP-METHOD-SHAPE",
             raises=True,
         ),
         Example(

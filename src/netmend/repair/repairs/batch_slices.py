@@ -36,7 +36,7 @@ class BatchSlices:
     code: ClassVar[str] = "R511"
     cures: ClassVar[tuple[str, ...]] = ("HYP-BATCH-IMPL", "DAT-LABEL")
     effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = False
+    explores: ClassVar[bool] = True
 
     def propose(self, case: Case) -> Iterator[Change]:
         for labels in _cuts(training_targets(case)):
@@ -47,7 +47,7 @@ class BatchSlices:
                 title = f"labels from the same rows as their inputs: [{text}]"
                 yield from change(self, case, title, edits, knob="batch slices")
                 return
-        if case.cause == "DAT-LABEL":
+        if case.cause != "HYP-BATCH-IMPL":
             return  # rows that are left out keep their labels
         for cut in (*_cuts(training_inputs(case)), *_cuts(training_targets(case))):
             edits = _by_batches(cut)

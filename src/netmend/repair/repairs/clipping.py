@@ -81,12 +81,12 @@ class Clipping:
         if scaler is not None:
             if not name or not scaler[0].is_beside(anchor):
                 return "", ()
-            if not spots(case, "unscale"):
+            if not _unscaled(case):
                 text = f"{scaler[0].file.source(scaler[1])}.unscale_({name})\n{text}"
         return text, extra
 
     def _raised(self, case: Case, clip: Spot) -> Iterator[Change]:
-        if scaler_of(case) is not None and not spots(case, "unscale"):
+        if scaler_of(case) is not None and not _unscaled(case):
             return  # the limit meets gradients that are scaled up
         by_value = clip.method == "clip_grad_value_"
         name = "clip_value" if by_value else "max_norm"
@@ -239,6 +239,11 @@ def _between(backward: Spot, step: Spot | None, text: str) -> FileEdits:
     if step is None or (closure and not backward.is_beside(step)) or _same_block(backward, step):
         return insert_after(backward.file, backward.statement, text)
     return insert_before(step.file, step.statement, text)
+
+
+def _unscaled(case: Case) -> bool:
+    """Whether the program calls `unscale_` itself; `scaler.step()` does so too, but after the clipping."""
+    return any(each.method == "unscale_" for each in spots(case, "unscale"))
 
 
 def _same_block(one: Spot, other: Spot) -> bool:

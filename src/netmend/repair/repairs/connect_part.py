@@ -7,28 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.localise.source import Function, last_name
+from netmend.localise.source import Function
 from netmend.localise.values import unused_result
 from netmend.repair.code import File
 from netmend.repair.repair import Case, Example, change, register
 from netmend.repair.stacks import relu_of
+from netmend.repair.unused_values import given_twice, taken_instead
 from netmend.repair.writing import replace, wrap
 from netmend.vocabulary import ModuleFact, Site
 from netmend.vocabulary.change import BY_FACTS, Change
 
-_JOINING = (
-    "cat",
-    "concat",
-    "concatenate",
-    "stack",
-    "hstack",
-    "vstack",
-    "bmm",
-    "matmul",
-    "add",
-    "mul",
-    "cosine_similarity",
-)
 _HEAD = """
 import torch
 from torch import nn
@@ -83,15 +71,39 @@ class ConnectPart:
             return
         knob = f"use of {part.name}"
         after = [node for node in ast.walk(function) if getattr(node, "lineno", 0) >= statement.lineno]
-        for twice in _given_twice(file, after, target.id):
+        for twice in given_twice(file, after, target.id):
             yield from change(
                 self, case, f"`{target.id}` is joined too", replace(file, twice, target.id), knob=knob
             )
             return
-        for name in _taken_instead(file, call, statement, after):
-            edits = replace(file, name, target.id)
-            yield from change(self, case, f"`{target.id}` goes on instead of `{name.id}`", edits, knob=knob)
-        yield from self._added(case, file, function, part, target.id, knob)
+        serial = [
+            found
+            for name in taken_instead(call, statement, after)
+            for found in self._passed_on(case, file, part, name, target.id, knob)
+        ]
+        parallel = list(self._added(case, file, function, part, target.id, knob))
+        given = {argument.arg for argument in function.args.args}
+        beside = isinstance(call.args[0], ast.Name) and call.args[0].id in given if call.args else False
+        yield from (*parallel, *serial) if beside else (*serial, *parallel)
+
+    def _passed_on(
+        self, case: Case, file: File, part: ModuleFact, name: ast.Name, new: str, knob: str
+    ) -> Iterator[Change]:
+        """The next layer gets the part's result, where its width is right, in every copy of the block."""
+        around = [
+            module
+            for module in case.trace.all(ModuleFact)
+            if module.called is not None
+            and module.called.file == file.file
+            and module.called.column is not None
+            and (module.called.line, module.called.column) <= (name.lineno, name.col_offset)
+            and (name.lineno, name.col_offset) < (module.called.end_line or 0, module.called.end_column or 0)
+        ]
+        copies = [m for m in case.trace.all(ModuleFact) if m.called == part.called and m.kind == part.kind]
+        takers = [m.input_shapes for m in around if m.leaf and m.input_shapes] or [part.input_shapes]
+        if all(copy.output_shapes == shapes for copy, shapes in zip(copies, takers, strict=False)):
+            edits = replace(file, name, new)
+            yield from change(self, case, f"`{new}` goes on instead of `{name.id}`", edits, knob=knob)
 
     @staticmethod
     def _thrown_away(case: Case, part: ModuleFact) -> Site | None:
@@ -211,45 +223,3 @@ class ConnectPart:
             component="model.b",
         ),
     )
-
-
-def _given_twice(file: File, nodes: list[ast.AST], name: str) -> Iterator[ast.expr]:
-    """The second of two equal parts of a joining call or of a sum: `torch.cat([a, a])`, `a + a`."""
-    for node in nodes:
-        parts: list[ast.expr] = []
-        if isinstance(node, ast.Call) and last_name(node.func) in _JOINING and node.args:
-            first = node.args[0]
-            parts = list(first.elts) if isinstance(first, ast.List | ast.Tuple) else node.args[:2]
-        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mult | ast.MatMult):
-            parts = [node.left, node.right]
-        texts = [file.source(part) for part in parts]
-        if name not in texts:
-            for index, text in enumerate(texts):
-                if text in texts[:index] and isinstance(parts[index], ast.Name):
-                    yield parts[index]
-
-
-def _taken_instead(
-    file: File, call: ast.Call, statement: ast.stmt, after: list[ast.AST]
-) -> Iterator[ast.Name]:
-    """The next use of the value that the part was given."""
-    value = call.args[0] if call.args else None
-    if not isinstance(value, ast.Name):
-        return
-    end = statement.end_lineno or statement.lineno
-    uses = [
-        node
-        for node in after
-        if isinstance(node, ast.Name)
-        and node.id == value.id
-        and isinstance(node.ctx, ast.Load)
-        and node.lineno > end
-    ]
-    if uses and not any(
-        isinstance(node, ast.Name)
-        and node.id == value.id
-        and isinstance(node.ctx, ast.Store)
-        and node.lineno > end
-        for node in after
-    ):
-        yield min(uses, key=lambda node: (node.lineno, node.col_offset))

@@ -98,18 +98,33 @@ def _ways(case: Case, given: tuple[File, ast.expr] | None, kind: str) -> Iterato
     file, node = given
     at_origin: FileEdits = ()
     for flow in flows(case.code, file, node):
-        edits = _at_origin(flow, kind)
+        edits = _at_origin(case, flow, kind)
         if not edits:
             at_origin = ()
             break
         at_origin = (*at_origin, *(edit for edit in edits if edit not in at_origin))
     if at_origin:
         yield f"convert to {kind} where the data is made", at_origin
-    yield f"{file.source(node)}.{kind}()", wrap(file, node, "", f".{kind}()")
+    called = None if case.model is None else case.model.name.rpartition(".")[2]
+    above = file.parent(node)
+    if isinstance(above, ast.Call) and last_name(above.func) == called:
+        # The program ended at its first call of the model; the others would end it next.
+        places = [
+            call.args[0]
+            for call in file.calls(called)
+            if call.args and not isinstance(call.args[0], ast.Starred)
+        ]
+    else:
+        places = [node]
+    in_use = tuple(edit for place in places for edit in wrap(file, place, "", f".{kind}()"))
+    yield f"{file.source(node)}.{kind}()", in_use
 
 
-def _at_origin(flow: Flow, kind: str) -> FileEdits:
-    """The nearest call outside of loops that makes a tensor: `torch.from_numpy(y)` → `torch.from_numpy(y).long()`."""
+def _at_origin(case: Case, flow: Flow, kind: str) -> FileEdits:
+    """The nearest call outside of loops that makes a tensor: `torch.from_numpy(y)` → `torch.from_numpy(y).long()`.
+
+    Other calls of the same kind that are given the same data, or data of the same function, are changed alike.
+    """
     for step in flow:
         node, file = step.node, step.file
         if (
@@ -120,16 +135,50 @@ def _at_origin(flow: Flow, kind: str) -> FileEdits:
             continue
         if step.path:
             continue
-        dtype = next((k.value for k in node.keywords if k.arg == "dtype"), None)
-        if dtype is not None:
-            name, extra = spelled(file, "torch.long" if kind == "long" else "torch.float32")
-            return (*replace(file, dtype, name), *extra)
-        above = file.parent(node)
-        grand = None if above is None else file.parent(above)
-        if isinstance(above, ast.Attribute) and above.attr in ("float", "double", "long", "int") and isinstance(grand, ast.Call):  # fmt: skip
-            return replace(file, grand, f"{file.source(node)}.{kind}()")
-        return wrap(file, node, "", f".{kind}()")
+        alike = [other for other in file.calls(last_name(node.func)) if _is_alike(case, file, node, other)]
+        return tuple(edit for call in (node, *alike) for edit in _converted(file, call, kind))
     return ()
+
+
+def _is_alike(case: Case, file: File, one: ast.Call, other: ast.Call) -> bool:
+    if one is other or not one.args or not other.args or ast.dump(one.func) != ast.dump(other.func):
+        return False
+    first, second = (flows(case.code, file, call.args[0]) for call in (one, other))
+    return bool(_stages(first) & _stages(second)) and _columns(first) == _columns(second)
+
+
+def _columns(ways: list[Flow]) -> set[str]:
+    """The columns that are picked on the way: inputs and labels may stand in one table."""
+    return {
+        ast.dump(index)
+        for flow in ways
+        for step in flow
+        if isinstance(step.node, ast.Subscript) and isinstance(step.node.slice, ast.Tuple)
+        for index in step.node.slice.elts[1:]
+    }
+
+
+def _stages(ways: list[Flow]) -> set[tuple[int, str]]:
+    """What tells data of one origin: the names that hold it, and the expressions by which functions hand it out."""
+    return {
+        (id(step.node), step.name)
+        for flow in ways
+        for step in flow
+        if step.kind in ("bound", "returned") and not step.path
+    }
+
+
+def _converted(file: File, call: ast.Call, kind: str) -> FileEdits:
+    dtype = next((k.value for k in call.keywords if k.arg == "dtype"), None)
+    if dtype is not None:
+        name, extra = spelled(file, "torch.long" if kind == "long" else "torch.float32")
+        return (*replace(file, dtype, name), *extra)
+    above = file.parent(call)
+    grand = None if above is None else file.parent(above)
+    converts = isinstance(above, ast.Attribute) and above.attr in ("float", "double", "long", "int")
+    if converts and isinstance(grand, ast.Call):
+        return replace(file, grand, f"{file.source(call)}.{kind}()")
+    return wrap(file, call, "", f".{kind}()")
 
 
 def _label(case: Case, text: str) -> tuple[File, ast.expr] | None:

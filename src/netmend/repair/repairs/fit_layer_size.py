@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
@@ -11,10 +10,10 @@ from typing import ClassVar
 from netmend.diagnose.measures.crash import failing_layer, layer_before
 from netmend.localise.follow import value_origin
 from netmend.repair.code import File
-from netmend.repair.input_forms import lacks_axes, needs_flattening
+from netmend.repair.input_forms import axes_of_norm, doubled, lacks_axes, needs_flattening, product_of
+from netmend.repair.model_layers import TAKES
 from netmend.repair.naming import rename_callee
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.stacks import TAKES
 from netmend.repair.values import Faces, set_argument
 from netmend.repair.writing import replace, wrap
 from netmend.vocabulary import ModuleFact
@@ -40,7 +39,13 @@ class FitLayerSize:
     """
 
     code: ClassVar[str] = "R313"
-    cures: ClassVar[tuple[str, ...]] = ("LYR-DIM-MISMATCH", "LYR-IN-SAMPLE", "LYR-IN-SHAPE", "LYR-FILTER")
+    cures: ClassVar[tuple[str, ...]] = (
+        "LYR-DIM-MISMATCH",
+        "LYR-IN-SAMPLE",
+        "LYR-IN-SHAPE",
+        "LYR-FILTER",
+        "INP-LAYER-SHAPE",
+    )
     effort: ClassVar[int] = FREE
     explores: ClassVar[bool] = False
 
@@ -58,7 +63,7 @@ class FitLayerSize:
             return
         name, position = next((v for k, v in TAKES.items() if layer.kind.startswith(k)), ("", 0))
         given = layer.input_shapes[0]
-        axes = _axes_of_norm(layer, text)
+        axes = axes_of_norm(layer, text)
         if axes:
             edits = rename_callee(*found, f"torch.nn.{layer.kind[:-2]}{axes}d")
             yield from change(self, case, f"{layer.name} as {layer.kind[:-2]}{axes}d", edits, knob=layer.name)
@@ -85,7 +90,11 @@ class FitLayerSize:
     @staticmethod
     def _width(case: Case, file: File, layer: ModuleFact, value: ast.expr, width: int) -> Faces:
         """At the layer; where its value was set when nothing else uses that."""
-        text = _product(case, file, layer, value, width) or str(width)
+        text = (
+            product_of(case, file, layer, value, width)
+            or doubled(case, file, layer, value, width)
+            or str(width)
+        )
         here = replace(file, value, text)
         if isinstance(value, ast.Name):
             origin = value_origin(case.code.sources, file.file, value)
@@ -194,31 +203,3 @@ model = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
             component="model.2",
         ),
     )
-
-
-def _axes_of_norm(layer: ModuleFact, text: str) -> str:
-    """`expected 4D input (got 2D input)`: a BatchNorm2d that should be a BatchNorm1d."""
-    if not layer.kind.startswith(("BatchNorm", "InstanceNorm")) or "expected" not in text:
-        return ""
-    axes = {2: "1", 3: "1", 4: "2", 5: "3"}.get(len(layer.input_shapes[0]), "")
-    return axes if "D input" in text and axes and not layer.kind.endswith(f"{axes}d") else ""
-
-
-def _product(case: Case, file: File, layer: ModuleFact, value: ast.expr, width: int) -> str:
-    """`6 * 5 * 5` → `6 * 4 * 4`: channels times the side of the map, as it was written."""
-    parts: list[ast.expr] = []
-    node = value
-    while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-        parts.insert(0, node.right)
-        node = node.left
-    parts.insert(0, node)
-    before = layer_before(case.trace, layer)
-    channels = (
-        before.output_shapes[0][1] if before is not None and len((*before.output_shapes, ())[0]) > 2 else 0
-    )
-    if not 2 <= len(parts) <= 3 or not channels or width % channels:
-        return ""
-    side = math.isqrt(width // channels)
-    if len(parts) == 2:
-        return f"{file.source(parts[0])} * {width // channels}"
-    return f"{file.source(parts[0])} * {side} * {side}" if side * side * channels == width else ""

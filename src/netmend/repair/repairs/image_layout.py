@@ -81,7 +81,10 @@ class ImageLayout:
         edits: FileEdits = ()
         if own is not None and len(own[2].args.args) > 1:
             name = own[2].args.args[1].arg
-            edits = insert_before(own[0], own[2].body[0], f"{name} = {name}{move}")
+            body = [
+                s for s in own[2].body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))
+            ]
+            edits = insert_before(own[0], body[0], f"{name} = {name}{move}") if body else ()
         elif case.model.called is not None and (file := case.code.file(case.model.called.file)) is not None:
             for call in file.calls(case.model.name.rpartition(".")[2]):
                 if call.args and isinstance(call.args[0], ast.expr):

@@ -71,8 +71,8 @@ def _is_number(node: ast.expr) -> bool:
 
 def _index(file: File, node: ast.Subscript) -> FileEdits:
     """`out[-1]` → `out[:, -1]`, `out[-1, :, :]` → `out[:, -1, :]`."""
-    if not isinstance(node.ctx, ast.Load):
-        return ()
+    if not isinstance(node.ctx, ast.Load) or isinstance(node.value, ast.Subscript):
+        return ()  # `batch[0][1]` picks out of a list
     index = node.slice
     if _is_number(index):
         return replace(file, index, f":, {file.source(index)}")

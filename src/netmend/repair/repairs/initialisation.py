@@ -8,16 +8,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.diagnose.measures.chain import SQUASHING, mostly
-from netmend.localise.source import last_name, site_of
-from netmend.repair.code import File
+from netmend.localise.source import site_of
 from netmend.repair.first_values import Write, conditions, without, write_at, writes_like
+from netmend.repair.fresh_weights import everywhere, suited
+from netmend.repair.model_layers import layers_of, model_of_fault, united
 from netmend.repair.naming import spelled
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.stacks import init_of, layers_of, model_of_fault, united
 from netmend.repair.values import Faces, set_argument
-from netmend.repair.writing import delete_argument, insert_after, replace
-from netmend.vocabulary import ModelFact
+from netmend.repair.writing import delete_argument, replace
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
 _DEEP = 5  # layers from which the framework's own start is rather weak for rectifiers
@@ -49,11 +47,11 @@ class Initialisation:
         write = write_at(case) if case.cause == "ARC-INIT-WEIGHT" else None
         if write is None:
             yield from self._by_hand(case)
-            edits = self._everywhere(case)
+            edits = everywhere(case)
             yield from change(
                 self,
                 case,
-                f"{self._named(case)[0]} initialisation for all layers",
+                f"{suited(case)[0]} initialisation for all layers",
                 edits,
                 knob="initial weights",
             )
@@ -62,7 +60,7 @@ class Initialisation:
         titles = {
             "gain": "initialisation without its gain",
             "gone": "the framework's own initialisation",
-            "known": f"{self._named(case)[0]} initialisation",
+            "known": f"{suited(case)[0]} initialisation",
             "std": "a usual deviation of the initial weights",
         }
         faces = {
@@ -78,15 +76,8 @@ class Initialisation:
         for name in proposed:
             yield from change(self, case, titles[name], faces[name], knob="initial weights")
 
-    @staticmethod
-    def _named(case: Case) -> tuple[str, str, str]:
-        """Title, function and further arguments of what suits the activations."""
-        if mostly(case.trace, SQUASHING) is not None:
-            return "Xavier's", "xavier_uniform_", ""
-        return "He's", "kaiming_uniform_", ', nonlinearity="relu"'
-
     def _known(self, case: Case, writes: list[Write]) -> FileEdits:
-        _, function, more = self._named(case)
+        _, function, more = suited(case)
         found: list[FileEdits] = []
         for write in writes:
             guards = " ".join(conditions(write))
@@ -122,38 +113,6 @@ class Initialisation:
         is_method = write.file.source(write.call.func).startswith(write.target)
         site = site_of(write.file.file, write.call)
         return set_argument(case.code, site, "std", std, 1 if is_method else 2, case.arguments)
-
-    def _everywhere(self, case: Case) -> FileEdits:
-        """At the end of the model's `__init__`, or behind the line that makes it."""
-        name = model_of_fault(case)
-        model = next((m for m in case.trace.all(ModelFact) if not name or m.name == name), None)
-        kinds = dict.fromkeys(layer.kind for layer in layers_of(case, name))
-        if model is None or not kinds:
-            return ()
-        owner = case.code.definition(model.kind, ast.ClassDef)
-        if owner is not None and isinstance(owner[1], ast.ClassDef):
-            init = init_of(owner[1])
-            return () if init is None else self._loop(case, owner[0], init.body[-1], "self", list(kinds))
-        last = model.name.rpartition(".")[2]
-        for file in case.code.files():
-            for node in ast.walk(file.tree):
-                if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
-                    target = node.targets[0]
-                    makes = isinstance(target, ast.Name | ast.Attribute) and last_name(target) == last
-                    if makes and _could_make(case, file, node.value, model):
-                        return self._loop(case, file, node, file.source(target), list(kinds))
-        return ()
-
-    def _loop(self, case: Case, file: File, last: ast.stmt, model: str, kinds: list[str]) -> FileEdits:
-        _, function, more = self._named(case)
-        init, extra = spelled(file, f"torch.nn.init.{function}")
-        classes = [spelled(file, f"torch.nn.{kind}") for kind in kinds]
-        wanted = classes[0][0] if len(classes) == 1 else f"({', '.join(name for name, _ in classes)})"
-        text = (
-            f"for module in {model}.modules():\n    if isinstance(module, {wanted}):\n"
-            f"        {init}(module.weight{more})"
-        )
-        return united([insert_after(file, last, text), extra, *(more for _, more in classes)])
 
     def _by_hand(self, case: Case) -> Iterator[Change]:
         """`self.w = nn.Parameter(torch.zeros(4, 8))`: the tensor gets small random values."""
@@ -267,15 +226,3 @@ for module in model.modules():
             component="model.0",
         ),
     )
-
-
-def _could_make(case: Case, file: File, call: ast.Call, model: ModelFact) -> bool:
-    """Whether a call makes the model: it stands at its place, or calls the function that does."""
-    if model.created is None:
-        return False
-    if model.created.file == file.file and call.lineno <= model.created.line <= (
-        call.end_lineno or call.lineno
-    ):
-        return True
-    around = case.sources.function_around(model.created)
-    return around is not None and last_name(call.func) == around.name

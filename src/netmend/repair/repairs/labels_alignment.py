@@ -42,7 +42,7 @@ class LabelsAlignment:
     code: ClassVar[str] = "R510"
     cures: ClassVar[tuple[str, ...]] = ("DAT-LABEL", "HYP-BATCH-IMPL")
     effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = False
+    explores: ClassVar[bool] = True
 
     def propose(self, case: Case) -> Iterator[Change]:
         inputs, targets = training_inputs(case)[:1], training_targets(case)[:1]

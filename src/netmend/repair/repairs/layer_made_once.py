@@ -46,18 +46,15 @@ class LayerMadeOnce:
         file = None if site is None else case.code.file(str(case.sources.path(site.file)))
         if file is None or site is None:
             return
-        for call in file.calls(*_LAYERS):
+        found = [call for call in file.calls(*_LAYERS) if _is_made_anew(file, call)]
+        here = [call for call in found if _spans(file.statement(call), site.line)]
+        if not here:  # the line may be the one that calls it
+            around = next((c for c in found if _spans(file.function(c), site.line)), None)
+            kind = case.fault.component if case.fault is not None else ""
+            here = [around] if around is not None and f"{last_name(around.func)}@" in kind else []
+        for call in here:
             function, owner = file.function(call), file.owner(call)
-            if function is None or owner is None or function.name == "__init__":
-                continue
-            whole = file.statement(call)
-            if whole is None or not whole.lineno <= site.line <= (whole.end_lineno or whole.lineno):
-                continue
-            if any(
-                isinstance(above, ast.Call) and last_name(above.func) in _LAYERS
-                for above in file.parents(call)
-            ):
-                continue  # the layers of a stack go with it
+            assert function is not None and owner is not None
             yield from change(
                 self,
                 case,
@@ -205,6 +202,19 @@ for step in range(3):
             mark="self.head = nn.Linear",
         ),
     )
+
+
+def _is_made_anew(file: File, call: ast.Call) -> bool:
+    """Whether a layer is created in another method than `__init__`; the layers of a stack go with it."""
+    function = file.function(call)
+    inner = any(
+        isinstance(above, ast.Call) and last_name(above.func) in _LAYERS for above in file.parents(call)
+    )
+    return function is not None and file.owner(call) is not None and function.name != "__init__" and not inner
+
+
+def _spans(node: ast.stmt | None, line: int) -> bool:
+    return node is not None and node.lineno <= line <= (node.end_lineno or node.lineno)
 
 
 def _free(file: File, owner: ast.ClassDef, wanted: str) -> str:

@@ -28,6 +28,7 @@ class LearningRate:
 
     least: float = 4.0  # times lower or higher than the present rate: less makes no difference
     next: float = 4.0  # further tries, as multiples of the first
+    near: float = 3.0  # times a rate that helped: half of a power of ten
     far: float = 40.0  # times the good rate: what is already beyond does not go further
 
     def propose(self, case: Case) -> Iterator[Change]:
@@ -48,6 +49,16 @@ class LearningRate:
             faces = set_rate(case, optimizer, rate, present)
             title = f"learning rate {present:g} → {rate_text(rate)}"
             yield from change(self, case, title, faces, knob=name)
+
+    def refine(self, case: Case, done: Change) -> Iterator[Change]:
+        """A rate that helped, three times higher and lower: where training ends depends on it, not only whether it learns."""
+        optimizer = case.optimizer
+        present = present_rate(case, optimizer)
+        if present is None or present <= 0:
+            return
+        for rate in (rounded(present * self.near), rounded(present / self.near)):
+            title = f"learning rate {present:g} → {rate_text(rate)}"
+            yield from change(self, case, title, set_rate(case, optimizer, rate, present), knob=done.knob)
 
     def _wanted(self, cause: str, present: float, good: float) -> list[float]:
         if present == 0:

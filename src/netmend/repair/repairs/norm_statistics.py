@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.localise.source import last_name
+from netmend.repair.model_layers import united
 from netmend.repair.naming import spelled
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.stacks import united
 from netmend.repair.values import Faces, set_argument
 from netmend.repair.writing import delete_argument, replace
 from netmend.vocabulary import ModuleFact

@@ -13,6 +13,7 @@ from netmend.repair.good_rates import ADAPTIVE, good_rate, rate_text, usual_rate
 from netmend.repair.naming import rename_callee, spelled
 from netmend.repair.rate_places import present_rate, set_rate
 from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repairs.learning_rate import LearningRate
 from netmend.repair.values import Faces
 from netmend.repair.writing import replace
 from netmend.syntax.edit_items import item_of
@@ -53,6 +54,10 @@ class Optimizer:
                 yield from self._own_rate(case, optimizer)
         elif case.fault is not None:
             yield from self._other(case, optimizer, file, call, "SGD")
+
+    def refine(self, case: Case, done: Change) -> Iterator[Change]:
+        """The new optimiser's rate, higher and lower."""
+        yield from LearningRate().refine(case, done)
 
     def _other(
         self, case: Case, optimizer: OptimizerFact, file: File, call: ast.Call, kind: str

@@ -26,9 +26,10 @@ class Regularisation:
     code: ClassVar[str] = "R213"
     cures: ClassVar[tuple[str, ...]] = ("LOS-REG-EXTRA", "LOS-REG-MISSING", "LOS-REG-KIND")
     effort: ClassVar[int] = SHORT_SEARCH
-    explores: ClassVar[bool] = False
+    explores: ClassVar[bool] = True
 
     usual: float = 1e-4  # factor of a penalty in the loss
+    heavy: float = 1e-2  # factor of a penalty that is worth a trial without
     strong: float = 1e-3  # a weight decay that is no reason to lower it
 
     def propose(self, case: Case) -> Iterator[Change]:
@@ -39,7 +40,10 @@ class Regularisation:
                 if optimizer is not None and isinstance(decay, int | float) and decay < float(value):
                     yield from self._decay(case, optimizer, float(decay), value)
             return
-        named = None if case.fault is None else case.trace.get(OptimizerFact, case.fault.component)
+        if case.fault is None:
+            yield from self._suspicious(case)
+            return
+        named = case.trace.get(OptimizerFact, case.fault.component)
         if (
             optimizer is not None
             and isinstance(decay, int | float)
@@ -51,6 +55,17 @@ class Regularisation:
                 yield from self._decay(case, optimizer, float(decay), f"{number:g}")
         elif named is None:
             yield from self._factor(case)
+
+    def _suspicious(self, case: Case) -> Iterator[Change]:
+        """Without a fault that calls for it: only what hardly anybody sets on purpose."""
+        optimizer = case.optimizer
+        decay = optimizer.groups[0].settings.get("weight_decay") if optimizer and optimizer.groups else None
+        if optimizer is not None and isinstance(decay, int | float):
+            usual, limit = (1e-2, 0.2) if optimizer.kind == "AdamW" else (1e-4, 0.02)
+            if decay >= limit:
+                yield from self._decay(case, optimizer, float(decay), f"{usual:g}")
+        if any((value_of(case, *found) or 0.0) >= self.heavy for found in penalty_factors(case)):
+            yield from list(self._factor(case))[:1]
 
     def _decay(self, case: Case, optimizer: OptimizerFact, old: float, new: str) -> Iterator[Change]:
         faces = set_argument(case.code, optimizer.created, "weight_decay", new, None, case.arguments)

@@ -12,7 +12,7 @@ import numpy as np
 from netmend.localise.source import last_name
 from netmend.repair.code import File
 from netmend.repair.naming import qualified, rename_callee, spelled
-from netmend.repair.output_uses import once
+from netmend.repair.output_uses import innermost
 from netmend.repair.repair import Case, Example, change, register
 from netmend.repair.writing import replace, unwrap_call, wrap
 from netmend.vocabulary import ModuleFact
@@ -66,7 +66,7 @@ class SafeLogarithm:
         kinds = _kind(exact) if exact is not None and self._guarded(file, exact) else ""
         nodes = [node for node in ast.walk(statement) if isinstance(node, ast.expr)]
         alike = [node for node in nodes if not kinds or _kind(node) == kinds]
-        edits = once(edit for node in alike for edit in self._guarded(file, node))
+        edits = innermost(edit for node in alike for edit in self._guarded(file, node))
         title = f"a safe {kinds}" if kinds else "numbers kept away from zero"
         yield from change(self, case, title, edits, knob="numerical safety")
 
@@ -83,15 +83,18 @@ class SafeLogarithm:
                 if isinstance(node, ast.BinOp) and not _measures(node.right):
                     continue  # dividing by a count or a constant is what most divisions are
                 edits = (*edits, *self._guarded(file, node))
-        return once(edits)
+        return innermost(edits)
 
     def _guarded(self, file: File, node: ast.AST) -> FileEdits:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
             plain = isinstance(node.right, ast.Constant) or _is_guarded(node.right) or _is_count(node.right)
-            return () if plain else wrap(file, node.right, "(", " + 1e-8)")
+            return () if plain else replace(file, node.right, f"({file.source(node.right)} + 1e-8)")
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
             root = isinstance(node.right, ast.Constant) and node.right.value in (0.5, -0.5)
-            return wrap(file, node.left, "(", " + 1e-8)") if root and not _is_guarded(node.left) else ()
+            plain = _is_guarded(node.left) or _is_count(node.left) or isinstance(node.left, ast.Constant)
+            return (
+                replace(file, node.left, f"({file.source(node.left)} + 1e-8)") if root and not plain else ()
+            )
         if not isinstance(node, ast.Call):
             return ()
         name, known = last_name(node.func), qualified(file, node.func)
@@ -241,4 +244,14 @@ def _is_count(node: ast.expr) -> bool:
     """`len(x)`, `x.size(0)`, `x.shape[0]`: never zero where there is data."""
     if isinstance(node, ast.Subscript):
         return last_name(node.value) == "shape"
-    return isinstance(node, ast.Call) and last_name(node.func) in ("len", "size", "numel", "dim")
+    if isinstance(node, ast.BinOp):
+        return all(isinstance(side, ast.Constant) or _is_count(side) for side in (node.left, node.right))
+    return (
+        isinstance(node, ast.Call)
+        and last_name(node.func) in ("len", "size", "numel", "dim", "sqrt")
+        and (last_name(node.func) != "sqrt" or (bool(node.args) and _is_number(node.args[0])))
+    )
+
+
+def _is_number(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) or _is_count(node)

@@ -30,7 +30,7 @@ class SamePreparation:
     code: ClassVar[str] = "R505"
     cures: ClassVar[tuple[str, ...]] = ("PRE-TRAIN-TEST-SKEW",)
     effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = False
+    explores: ClassVar[bool] = True
 
     def propose(self, case: Case) -> Iterator[Change]:
         for training in training_inputs(case)[:2]:
@@ -55,7 +55,11 @@ def _same_lines(case: Case, training: Flow, evaluation: Flow) -> FileEdits:
     for preparation in preparations(case, training):
         if any(same_kind(preparation, other) for other in there) or id(preparation.value) in reached:
             continue
-        edits = _where_held(preparation, evaluation) or _where_used(preparation, evaluation)
+        edits = (
+            _where_held(preparation, evaluation)
+            or _in_its_place(preparation, evaluation)
+            or _where_used(preparation, evaluation)
+        )
         if edits:
             return edits
     return ()
@@ -77,6 +81,30 @@ def _where_held(preparation: Preparation, evaluation: Flow) -> FileEdits:
             return put(held.file, statement, line)
         return () if own_statistics else insert_after(held.file, held.statement, line)
     return ()
+
+
+def _in_its_place(preparation: Preparation, evaluation: Flow) -> FileEdits:
+    """`torch.tensor(scaled(x))` for training and `torch.tensor(x_test)` for evaluation."""
+    file = preparation.file
+    place = _argument_place(file, preparation.value)
+    if place is None or file.loop(preparation.value) is not None:
+        return ()
+    for step in evaluation:
+        if step.path or step.file is not file or not isinstance(step.node, ast.Name | ast.Subscript):
+            continue
+        known = all(_is_visible(file, name, step.node) for name in preparation.names)
+        if known and _argument_place(file, step.node) == place:
+            return replace(file, step.node, preparation.of(file.source(step.node)))
+    return ()
+
+
+def _argument_place(file: File, node: ast.expr) -> tuple[str, int, str] | None:
+    """The function that an expression is given to, and as which argument, in which scope."""
+    above = file.parent(node)
+    if not isinstance(above, ast.Call) or node not in above.args:
+        return None
+    function = file.function(node)
+    return file.source(above.func), above.args.index(node), "" if function is None else function.name
 
 
 def _bound(statement: ast.stmt) -> list[_Bound]:

@@ -11,6 +11,7 @@ from netmend.localise.source import last_name
 from netmend.repair.bindings import binding_of
 from netmend.repair.code import File
 from netmend.repair.data_holders import (
+    Holder,
     evaluation_inputs,
     fresh,
     is_array,
@@ -75,7 +76,7 @@ def _shuffled_first(case: Case) -> FileEdits:
     found = pairs(case)
     for inputs, targets in reversed([pair for pair in found if pair[0].block is found[0][0].block]):
         array = is_array(inputs.flow, inputs)
-        if inputs.name == targets.name or array is None:
+        if inputs.name == targets.name or array is None or not _is_shared(case, inputs):
             continue
         last = max((settled(inputs), settled(targets)), key=lambda s: s.lineno)
         name, extra = spelled(inputs.file, "numpy.random.permutation" if array else "torch.randperm")
@@ -86,6 +87,15 @@ def _shuffled_first(case: Case) -> FileEdits:
         )
         return (*insert_after(inputs.file, last, text), *extra)
     return ()
+
+
+def _is_shared(case: Case, held: Holder) -> bool:
+    """Whether evaluation data comes out of the same name."""
+    return any(
+        step.kind == "bound" and step.statement is held.statement and step.name == held.name
+        for flow in evaluation_inputs(case)
+        for step in flow
+    )
 
 
 @dataclass(frozen=True)

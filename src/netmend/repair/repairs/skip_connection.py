@@ -9,8 +9,8 @@ from typing import ClassVar
 
 from netmend.localise.source import last_name
 from netmend.repair.code import File
+from netmend.repair.model_layers import in_stack, layers_of, model_of_fault, united
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.stacks import in_stack, layers_of, model_of_fault, united
 from netmend.repair.writing import insert_before, wrap
 from netmend.syntax.positions import lines_of
 from netmend.vocabulary import ModuleFact, Site

@@ -1,0 +1,127 @@
+"""Trials on Ray come out as trials on this machine do, also when a node is lost on the way."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from trying import TINY, Project, contents, is_gone
+
+from netmend.store import read_trace
+from netmend.trials.on_ray import RayExecutor
+from netmend.trials.relocate import relocated
+from netmend.trials.trial import FAILED, FINISHED, LOST, Limits, Outcome, Trial
+
+ray = pytest.importorskip("ray")
+
+
+def essence(outcome: Outcome) -> tuple[object, ...]:
+    """What must not depend on where a trial ran."""
+    output = outcome.output.replace(outcome.root, "ROOT")
+    return (
+        outcome.status,
+        outcome.steps,
+        outcome.exit_code,
+        outcome.exception,
+        outcome.series,
+        outcome.symptoms,
+        outcome.faults,
+        outcome.notes,
+        output,
+    )
+
+
+def test_same_results(project: Project, tmp_path: Path) -> None:
+    project.write("train.py", TINY + "print('data', len(open('data.bin', 'rb').read()))\n")
+    (project.folder / "data.bin").write_bytes(b"x" * 1000)
+    before = contents(project.folder)
+    failing = (("train.py", TINY + "open('no such file')\n"),)
+    writing = (("train.py", f"open({str(project.folder / 'new.txt')!r}, 'w')\n"),)
+    target = project.runner().target
+    trials = [Trial(target), Trial(target, seed=1), Trial(target, failing), Trial(target, writing)]
+    local = project.runner().run(trials)
+    executor = RayExecutor("local", 2)
+    try:
+        runner = Project(project.folder, executor).runner(trials=tmp_path / "ray")
+        remote = runner.run(trials)
+        assert [outcome.status for outcome in remote] == [FINISHED, FINISHED, FAILED, FAILED]
+        for here, there in zip(local, remote, strict=True):
+            assert essence(there) == essence(here)
+        check_record(remote[0], runner.place(trials[0]))
+        check_stopping(project, executor, tmp_path)
+    finally:
+        executor.close()
+    assert not ray.is_initialized()
+    assert contents(project.folder) == before
+
+
+def check_record(outcome: Outcome, folder: Path) -> None:
+    """The record lies in the trial's folder and leads to the sources there."""
+    assert Path(outcome.run).is_relative_to(folder)
+    assert outcome.root == str(folder / "program")
+    recorded = read_trace(Path(outcome.run))
+    assert recorded.run.working_directory != outcome.root
+    trace = relocated(recorded, outcome)
+    assert trace.run.working_directory == outcome.root
+    assert recorded.run.working_directory not in repr(trace)
+    assert (Path(outcome.root) / trace.run.script).is_file()
+
+
+def check_stopping(project: Project, executor: RayExecutor, tmp_path: Path) -> None:
+    marker = tmp_path / "process"
+    text = f"import os, time\nopen({str(marker)!r}, 'w').write(f'{{os.getpid()}}.')\ntime.sleep(1000)\n"
+    trial = Trial(project.runner().target, (("train.py", text),), limits=Limits(seconds=500))
+
+    def stopping() -> bool:
+        return marker.exists() and marker.read_text().endswith(".")
+
+    outcome = executor.run(tmp_path / "stopped", trial, (), stopping)
+    assert (outcome.status, outcome.exception) == (LOST, "interrupted")
+    assert is_gone(int(marker.read_text().rstrip(".")))
+
+
+def test_lost_node(project: Project, tmp_path: Path) -> None:
+    """Two nodes on this machine; one is killed while a trial runs on each of them."""
+    from ray.cluster_utils import Cluster
+
+    marks = tmp_path / "marks"
+    marks.mkdir()
+    waiting = (
+        f"import os, time\nopen(os.path.join({str(marks)!r}, str(time.time_ns())), 'w')\ntime.sleep(2)\n"
+    )
+    project.write("train.py", waiting + TINY)
+    trials = [Trial(project.runner().target, seed=seed) for seed in range(3)]
+    local = project.runner().run(trials)
+    for mark in marks.iterdir():
+        mark.unlink()
+    noticing = {
+        "health_check_initial_delay_ms": 0,
+        "health_check_period_ms": 1000,
+        "health_check_failure_threshold": 3,
+    }
+    head = {"num_cpus": 1, "include_dashboard": False, "_system_config": noticing}
+    cluster = Cluster(initialize_head=True, head_node_args=head)
+    try:
+        node = cluster.add_node(num_cpus=1)
+
+        def kill() -> None:
+            while len(list(marks.iterdir())) < 2:
+                time.sleep(0.1)
+            cluster.remove_node(node, allow_graceful=False)
+
+        executor = RayExecutor(cluster.address, None)
+        assert executor.jobs == 2
+        killer = Thread(target=kill)
+        killer.start()
+        remote = Project(project.folder, executor).runner(trials=tmp_path / "ray").run(trials)
+        killer.join()
+        executor.close()
+        assert cluster.head_node.any_processes_alive()  # not ours to stop
+    finally:
+        if ray.is_initialized():
+            ray.shutdown()
+        cluster.shutdown()
+    assert [essence(outcome) for outcome in remote] == [essence(outcome) for outcome in local]
+    assert len(list(marks.iterdir())) > len(trials)  # one was begun twice
