@@ -160,6 +160,47 @@ def test_finding_out_which_parts_are_needed_may_cost_a_little_more(
     assert search.problem.spent <= 6 + 3
 
 
+@pytest.mark.xfail(reason="search.py `_shrunk`: a part is left out on trial whatever that training costs")
+def test_long_trainings_do_not_break_the_budget_in_the_end(tmp_path: Path, monkeypatch: Patch) -> None:
+    def judge(given: Settings) -> Any:
+        accuracy = 0.5 + 0.2 * given["a"] + 0.24 * given["b"]
+        return (accuracy, 400) if given["b"] else accuracy
+
+    world = World(tmp_path, judge, [sets("a", 1)], [sets("b", 1, cost=4.0, effort=BUDGET)])
+    search, _, _ = world.search(monkeypatch, 8)
+    assert search.problem.spent <= 8 + 3
+
+
+@pytest.mark.xfail(reason="search.py marks only what `_tried` took, and does not take the mark back")
+def test_kept_are_those_that_are_in_the_result(tmp_path: Path, monkeypatch: Patch) -> None:
+    def accepted(world: World) -> set[str]:
+        search, version, _ = world.search(monkeypatch)
+        assert version.parts
+        return {attempt.change.title for attempt in search.attempts if attempt.accepted}
+
+    dropped = World(
+        tmp_path / "dropped",
+        lambda given: 0.99 if given["b"] else 0.7 if given["a"] else 0.5,
+        [sets("a", 1)],
+        [sets("b", 1)],
+    )
+    assert accepted(dropped) == {"b 0 → 1"}
+    monkeypatch.setattr(search_module, "REPAIRS", SimpleNamespace(classes=lambda: {"FINE": Finer}))
+    refined = World(
+        tmp_path / "refined",
+        lambda given: (0.1, 0.5, 0.8, 0.7)[given["a"]],
+        [sets("a", 1, repair="FINE")],
+    )
+    assert "a 1 → 2" in accepted(refined)
+    pytest.importorskip("optuna")
+    joint = World(
+        tmp_path / "joint",
+        lambda given: 0.99 if given["a"] and given["b"] else 0.5,
+        [sets("a", 1), sets("b", 1)],
+    )
+    assert accepted(joint) == {"a 0 → 1, b 0 → 1"}
+
+
 def test_a_change_that_is_too_dear_is_left_out(tmp_path: Path, monkeypatch: Patch) -> None:
     longer = sets("a", 1, cost=10.0, effort=BUDGET)
     world = World(tmp_path, lambda given: (0.99, 1000) if given["a"] else 0.5, [longer, sets("b", 1)])

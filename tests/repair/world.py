@@ -89,7 +89,7 @@ class World:
     # -- candidates --------------------------------------------------------------------------------------------------
 
     def _candidates(
-        self, trace: Any, diagnosis: Any, sources: Any, findings: Any, arguments: tuple[str, ...]
+        self, trace: Any, diagnosis: Any, sources: Any, findings: Any, arguments: tuple[str, ...], *more: Any
     ) -> Candidates:
         view = View(trace.root, (Path(trace.root) / "train.py").read_text(), arguments)
         groups = [

@@ -138,19 +138,20 @@ class FakeRay:
 
 
 @pytest.mark.parametrize(
-    ("address", "cluster", "asked"),
+    ("address", "in_a_job", "asked"),
     [
         (None, True, ["auto"]),
-        (None, False, ["auto", "local"]),
+        (None, False, ["local"]),
         ("local", True, ["local"]),
-        ("auto", True, ["auto"]),
-        ("ray://head:10001", True, ["ray://head:10001"]),
+        ("auto", False, ["auto"]),
+        ("ray://head:10001", False, ["ray://head:10001"]),
     ],
 )
 def test_addresses(
-    address: str | None, cluster: bool, asked: list[str], monkeypatch: pytest.MonkeyPatch
+    address: str | None, in_a_job: bool, asked: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fake = FakeRay(cluster)
+    monkeypatch.setenv("RAY_ADDRESS", "head:6379" if in_a_job else "")
+    fake = FakeRay(True)
     monkeypatch.setitem(sys.modules, "ray", fake)
     executor = RayExecutor(address, None)
     assert [options["address"] for options in fake.asked] == asked

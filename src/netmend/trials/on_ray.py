@@ -28,7 +28,8 @@ _PATIENCE = 10.0  # seconds for calls in progress to notice that the executor is
 class RayExecutor:
     """Runs trials one per call; calls may come from several threads.
 
-    `address`: "local" starts Ray on this machine, "auto" or an address joins a cluster; None joins one if there is one.
+    `address`: "local" starts Ray on this machine, "auto" or an address joins a cluster. None starts it, too, unless the
+    environment names a cluster (RAY_ADDRESS), as it does in jobs of one.
     """
 
     def __init__(self, address: str | None = None, jobs: int | None = None) -> None:
@@ -110,13 +111,14 @@ def _import_ray() -> Any:
 def _connect(ray: Any, address: str | None, jobs: int | None) -> None:
     logging.getLogger("ray").setLevel(logging.ERROR)
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # of what is started here, nobody is told
+    if address is None:
+        address = "auto" if os.environ.get("RAY_ADDRESS") else "local"
     if address != "local":
         try:
-            ray.init(address=address or "auto", logging_level=logging.ERROR, log_to_driver=False)
-            return
+            ray.init(address=address, logging_level=logging.ERROR, log_to_driver=False)
         except (ConnectionError, RuntimeError, ValueError) as problem:
-            if address is not None:
-                raise UsageError(f"no Ray cluster answers at {address!r}: {problem}") from None
+            raise UsageError(f"no Ray cluster answers at {address!r}: {problem}") from None
+        return
     ray.init(
         address="local",
         num_cpus=jobs,
