@@ -8,7 +8,7 @@ from pathlib import Path
 
 from netmend.localise.source import Sources, last_name, site_of
 from netmend.repair.apply import applied
-from netmend.repair.code import Code, File
+from netmend.repair.source.code import Code, File
 from netmend.vocabulary import Site
 from netmend.vocabulary.change import FileEdit
 

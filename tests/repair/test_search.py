@@ -160,7 +160,6 @@ def test_finding_out_which_parts_are_needed_may_cost_a_little_more(
     assert search.problem.spent <= 6 + 3
 
 
-@pytest.mark.xfail(reason="search.py `_shrunk`: a part is left out on trial whatever that training costs")
 def test_long_trainings_do_not_break_the_budget_in_the_end(tmp_path: Path, monkeypatch: Patch) -> None:
     def judge(given: Settings) -> Any:
         accuracy = 0.5 + 0.2 * given["a"] + 0.24 * given["b"]
@@ -171,7 +170,6 @@ def test_long_trainings_do_not_break_the_budget_in_the_end(tmp_path: Path, monke
     assert search.problem.spent <= 8 + 3
 
 
-@pytest.mark.xfail(reason="search.py marks only what `_tried` took, and does not take the mark back")
 def test_kept_are_those_that_are_in_the_result(tmp_path: Path, monkeypatch: Patch) -> None:
     def accepted(world: World) -> set[str]:
         search, version, _ = world.search(monkeypatch)

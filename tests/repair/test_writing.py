@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from sources import Program
 
-from netmend.repair import writing
 from netmend.repair.apply import applied
+from netmend.repair.source import writing
 
 COMMENTED = """\
 opt(

@@ -72,7 +72,9 @@ class World:
         exec(text, {"train": lambda **given: settings.update(given), "arguments": trial.target.arguments})
         self.trials.append((settings, trial))
         found = self.judge(settings)
-        places = {"run": "" if self.unseen else str(folder), "root": str(root), "seconds": 1.0}
+        recorded = folder / "runs" / "one"
+        recorded.mkdir(parents=True, exist_ok=True)
+        places = {"run": "" if self.unseen else str(recorded), "root": str(root), "seconds": 1.0}
         if found is None:
             return Outcome(FAILED, exception="ValueError: no", **places)
         if found == STOPPED:

@@ -83,7 +83,7 @@ class Sources:
                 relative = Path(*name.split("."))
                 for place in places:
                     for path in (place / relative.with_suffix(".py"), place / relative / "__init__.py"):
-                        if path.is_file() and not _SKIPPED.intersection(path.parts):
+                        if path.is_file() and not _SKIPPED.intersection(path.relative_to(place).parts):
                             yield str(path)
 
     def call_at(self, site: Site) -> ast.Call | None:

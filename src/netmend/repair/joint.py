@@ -66,7 +66,5 @@ def _study(seed: int) -> Any:
     except ImportError:
         return None
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    sampler = optuna.samplers.TPESampler(
-        seed=seed, multivariate=True, n_startup_trials=4, warn_independent_sampling=False
-    )
+    sampler = optuna.samplers.TPESampler(seed=seed, multivariate=True, n_startup_trials=4)
     return optuna.create_study(direction="maximize", sampler=sampler)

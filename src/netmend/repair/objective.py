@@ -11,7 +11,7 @@ from netmend.trials.printed import HELD_OUT, HIGHER, LOWER, TRAINING
 from netmend.trials.series import end_of
 from netmend.trials.trial import Outcome
 
-_PERCENT = 1.5  # an accuracy above this is given in per cent
+PERCENT = 1.5  # an accuracy above this is given in per cent
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Objective:
         words = set(self.series.replace(":", " ").split())
         if words & _UNBOUNDED:
             return None
-        if highest > _PERCENT:
+        if highest > PERCENT:
             return 100.0 if highest <= 100 else None
         return 1.0
 

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import ClassVar, Protocol
 
 from netmend.localise.source import Sources
-from netmend.repair.code import Code
-from netmend.repair.values import Faces
+from netmend.repair.source.code import Code
+from netmend.repair.source.values import Faces
 from netmend.unit import Family
 from netmend.vocabulary import Fault, LossFact, ModelFact, OptimizerFact, TaskFact, Trace
 from netmend.vocabulary.change import Change, FileEdits

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from netmend.repair.candidates import Candidates, candidates, findings_of
 from netmend.repair.joint import Joint
+from netmend.repair.objective import PERCENT
 from netmend.repair.problem import Problem
 from netmend.repair.repair import REPAIRS, Case
 from netmend.repair.version import Part, Version
@@ -25,6 +26,7 @@ _ENOUGH = 0.9  # of the error gone, and nothing told any more: further trials ar
 _ROUNDS = 6
 _SECOND_SEED = 101
 _HARM = 0.3  # of the error: what makes it grow by more is no mending
+_OVERDRAFT = 2.0  # trainings beyond the budget, so that a patch is not left larger than it need be
 _NO_WORSE = 0.05  # a part whose loss costs no more than this of the error is not needed
 
 
@@ -52,6 +54,7 @@ class Search:
     problems: list[str] = field(default_factory=list)
     diagnosis: Diagnosis | None = None  # of the program as it is
     seen: set[tuple[tuple[str, str], ...]] = field(default_factory=set)
+    taken: dict[str, Change] = field(default_factory=dict)  # by knob, the change that was accepted last
     stopped: str = ""  # why the search ended
 
     def run(self) -> tuple[Version, Outcome]:
@@ -82,7 +85,9 @@ class Search:
                 )
                 break
             version, best = self._refined(*step)
-        return self._shrunk(version, best)
+        version, best = self._shrunk(version, best)
+        self._mark_kept(version)
+        return version, best
 
     # -- one round -----------------------------------------------------------------------------------------------
 
@@ -138,9 +143,11 @@ class Search:
             outcomes = self.problem.run([made for made, _ in batch], against=best)
             for (made, changes), outcome in zip(batch, outcomes, strict=True):
                 gain = self.problem.gain(best, outcome)
-                self._note(_as_one(changes), outcome, gain)
+                together = _as_one(changes)
+                self._note(together, outcome, gain)
                 joint.tell(changes, gain)
                 if gain >= CLEAR_GAIN:
+                    self.taken |= {change.knob: together for change in changes}
                     return made, outcome, changes[-1]
         return None
 
@@ -163,7 +170,7 @@ class Search:
                 break
         for made, outcome, change, gain in sorted(ready, key=lambda item: -item[3]):
             if gain >= CLEAR_GAIN or self._holds(version, made):
-                self._accept(change)
+                self.taken |= {part.change.knob: part.change for part in made.parts[len(version.parts) :]}
                 base = version if not before else made.without(len(made.parts) - 1) or version
                 return *self._as_patch(base, best.root, made, outcome, change, len(version.parts)), change
         return None
@@ -204,11 +211,10 @@ class Search:
         self.seen.add(name)
         return made
 
-    def _accept(self, change: Change) -> None:
-        self.attempts = [
-            replace(attempt, accepted=attempt.accepted or attempt.change is change)
-            for attempt in self.attempts
-        ]
+    def _mark_kept(self, version: Version) -> None:
+        """Say of each attempt whether its change is in the result."""
+        kept = {id(self.taken[knob]) for knob in version.knobs if knob in self.taken}
+        self.attempts = [replace(attempt, accepted=id(attempt.change) in kept) for attempt in self.attempts]
 
     def _note(self, change: Change, outcome: Outcome, gain: float) -> None:
         cost = self.problem.cost(outcome)
@@ -240,8 +246,11 @@ class Search:
         if objective is None or value is None:
             return math.inf
         if objective.higher_is_better:
-            error = objective.error(value)
-            return error / 100 if value > 1.5 else error if error >= 0 else math.inf
+            # Beside 40 %, an accuracy of 0.9 is 0.9 %.
+            known = [self.problem.value(self.problem.baseline), *(attempt.value for attempt in self.attempts)]
+            error = objective.errors([value, *known])[0]
+            in_percent = max(v for v in (value, *known) if v is not None) > PERCENT
+            return math.inf if error < 0 else error / 100 if in_percent else error
         return value if objective.series.endswith("relative") else math.inf
 
     # -- after a change --------------------------------------------------------------------------------------------
@@ -276,6 +285,7 @@ class Search:
         if not found:
             return None
         _, chosen, outcome, change = max(found, key=lambda item: item[0])
+        self.taken[change.knob] = change
         chosen, outcome = self._as_patch(version, best.root, chosen, outcome, change, len(version.parts))
         return _merged(chosen), outcome, change
 
@@ -296,7 +306,11 @@ class Search:
         index = len(version.parts) - 1
         while index >= 0 and len(version.parts) > 1:
             smaller = version.without(index)
-            if smaller is not None and smaller.parts and self.problem.affordable > -2:
+            if (
+                smaller is not None
+                and smaller.parts
+                and self.problem.affordable + _OVERDRAFT >= self.problem.cost(best)
+            ):
                 outcome = self.problem.run([smaller])[0]
                 # A part that silences a fault is needed, even if the measure does without it.
                 if self.problem.gain(best, outcome) >= -_NO_WORSE and set(outcome.faults) <= set(best.faults):

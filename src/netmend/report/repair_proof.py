@@ -55,7 +55,8 @@ def measure_words(result: Result, objective: Objective) -> str:
 
 def certainty_words(made: Verification, objective: Objective) -> str:
     """`better with 5 of 5 seeds; p = 0.031, d = 11; by 0.278 (95%: 0.232 to 0.323)`."""
-    pairs = [(objective.error(a), objective.error(b)) for a, b in zip(made.before, made.after, strict=True)]
+    errors = objective.errors([*made.before, *made.after])
+    pairs = list(zip(errors[: len(made.before)], errors[len(made.before) :], strict=True))
     parts = [f"better with {sum(new < old for old, new in pairs)} of {plural(len(pairs), 'seed')}"]
     numbers = (chance_words(made.p_value, "p = "), effect_words(made.effect_size))
     parts += filter(None, [", ".join(filter(None, numbers))])

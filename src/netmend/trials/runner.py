@@ -94,10 +94,15 @@ class Runner:
 
     def known(self, trial: Trial) -> Outcome | None:
         """The outcome of an earlier run of the same trial."""
-        outcome = finished(self.place(trial))
+        folder = self.place(trial)
+        outcome = finished(folder)
         if outcome is None or outcome.status == LOST or (outcome.status in _GUESSED):
             return None
-        return outcome
+        # The project may have been moved since: what an outcome names lies in its own folder.
+        run = folder / "runs" / Path(outcome.run).name if outcome.run else None
+        if run is not None and not run.is_dir():
+            return None
+        return replace(outcome, run=str(run or ""), root=str(folder / "program"))
 
     def _limited(self, trial: Trial) -> Trial:
         return replace(trial, limits=self.limits) if trial.limits == Limits() else trial

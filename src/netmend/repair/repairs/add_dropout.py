@@ -9,12 +9,12 @@ from typing import ClassVar
 
 from netmend.diagnose.measures.chain import Link, last_weighted
 from netmend.localise.causes.dropout_rate_wrong import dropouts
-from netmend.repair.code import File
-from netmend.repair.model_layers import in_stack, links_of, made_by, model_of_fault, united
-from netmend.repair.naming import spelled
+from netmend.repair.network.model_layers import in_stack, links_of, made_by, model_of_fault, united
+from netmend.repair.network.stacks import init_of, new_name, put_behind
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.stacks import init_of, new_name, put_behind
-from netmend.repair.writing import insert_after, wrap
+from netmend.repair.source.code import File
+from netmend.repair.source.naming import spelled
+from netmend.repair.source.writing import insert_after, wrap
 from netmend.vocabulary.change import BUDGET, Change, FileEdits
 
 _TAIL = """

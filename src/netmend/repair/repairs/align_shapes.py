@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.measures.shapes import same_values
-from netmend.repair.code import File
-from netmend.repair.dataflow import SHAPING, bound, uses
-from netmend.repair.heads_in_source import head_of, model_calls
-from netmend.repair.losses import arguments, criterion_of
-from netmend.repair.output_uses import once
+from netmend.repair.loss.losses import arguments, criterion_of
+from netmend.repair.network.heads_in_source import head_of, model_calls
+from netmend.repair.network.output_uses import once
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.writing import wrap
+from netmend.repair.source.code import File
+from netmend.repair.source.dataflow import SHAPING, bound, uses
+from netmend.repair.source.writing import wrap
 from netmend.vocabulary import FunctionFact, LossFact
 from netmend.vocabulary.change import FREE, Change, FileEdits
 

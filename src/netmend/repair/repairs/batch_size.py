@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.measures.data import batch_size, training_samples
-from netmend.repair.batch_places import loader_of, set_batch_size
+from netmend.repair.loop.batch_places import loader_of, set_batch_size
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary.change import SHORT_SEARCH, Change
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.localise.source import last_name
-from netmend.repair.code import File
-from netmend.repair.data_holders import training_inputs, training_targets
-from netmend.repair.data_origins import Flow
+from netmend.repair.data.data_holders import training_inputs, training_targets
+from netmend.repair.data.data_origins import Flow
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.writing import replace
+from netmend.repair.source.code import File
+from netmend.repair.source.writing import replace
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 

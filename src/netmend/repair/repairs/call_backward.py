@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.repair.code import File
-from netmend.repair.known_as import names_from
-from netmend.repair.loop_code import (
+from netmend.repair.loop.loop_code import (
     Spot,
     assigned_names,
     block_of,
@@ -22,7 +20,9 @@ from netmend.repair.loop_code import (
     uncalled,
 )
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.writing import insert_before, replace, wrap
+from netmend.repair.source.code import File
+from netmend.repair.source.known_as import names_from
+from netmend.repair.source.writing import insert_before, replace, wrap
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 _HEAD = """

@@ -10,13 +10,13 @@ from typing import ClassVar
 from netmend.diagnose.measures.data import training_loader
 from netmend.diagnose.measures.labels import label_counts
 from netmend.localise.source import last_name
-from netmend.repair.code import File
-from netmend.repair.dataflow import resolved
-from netmend.repair.losses import criterion_of
-from netmend.repair.naming import spelled
-from netmend.repair.output_uses import once
+from netmend.repair.loss.losses import criterion_of
+from netmend.repair.network.output_uses import once
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.writing import add_argument, replace
+from netmend.repair.source.code import File
+from netmend.repair.source.dataflow import resolved
+from netmend.repair.source.naming import spelled
+from netmend.repair.source.writing import add_argument, replace
 from netmend.vocabulary import LossFact, TargetFact
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 

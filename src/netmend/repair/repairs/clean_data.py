@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.localise.source import last_name
-from netmend.repair.data_holders import (
+from netmend.repair.data.data_holders import (
     Holder,
     first_use,
     forward_calls,
@@ -21,9 +21,9 @@ from netmend.repair.data_holders import (
     training_inputs,
     training_targets,
 )
-from netmend.repair.naming import spelled
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.writing import insert_after, wrap
+from netmend.repair.source.naming import spelled
+from netmend.repair.source.writing import insert_after, wrap
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
 _READERS = ("read_csv", "read_excel", "read_parquet", "read_table", "read_json", "read_sql")

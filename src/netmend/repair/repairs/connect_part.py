@@ -9,11 +9,11 @@ from typing import ClassVar
 
 from netmend.localise.source import Function
 from netmend.localise.values import unused_result
-from netmend.repair.code import File
+from netmend.repair.network.stacks import relu_of
+from netmend.repair.network.unused_values import given_twice, taken_instead
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.stacks import relu_of
-from netmend.repair.unused_values import given_twice, taken_instead
-from netmend.repair.writing import replace, wrap
+from netmend.repair.source.code import File
+from netmend.repair.source.writing import replace, wrap
 from netmend.vocabulary import ModuleFact, Site
 from netmend.vocabulary.change import BY_FACTS, Change
 

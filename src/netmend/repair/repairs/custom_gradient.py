@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.localise.source import Function, last_name
-from netmend.repair.code import File
-from netmend.repair.output_uses import once
+from netmend.repair.network.output_uses import once
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.writing import delete_statement
+from netmend.repair.source.code import File
+from netmend.repair.source.writing import delete_statement
 from netmend.syntax.positions import lines_of
 from netmend.vocabulary.change import FREE, Change, FileEdits
 

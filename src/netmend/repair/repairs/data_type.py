@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.localise.source import last_name
-from netmend.repair.code import File
-from netmend.repair.data_holders import kind_of, training_inputs
-from netmend.repair.data_origins import Flow, flows
-from netmend.repair.naming import spelled
+from netmend.repair.data.data_holders import kind_of, training_inputs
+from netmend.repair.data.data_origins import Flow, flows
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.writing import replace, wrap
+from netmend.repair.source.code import File
+from netmend.repair.source.naming import spelled
+from netmend.repair.source.writing import replace, wrap
 from netmend.vocabulary import Site
 from netmend.vocabulary.change import FREE, Change, FileEdits
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.localise.source import Function, last_name
-from netmend.repair.carried_state import carried, detached, form_of
-from netmend.repair.code import File
-from netmend.repair.loop_code import Spot, in_block, loops_around, reached_from, spots
+from netmend.repair.loop.carried_state import carried, detached, form_of
+from netmend.repair.loop.loop_code import Spot, in_block, loops_around, reached_from, spots
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.writing import delete_argument, insert_after, insert_before
+from netmend.repair.source.code import File
+from netmend.repair.source.writing import delete_argument, insert_after, insert_before
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FREE, Change, FileEdits
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.repair.loop_code import Spot, optimizer_at, protocol, scaler_of, spot, spots
-from netmend.repair.moving import combined, taken_out, text_of
+from netmend.repair.loop.loop_code import Spot, optimizer_at, protocol, scaler_of, spot, spots
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.writing import insert_after, replace
+from netmend.repair.source.moving import combined, taken_out, text_of
+from netmend.repair.source.writing import insert_after, replace
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 _HEAD = """

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.measures.heads import Head
-from netmend.repair.activations import Applied, applied_at, without
-from netmend.repair.heads_in_source import head_of, model_calls
-from netmend.repair.output_uses import once, scores_for_probabilities
+from netmend.repair.network.activations import Applied, applied_at, without
+from netmend.repair.network.heads_in_source import head_of, model_calls
+from netmend.repair.network.output_uses import once, scores_for_probabilities
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary import FunctionFact
 from netmend.vocabulary.change import FREE, Change, FileEdits

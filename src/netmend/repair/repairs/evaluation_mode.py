@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.localise.source import Function
-from netmend.repair.code import File
-from netmend.repair.loop_code import Spot, body_start, model_at, names_in, spots
-from netmend.repair.mode_places import back_to_training, evaluation_start, trains_afterwards
+from netmend.repair.loop.loop_code import Spot, body_start, model_at, names_in, spots
+from netmend.repair.loop.mode_places import back_to_training, evaluation_start, trains_afterwards
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.writing import insert_before
+from netmend.repair.source.code import File
+from netmend.repair.source.writing import insert_before
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 _HEAD = """

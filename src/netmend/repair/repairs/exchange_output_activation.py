@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.measures.heads import Head
-from netmend.repair.activations import applied_at, clamp_at, exchanged
-from netmend.repair.heads_in_source import head_of, last_layer
+from netmend.repair.network.activations import applied_at, clamp_at, exchanged
+from netmend.repair.network.heads_in_source import head_of, last_layer
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary.change import FREE, Change
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.measures.crash import failing_layer
-from netmend.repair.input_forms import axes_of, lacks_axes, needs_flattening, reformed
-from netmend.repair.model_layers import in_stack
-from netmend.repair.naming import spelled
+from netmend.repair.network.input_forms import axes_of, lacks_axes, needs_flattening, reformed
+from netmend.repair.network.model_layers import in_stack
+from netmend.repair.network.stacks import put_before
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.stacks import put_before
-from netmend.repair.writing import replace, wrap
+from netmend.repair.source.naming import spelled
+from netmend.repair.source.writing import replace, wrap
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FREE, Change, FileEdits
 

@@ -9,13 +9,13 @@ from typing import ClassVar
 
 from netmend.diagnose.measures.crash import failing_layer, layer_before
 from netmend.localise.follow import value_origin
-from netmend.repair.code import File
-from netmend.repair.input_forms import axes_of_norm, doubled, lacks_axes, needs_flattening, product_of
-from netmend.repair.model_layers import TAKES
-from netmend.repair.naming import rename_callee
+from netmend.repair.network.input_forms import axes_of_norm, doubled, lacks_axes, needs_flattening, product_of
+from netmend.repair.network.model_layers import TAKES
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.values import Faces, set_argument
-from netmend.repair.writing import replace, wrap
+from netmend.repair.source.code import File
+from netmend.repair.source.naming import rename_callee
+from netmend.repair.source.values import Faces, set_argument
+from netmend.repair.source.writing import replace, wrap
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FREE, Change
 

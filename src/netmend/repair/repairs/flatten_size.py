@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.localise.source import last_name
-from netmend.repair.code import File
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.writing import replace
+from netmend.repair.source.code import File
+from netmend.repair.source.writing import replace
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FREE, Change, FileEdits
 

@@ -9,11 +9,11 @@ from typing import ClassVar
 
 from netmend.diagnose.measures.loop import calls
 from netmend.localise.source import last_name
-from netmend.repair.code import File
-from netmend.repair.moving import taken_out
-from netmend.repair.naming import qualified
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.writing import add_argument, replace, unwrap_method
+from netmend.repair.source.code import File
+from netmend.repair.source.moving import taken_out
+from netmend.repair.source.naming import qualified
+from netmend.repair.source.writing import add_argument, replace, unwrap_method
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
 _HALF = ("float16", "bfloat16")

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.localise.source import site_of
-from netmend.repair.first_values import Write, conditions, without, write_at, writes_like
-from netmend.repair.fresh_weights import everywhere, suited
-from netmend.repair.model_layers import layers_of, model_of_fault, united
-from netmend.repair.naming import spelled
+from netmend.repair.network.first_values import Write, conditions, without, write_at, writes_like
+from netmend.repair.network.fresh_weights import everywhere, suited
+from netmend.repair.network.model_layers import layers_of, model_of_fault, united
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.values import Faces, set_argument
-from netmend.repair.writing import delete_argument, replace
+from netmend.repair.source.naming import spelled
+from netmend.repair.source.values import Faces, set_argument
+from netmend.repair.source.writing import delete_argument, replace
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
 _DEEP = 5  # layers from which the framework's own start is rather weak for rectifiers

@@ -9,13 +9,13 @@ from itertools import pairwise
 from typing import ClassVar
 
 from netmend.localise.source import last_name
-from netmend.repair.code import File
-from netmend.repair.linear_rows import rows
-from netmend.repair.model_layers import in_stack, layers_of, links_of, model_of_fault, united
-from netmend.repair.naming import spelled
+from netmend.repair.network.linear_rows import rows
+from netmend.repair.network.model_layers import in_stack, layers_of, links_of, model_of_fault, united
+from netmend.repair.network.stacks import put_behind, relu_of, without_last
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.stacks import put_behind, relu_of, without_last
-from netmend.repair.writing import replace, wrap
+from netmend.repair.source.code import File
+from netmend.repair.source.naming import spelled
+from netmend.repair.source.writing import replace, wrap
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 

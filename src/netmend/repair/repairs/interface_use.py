@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.localise.source import Function, last_name
-from netmend.repair.code import File
-from netmend.repair.naming import spelled
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.writing import (
+from netmend.repair.source.code import File
+from netmend.repair.source.naming import spelled
+from netmend.repair.source.writing import (
     add_argument,
     delete_statement,
     insert_before,

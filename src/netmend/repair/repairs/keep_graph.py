@@ -9,9 +9,7 @@ from typing import ClassVar
 
 from netmend.localise.source import last_name
 from netmend.localise.values import cut_in_loss, is_cut
-from netmend.repair.code import File
-from netmend.repair.dataflow import PASSING, uses
-from netmend.repair.graph_cuts import (
+from netmend.repair.loss.graph_cuts import (
     MAKERS,
     chain_of,
     dedented,
@@ -22,13 +20,15 @@ from netmend.repair.graph_cuts import (
     value_before,
     with_conversions,
 )
-from netmend.repair.heads_in_source import training_call
-from netmend.repair.losses import arguments, as_classes, as_yes_no, criterion_of, exchange
-from netmend.repair.naming import spelled
-from netmend.repair.numpy_to_torch import in_torch
-from netmend.repair.output_uses import once
+from netmend.repair.loss.losses import arguments, as_classes, as_yes_no, criterion_of, exchange
+from netmend.repair.loss.numpy_to_torch import in_torch
+from netmend.repair.network.heads_in_source import training_call
+from netmend.repair.network.output_uses import once
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.writing import insert_before, replace
+from netmend.repair.source.code import File
+from netmend.repair.source.dataflow import PASSING, uses
+from netmend.repair.source.naming import spelled
+from netmend.repair.source.writing import insert_before, replace
 from netmend.syntax.positions import lines_of
 from netmend.vocabulary import FunctionFact, LossFact
 from netmend.vocabulary.change import FREE, Change, FileEdits

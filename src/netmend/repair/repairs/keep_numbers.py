@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.localise.source import last_name
-from netmend.repair.code import File
-from netmend.repair.loop_code import Spot, names_in, spots
+from netmend.repair.loop.loop_code import Spot, names_in, spots
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.writing import wrap
+from netmend.repair.source.code import File
+from netmend.repair.source.writing import wrap
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 _JOIN = ("stack", "cat", "vstack", "hstack", "concat")

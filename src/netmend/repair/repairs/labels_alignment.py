@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.localise.source import last_name
-from netmend.repair.bindings import binding_of
-from netmend.repair.code import File
-from netmend.repair.data_holders import Holder, fresh, holders, training_inputs, training_targets
-from netmend.repair.data_origins import Flow
+from netmend.repair.data.data_holders import Holder, fresh, holders, training_inputs, training_targets
+from netmend.repair.data.data_origins import Flow
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.writing import delete_statement, insert_after, insert_before, replace
+from netmend.repair.source.bindings import binding_of
+from netmend.repair.source.code import File
+from netmend.repair.source.writing import delete_statement, insert_after, insert_before, replace
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 _DRAWS = ("randperm", "permutation")

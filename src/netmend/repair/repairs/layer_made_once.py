@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.localise.source import Function, last_name
-from netmend.repair.code import File
-from netmend.repair.loop_code import assigned_names, names_in
-from netmend.repair.moving import taken_out
+from netmend.repair.loop.loop_code import assigned_names, names_in
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.writing import insert_after, replace
+from netmend.repair.source.code import File
+from netmend.repair.source.moving import taken_out
+from netmend.repair.source.writing import insert_after, replace
 from netmend.unit import snake_case
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FREE, Change, FileEdits

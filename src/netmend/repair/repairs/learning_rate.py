@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.repair.good_rates import good_rate, rate_text, rounded
-from netmend.repair.rate_places import peak_rate, present_rate, set_rate
+from netmend.repair.loop.good_rates import good_rate, rate_text, rounded
+from netmend.repair.loop.rate_places import peak_rate, present_rate, set_rate
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary.change import SHORT_SEARCH, Change
 

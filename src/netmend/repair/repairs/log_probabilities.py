@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.measures.heads import Head, heads
-from netmend.repair.activations import applied_at, without
-from netmend.repair.heads_in_source import model_calls
-from netmend.repair.losses import Criterion, arguments, criterion_of, exchange
-from netmend.repair.naming import spelled
-from netmend.repair.output_uses import once, scores_for_probabilities
+from netmend.repair.loss.losses import Criterion, arguments, criterion_of, exchange
+from netmend.repair.network.activations import applied_at, without
+from netmend.repair.network.heads_in_source import model_calls
+from netmend.repair.network.output_uses import once, scores_for_probabilities
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.writing import wrap
+from netmend.repair.source.naming import spelled
+from netmend.repair.source.writing import wrap
 from netmend.vocabulary import LossFact, OperandFact
 from netmend.vocabulary.change import FREE, Change, FileEdits
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.measures.heads import REAL, YES_NO_SCORES, Head
-from netmend.repair.activations import applied_at, without
-from netmend.repair.code import File
-from netmend.repair.heads_in_source import head_of, model_calls
-from netmend.repair.losses import Criterion, arguments, as_classes, as_yes_no, criterion_of, exchange
-from netmend.repair.output_layer import axes_kept, class_of_value, classes_of, set_width
-from netmend.repair.output_uses import beside, once, scores_for_probabilities
+from netmend.repair.loss.losses import Criterion, arguments, as_classes, as_yes_no, criterion_of, exchange
+from netmend.repair.network.activations import applied_at, without
+from netmend.repair.network.heads_in_source import head_of, model_calls
+from netmend.repair.network.output_layer import axes_kept, class_of_value, classes_of, set_width
+from netmend.repair.network.output_uses import beside, once, scores_for_probabilities
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.writing import wrap
+from netmend.repair.source.code import File
+from netmend.repair.source.writing import wrap
 from netmend.vocabulary import OperandFact
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 

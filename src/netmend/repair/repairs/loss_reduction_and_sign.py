@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.localise.source import last_name
-from netmend.repair.naming import qualified
-from netmend.repair.objective_terms import Term, all_turned, hinge, objective, terms, turned
-from netmend.repair.output_uses import once
+from netmend.repair.loss.objective_terms import Term, all_turned, hinge, objective, terms, turned
+from netmend.repair.loss.term_signs import expected_sign
+from netmend.repair.network.output_uses import once
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.term_signs import expected_sign
-from netmend.repair.writing import delete_argument, replace, wrap
+from netmend.repair.source.naming import qualified
+from netmend.repair.source.writing import delete_argument, replace, wrap
 from netmend.syntax.positions import lines_of
 from netmend.vocabulary.change import FREE, Change, FileEdits
 

@@ -9,13 +9,13 @@ from typing import ClassVar
 
 from netmend.diagnose.measures.batches import padding
 from netmend.localise.source import last_name
-from netmend.repair.code import File
-from netmend.repair.dataflow import PASSING, uses
-from netmend.repair.losses import criterion_of
-from netmend.repair.naming import qualified
-from netmend.repair.output_uses import once
+from netmend.repair.loss.losses import criterion_of
+from netmend.repair.network.output_uses import once
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.writing import add_argument, replace
+from netmend.repair.source.code import File
+from netmend.repair.source.dataflow import PASSING, uses
+from netmend.repair.source.naming import qualified
+from netmend.repair.source.writing import add_argument, replace
 from netmend.vocabulary import LossFact, ModuleFact, TargetFact
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 

@@ -10,9 +10,8 @@ from typing import ClassVar
 
 from netmend.diagnose.measures.data import batch_size, training_samples
 from netmend.localise.source import last_name
-from netmend.repair.batch_places import loader_of
-from netmend.repair.code import File
-from netmend.repair.loop_code import (
+from netmend.repair.loop.batch_places import loader_of
+from netmend.repair.loop.loop_code import (
     Spot,
     assigned_names,
     block_of,
@@ -22,9 +21,10 @@ from netmend.repair.loop_code import (
     spot,
     spots,
 )
-from netmend.repair.moving import text_of
-from netmend.repair.naming import spelled
 from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.source.code import File
+from netmend.repair.source.moving import text_of
+from netmend.repair.source.naming import spelled
 from netmend.syntax.positions import lines_of
 from netmend.vocabulary.change import SHORT_SEARCH, Change, FileEdits
 

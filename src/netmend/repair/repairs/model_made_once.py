@@ -9,11 +9,11 @@ from typing import ClassVar
 
 from netmend.localise.lines import experiment_loop
 from netmend.localise.source import Function, last_name
-from netmend.repair.code import File
-from netmend.repair.loop_code import Loop, assigned_names, block_of, loops_around, names_in, targets_of
-from netmend.repair.moving import taken_out, text_of
+from netmend.repair.loop.loop_code import Loop, assigned_names, block_of, loops_around, names_in, targets_of
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.writing import add_argument, insert_before
+from netmend.repair.source.code import File
+from netmend.repair.source.moving import taken_out, text_of
+from netmend.repair.source.writing import add_argument, insert_before
 from netmend.syntax.positions import lines_of
 from netmend.vocabulary import SchedulerFact
 from netmend.vocabulary.change import FREE, Change, FileEdits

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.localise.source import last_name
-from netmend.repair.model_layers import united
-from netmend.repair.naming import spelled
+from netmend.repair.network.model_layers import united
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.values import Faces, set_argument
-from netmend.repair.writing import delete_argument, replace
+from netmend.repair.source.naming import spelled
+from netmend.repair.source.values import Faces, set_argument
+from netmend.repair.source.writing import delete_argument, replace
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import ARCHITECTURE, FREE, Change, FileEdits
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.repair.data_holders import evaluation_inputs, training_inputs
-from netmend.repair.data_origins import Step
+from netmend.repair.data.data_holders import evaluation_inputs, training_inputs
+from netmend.repair.data.data_origins import Step
+from netmend.repair.data.standardise import held_alike, input_scale, norm_first, own_class, standardised
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.standardise import held_alike, input_scale, norm_first, own_class, standardised
-from netmend.repair.writing import insert_after, insert_before, wrap
+from netmend.repair.source.writing import insert_after, insert_before, wrap
 from netmend.vocabulary import LossFact
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.localise.rates import momentum
-from netmend.repair.code import File
-from netmend.repair.good_rates import ADAPTIVE, good_rate, rate_text, usual_rate
-from netmend.repair.naming import rename_callee, spelled
-from netmend.repair.rate_places import present_rate, set_rate
+from netmend.repair.loop.good_rates import ADAPTIVE, good_rate, rate_text, usual_rate
+from netmend.repair.loop.rate_places import present_rate, set_rate
 from netmend.repair.repair import Case, Example, change, register
 from netmend.repair.repairs.learning_rate import LearningRate
-from netmend.repair.values import Faces
-from netmend.repair.writing import replace
+from netmend.repair.source.code import File
+from netmend.repair.source.naming import rename_callee, spelled
+from netmend.repair.source.values import Faces
+from netmend.repair.source.writing import replace
 from netmend.syntax.edit_items import item_of
 from netmend.syntax.positions import lines_of
 from netmend.syntax.spans import spans_of

@@ -8,13 +8,19 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.measures.heads import SYMMETRIC, Head
-from netmend.repair.heads_in_source import head_of, last_layer, model_calls
-from netmend.repair.losses import Criterion, arguments, as_classes, as_yes_no, criterion_of, exchange
-from netmend.repair.output_layer import adds_one, classes_in_source, classes_of, reads_classes, set_width
-from netmend.repair.output_uses import once, scores_for_probabilities
+from netmend.repair.loss.losses import Criterion, arguments, as_classes, as_yes_no, criterion_of, exchange
+from netmend.repair.network.heads_in_source import head_of, last_layer, model_calls
+from netmend.repair.network.output_layer import (
+    adds_one,
+    classes_in_source,
+    classes_of,
+    reads_classes,
+    set_width,
+)
+from netmend.repair.network.output_uses import once, scores_for_probabilities
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.values import Faces
-from netmend.repair.writing import wrap
+from netmend.repair.source.values import Faces
+from netmend.repair.source.writing import wrap
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
 _REFUSED = re.compile(r"Target (-?\d+) is out of bounds|index (-?\d+) is out of bounds for dimension 1")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.values import set_argument
+from netmend.repair.source.values import set_argument
 from netmend.vocabulary import SchedulerFact
 from netmend.vocabulary.change import BY_FACTS, Change
 

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.measures.loop import calls
-from netmend.repair.code import File
-from netmend.repair.epoch_loop import bound_of, epoch_rounds
-from netmend.repair.loop_code import Spot, spot, spots, targets_of
-from netmend.repair.moving import taken_out
-from netmend.repair.numbers import literal, number, set_number
-from netmend.repair.rate_places import set_setting
+from netmend.repair.loop.epoch_loop import bound_of, epoch_rounds
+from netmend.repair.loop.loop_code import Spot, spot, spots, targets_of
+from netmend.repair.loop.rate_places import set_setting
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.values import Faces
+from netmend.repair.source.code import File
+from netmend.repair.source.moving import taken_out
+from netmend.repair.source.numbers import literal, number, set_number
+from netmend.repair.source.values import Faces
 from netmend.vocabulary import SchedulerFact
 from netmend.vocabulary.change import SHORT_SEARCH, Change, FileEdits
 

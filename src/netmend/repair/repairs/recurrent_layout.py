@@ -9,10 +9,10 @@ from typing import ClassVar
 
 from netmend.localise.layer_lines import creation_of
 from netmend.localise.source import last_name
-from netmend.repair.code import File
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.values import Faces, set_argument
-from netmend.repair.writing import replace, wrap
+from netmend.repair.source.code import File
+from netmend.repair.source.values import Faces, set_argument
+from netmend.repair.source.writing import replace, wrap
 from netmend.vocabulary import ModuleFact, Site
 from netmend.vocabulary.change import FREE, Change, FileEdits
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.localise.source import last_name
-from netmend.repair.code import File
-from netmend.repair.registration import (
+from netmend.repair.network.registration import (
     DICTS,
     LISTS,
     as_parameter,
@@ -19,6 +18,7 @@ from netmend.repair.registration import (
     registered_in,
 )
 from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.source.code import File
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FREE, Change, FileEdits
 

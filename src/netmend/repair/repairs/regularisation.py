@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.repair.penalties import penalties, penalty_factors, value_of
+from netmend.repair.loss.penalties import penalties, penalty_factors, value_of
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.values import set_argument, set_value
-from netmend.repair.writing import wrap
+from netmend.repair.source.values import set_argument, set_value
+from netmend.repair.source.writing import wrap
 from netmend.vocabulary import OptimizerFact
 from netmend.vocabulary.change import SHORT_SEARCH, Change
 

@@ -10,11 +10,11 @@ from typing import ClassVar
 import numpy as np
 
 from netmend.localise.source import last_name
-from netmend.repair.code import File
-from netmend.repair.naming import qualified, rename_callee, spelled
-from netmend.repair.output_uses import innermost
+from netmend.repair.network.output_uses import innermost
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.writing import replace, unwrap_call, wrap
+from netmend.repair.source.code import File
+from netmend.repair.source.naming import qualified, rename_callee, spelled
+from netmend.repair.source.writing import replace, unwrap_call, wrap
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FREE, Change, FileEdits
 

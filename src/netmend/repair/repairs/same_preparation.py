@@ -8,13 +8,19 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.localise.source import Function, last_name
-from netmend.repair.bindings import binding_of, bindings_in
-from netmend.repair.code import File
-from netmend.repair.data_holders import evaluation_inputs, holders, training_inputs
-from netmend.repair.data_origins import Flow
-from netmend.repair.preparation import Preparation, preparations, same_kind
+from netmend.repair.data.data_holders import evaluation_inputs, holders, training_inputs
+from netmend.repair.data.data_origins import Flow
+from netmend.repair.data.preparation import Preparation, preparations, same_kind
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.writing import add_argument, insert_after, insert_argument_after, insert_before, replace
+from netmend.repair.source.bindings import binding_of, bindings_in
+from netmend.repair.source.code import File
+from netmend.repair.source.writing import (
+    add_argument,
+    insert_after,
+    insert_argument_after,
+    insert_before,
+    replace,
+)
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 

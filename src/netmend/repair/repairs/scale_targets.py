@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.localise.source import Function
-from netmend.repair.code import File
-from netmend.repair.data_holders import forward_calls
+from netmend.repair.data.data_holders import forward_calls
+from netmend.repair.data.standardise import own_class
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.standardise import own_class
-from netmend.repair.writing import insert_after, wrap
+from netmend.repair.source.code import File
+from netmend.repair.source.writing import insert_after, wrap
 from netmend.vocabulary import LossFact, TargetFact
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 

@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.repair.code import File
-from netmend.repair.known_as import known_as
-from netmend.repair.loop_code import (
+from netmend.repair.loop.loop_code import (
     Loop,
     Spot,
     assigned_names,
@@ -23,9 +21,11 @@ from netmend.repair.loop_code import (
     spot,
     spots,
 )
-from netmend.repair.moving import combined, moved_after, taken_out, text_of
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.writing import insert_after
+from netmend.repair.source.code import File
+from netmend.repair.source.known_as import known_as
+from netmend.repair.source.moving import combined, moved_after, taken_out, text_of
+from netmend.repair.source.writing import insert_after
 from netmend.vocabulary import SchedulerFact
 from netmend.vocabulary.change import FREE, Change, FileEdits
 

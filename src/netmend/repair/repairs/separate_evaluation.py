@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.localise.source import last_name
-from netmend.repair.bindings import binding_of
-from netmend.repair.code import File
-from netmend.repair.data_holders import (
+from netmend.repair.data.data_holders import (
     Holder,
     evaluation_inputs,
     fresh,
@@ -20,10 +18,12 @@ from netmend.repair.data_holders import (
     training_inputs,
     training_targets,
 )
-from netmend.repair.data_origins import Flow
-from netmend.repair.naming import spelled
+from netmend.repair.data.data_origins import Flow
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.writing import insert_after, replace, wrap
+from netmend.repair.source.bindings import binding_of
+from netmend.repair.source.code import File
+from netmend.repair.source.naming import spelled
+from netmend.repair.source.writing import insert_after, replace, wrap
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 

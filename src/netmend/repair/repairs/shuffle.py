@@ -9,10 +9,10 @@ from typing import ClassVar
 
 from netmend.diagnose.measures.data import training_loader
 from netmend.localise.source import last_name
-from netmend.repair.batch_order import in_random_order
-from netmend.repair.naming import rename_callee
+from netmend.repair.data.batch_order import in_random_order
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.values import Faces, set_argument
+from netmend.repair.source.naming import rename_callee
+from netmend.repair.source.values import Faces, set_argument
 from netmend.vocabulary import LoaderFact
 from netmend.vocabulary.change import FREE, Change
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from netmend.localise.source import last_name
-from netmend.repair.code import File
-from netmend.repair.model_layers import in_stack, layers_of, model_of_fault, united
+from netmend.repair.network.model_layers import in_stack, layers_of, model_of_fault, united
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.writing import insert_before, wrap
+from netmend.repair.source.code import File
+from netmend.repair.source.writing import insert_before, wrap
 from netmend.syntax.positions import lines_of
 from netmend.vocabulary import ModuleFact, Site
 from netmend.vocabulary.change import ARCHITECTURE, Change, FileEdits

@@ -9,12 +9,12 @@ from typing import ClassVar
 
 from netmend.diagnose.measures.head_places import place_of
 from netmend.localise.source import last_name
-from netmend.repair.code import File
-from netmend.repair.heads_in_source import head_of
-from netmend.repair.naming import qualified
+from netmend.repair.network.heads_in_source import head_of
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.values import Faces, set_argument
-from netmend.repair.writing import add_argument, replace
+from netmend.repair.source.code import File
+from netmend.repair.source.naming import qualified
+from netmend.repair.source.values import Faces, set_argument
+from netmend.repair.source.writing import add_argument, replace
 from netmend.vocabulary import FunctionFact, ModuleFact, Site
 from netmend.vocabulary.change import FREE, Change
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.localise.source import Function, last_name
-from netmend.repair.code import File
-from netmend.repair.loop_code import callers, spots
-from netmend.repair.moving import out_of_block, taken_out
+from netmend.repair.loop.loop_code import callers, spots
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.writing import replace
+from netmend.repair.source.code import File
+from netmend.repair.source.moving import out_of_block, taken_out
+from netmend.repair.source.writing import replace
 from netmend.syntax.positions import lines_of
 from netmend.vocabulary.change import FREE, Change, FileEdits
 

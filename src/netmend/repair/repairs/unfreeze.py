@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.localise.source import last_name
-from netmend.repair.code import File
-from netmend.repair.loop_code import callers
-from netmend.repair.moving import emptied, taken_out
+from netmend.repair.loop.loop_code import callers
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.writing import replace, unwrap_method
+from netmend.repair.source.code import File
+from netmend.repair.source.moving import emptied, taken_out
+from netmend.repair.source.writing import replace, unwrap_method
 from netmend.vocabulary import ParameterFact
 from netmend.vocabulary.change import FREE, Change, FileEdits
 

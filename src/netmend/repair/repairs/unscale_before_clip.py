@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.localise.source import last_name
-from netmend.repair.loop_code import Spot, callers, scaler_of, spot, spots
-from netmend.repair.moving import moved_before
+from netmend.repair.loop.loop_code import Spot, callers, scaler_of, spot, spots
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.writing import insert_after, insert_before, replace
+from netmend.repair.source.moving import moved_before
+from netmend.repair.source.writing import insert_after, insert_before, replace
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 _HEAD = """

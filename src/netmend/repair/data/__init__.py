@@ -1,0 +1,1 @@
+"""The data in the source: where it is made, ordered, prepared."""

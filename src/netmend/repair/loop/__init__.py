@@ -1,0 +1,1 @@
+"""The training loop in the source: calls, modes, rates, epochs, batches."""

@@ -1,0 +1,1 @@
+"""Layers, activations and outputs of the network in the source."""
