@@ -131,7 +131,7 @@ def test_outcome_as_json() -> None:
 
 
 def test_what_depends_on_limits_is_tried_again(project: Project) -> None:
-    project.write("train.py", "import time\ntime.sleep(3)\nprint('acc 1')\n")
+    project.write("train.py", "import time\ntime.sleep(1.5)\nprint('acc 1')\n")
     runner = project.runner()
     (short,) = runner.run([Trial(runner.target, limits=Limits(seconds=0.5))])
     assert short.status == TIMED_OUT

@@ -71,7 +71,7 @@ children = []
 for _ in range(6):
     child = os.fork()
     if child == 0:
-        time.sleep(1.5)
+        time.sleep(1)
         os._exit(0)
     children.append(child)
 for child in children:
@@ -174,7 +174,7 @@ ENDING
         ("time.sleep(1000)", TIMED_OUT),
     ):
         if status == TIMED_OUT:
-            limits = Limits(seconds=2)
+            limits = Limits(seconds=4)
         outcome = project.tried(program.replace("ENDING", ending), limits=limits)
         assert outcome.status == status
         children = numbers_after("child", outcome.output)

@@ -83,16 +83,18 @@ def test_lost_node(project: Project, tmp_path: Path) -> None:
     """Two nodes on this machine; one is killed while a trial runs on each of them."""
     from ray.cluster_utils import Cluster
 
-    marks = tmp_path / "marks"
-    marks.mkdir()
-    waiting = (
-        f"import os, time\nopen(os.path.join({str(marks)!r}, str(time.time_ns())), 'w')\ntime.sleep(2)\n"
-    )
+    marks, killed = tmp_path / "marks", tmp_path / "killed"
+    waiting = f"""\
+import os, time
+if os.path.isdir({str(marks)!r}):
+    open(os.path.join({str(marks)!r}, str(time.time_ns())), "w")
+    while not os.path.exists({str(killed)!r}):
+        time.sleep(0.05)
+"""
     project.write("train.py", waiting + TINY)
     trials = [Trial(project.runner().target, seed=seed) for seed in range(3)]
     local = project.runner().run(trials)
-    for mark in marks.iterdir():
-        mark.unlink()
+    marks.mkdir()
     noticing = {
         "health_check_initial_delay_ms": 0,
         "health_check_period_ms": 1000,
@@ -107,6 +109,7 @@ def test_lost_node(project: Project, tmp_path: Path) -> None:
             while len(list(marks.iterdir())) < 2:
                 time.sleep(0.1)
             cluster.remove_node(node, allow_graceful=False)
+            killed.touch()
 
         executor = RayExecutor(cluster.address, None)
         assert executor.jobs == 2

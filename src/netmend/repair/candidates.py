@@ -10,7 +10,7 @@ from pathlib import Path
 from netmend.lint.engine.project import Project
 from netmend.lint.run import check_text
 from netmend.localise.source import Sources
-from netmend.repair.propose import for_fault, from_findings, to_explore
+from netmend.repair.propose import everything, for_fault, from_findings, to_explore
 from netmend.vocabulary import Diagnosis, Fault, Trace
 from netmend.vocabulary.change import BUDGET, BY_FACTS, Change
 from netmend.vocabulary.finding import Finding
@@ -27,6 +27,9 @@ class Candidates:
     called_for: tuple[Change, ...]  # by a told fault or a finding
     suspected: tuple[Change, ...]
     exploratory: tuple[Change, ...]
+    blind: tuple[
+        Change, ...
+    ] = ()  # whatever can be changed at all, for programs that fail and nobody knows why
     certain: tuple[Change, ...] = ()  # one for each mistake that is beyond doubt
     problems: tuple[str, ...] = ()
 
@@ -69,9 +72,21 @@ def candidates(
         tuple(called_for),
         tuple(_in_turn(suspects)),
         tuple(exploratory),
+        () if healthy else _blind(trace, sources, arguments, problems),
         tuple(certain.values()),
         tuple(dict.fromkeys(problems)),
     )
+
+
+def _blind(
+    trace: Trace, sources: Sources, arguments: tuple[str, ...], problems: list[str]
+) -> tuple[Change, ...]:
+    """All changes, the cheapest kinds first; of one knob the first before any second."""
+    found = sorted(everything(trace, sources, arguments, problems), key=lambda change: change.effort)
+    by_knob: dict[str, list[Change]] = {}
+    for change in found:
+        by_knob.setdefault(change.knob, []).append(change)
+    return tuple(_in_turn([options[:2] for options in by_knob.values()]))
 
 
 def _is_sure(fault: Fault, change: Change) -> bool:

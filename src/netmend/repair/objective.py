@@ -89,6 +89,7 @@ class Objective:
 
 _WORDS = {
     "metric": "accuracy or R²",
+    "worst": "share of the worst class that is predicted right",
     "relative": "loss relative to the best constant answer",
     "loss": "loss",
 }
@@ -129,13 +130,32 @@ def for_verification(objective: Objective, outcomes: Iterable[Outcome]) -> Objec
     return objective
 
 
+# Measures that see every class go before plain accuracy; those that one constant answer can drive to the top go behind it.
+_FAIRNESS = {
+    "f1": 0.5,
+    "auc": 0.45,
+    "auroc": 0.45,
+    "balanced": 0.45,
+    "mcc": 0.45,
+    "kappa": 0.45,
+    "recall": -0.4,
+    "precision": -0.4,
+}
+
+
+def for_rare_classes(objective: Objective | None, outcome: Outcome) -> Objective | None:
+    """Where a class is never predicted, accuracy hides it: the share of the worst class that is predicted right."""
+    name = "evaluation:0:worst"
+    return Objective(name, True, True) if name in outcome.series else objective
+
+
 def _judged(name: str, evaluates: bool) -> tuple[float, Objective | None]:
     """How good a measure a series is (validation before training, accuracy before loss), and the measure."""
     kind, _, rest = name.partition(":")
     if kind == "evaluation":
         index, _, column = rest.partition(":")
-        rank = {"metric": 90.0, "relative": 80.0, "loss": 20.0}[column] - float(index) * 0.1
-        return rank, Objective(name, column == "metric", True)
+        rank = {"metric": 90.0, "relative": 80.0, "loss": 20.0, "worst": 1.0}[column] - float(index) * 0.1
+        return rank, Objective(name, column in ("metric", "worst"), True)
     if kind == "training":
         return {"metric": 50.0, "relative": 40.0, "loss": 10.0}[rest], Objective(
             name, rest == "metric", False
@@ -150,7 +170,7 @@ def _judged(name: str, evaluates: bool) -> tuple[float, Objective | None]:
     held_out, training = any(w in HELD_OUT for w in words), any(w in TRAINING for w in words)
     plain = (
         0.2 * ("best" not in words) + 0.1 * ("test" not in words) - 0.01 * len(words) - 0.001 * ("#" in rest)
-    )
+    ) + max((weight for word, weight in _FAIRNESS.items() if word in words), key=abs, default=0.0)
     if held_out:
         return (100.0 if up else 75.0) + plain, Objective(name, up, True)
     if training:

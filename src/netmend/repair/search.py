@@ -8,20 +8,23 @@ from dataclasses import dataclass, field, replace
 
 from netmend.repair.candidates import Candidates, candidates, findings_of
 from netmend.repair.joint import Joint
-from netmend.repair.objective import PERCENT
+from netmend.repair.objective import PERCENT, Objective, for_rare_classes
 from netmend.repair.problem import Problem
 from netmend.repair.repair import REPAIRS, Case
 from netmend.repair.version import Part, Version
 from netmend.syntax.spans import Span
+from netmend.trials.series import end_of
 from netmend.trials.trial import STOPPED, Outcome
 from netmend.vocabulary import Diagnosis, Trace
-from netmend.vocabulary.change import SHORT_SEARCH, Change
+from netmend.vocabulary.change import BY_FACTS, SHORT_SEARCH, Change
 
 CLEAR_GAIN = 0.4  # of the error gone: no seed alone does that
 LEAST_GAIN = 0.1  # less is noise of one seed more often than not; between the two, a second seed decides
 CURED = 0.03  # of what can be wrong (accuracy) or of the constant answer's loss: nothing more to gain
 _POOR = 0.3  # of what can be wrong: a program that ends so has not learned much
-_LOOKED = 4  # changes after which a clear gain is taken without looking at the rest
+# Changes after which a clear gain is taken without looking at the rest: soon when a provable mistake was mended and nothing more is told,
+# later when a value was chosen, of which others may be better.
+_LOOKED, _LOOKED_AT_MOST = 2, 6
 _ENOUGH = 0.9  # of the error gone, and nothing told any more: further trials are not worth their cost
 _ROUNDS = 6
 _SECOND_SEED = 101
@@ -69,7 +72,10 @@ class Search:
                 self.stopped = "nothing was recorded of the program, so nothing is known to change"
                 break
             found, diagnosis = self._candidates(trace, version, best)
-            self.diagnosis = self.diagnosis or diagnosis
+            if self.diagnosis is None:
+                self.diagnosis = diagnosis
+                if "DAT-IMBALANCE" in best.faults:
+                    problem.objective = for_rare_classes(problem.objective, best)
             if version.parts and self._is_cured(best, diagnosis):
                 self.stopped = "the program learns, and nothing more is told"
                 break
@@ -96,7 +102,7 @@ class Search:
         diagnosis = problem.diagnosis(trace)
         sources = problem.sources(trace)
         findings = findings_of(sources, sources.files(trace.run.script))
-        poor = _POOR < self._error(best) < math.inf
+        poor = not best.ran or _POOR < self._error(best) < math.inf
         found = candidates(trace, diagnosis, sources, findings, version.current_arguments, poor)
         self.problems.extend(text for text in found.problems if text not in self.problems)
         return found, diagnosis
@@ -111,7 +117,7 @@ class Search:
         if chosen is not None:
             return chosen
         certain = self._harmless(found.certain)
-        for group in (found.suspected, found.exploratory):
+        for group in (found.suspected, found.exploratory, found.blind):
             chosen = self._tried(version, best, group, certain)
             if chosen is not None:
                 return chosen
@@ -166,7 +172,7 @@ class Search:
                 if gain >= LEAST_GAIN:
                     ready.append((made, outcome, change, gain))
             looked += len(batch)
-            if any(self._is_enough(outcome, gain, looked) for _, outcome, _, gain in ready):
+            if any(self._is_enough(change, outcome, gain, looked) for _, outcome, change, gain in ready):
                 break
         for made, outcome, change, gain in sorted(ready, key=lambda item: -item[3]):
             if gain >= CLEAR_GAIN or self._holds(version, made):
@@ -234,11 +240,12 @@ class Search:
         gain = self.problem.gain(self.problem.baseline, outcome)
         return self._error(outcome) <= CURED or (not diagnosis.faults and gain >= CLEAR_GAIN)
 
-    def _is_enough(self, outcome: Outcome, gain: float, looked: int) -> bool:
+    def _is_enough(self, change: Change, outcome: Outcome, gain: float, looked: int) -> bool:
         """Whether the other changes of a group may wait for the next round."""
         if self._error(outcome) <= CURED or (gain >= _ENOUGH and not outcome.faults):
             return True
-        return gain >= CLEAR_GAIN and looked >= _LOOKED
+        healed = not outcome.faults and change.effort <= BY_FACTS
+        return gain >= CLEAR_GAIN and looked >= (_LOOKED if healed else _LOOKED_AT_MOST)
 
     def _error(self, outcome: Outcome) -> float:
         """The error where its size means something by itself, else infinite."""
@@ -251,7 +258,7 @@ class Search:
             error = objective.errors([value, *known])[0]
             in_percent = max(v for v in (value, *known) if v is not None) > PERCENT
             return math.inf if error < 0 else error / 100 if in_percent else error
-        return value if objective.series.endswith("relative") else math.inf
+        return _relative(objective, outcome)
 
     # -- after a change --------------------------------------------------------------------------------------------
 
@@ -317,6 +324,15 @@ class Search:
                     version, best = smaller, outcome
             index -= 1
         return version, best
+
+
+def _relative(objective: Objective, outcome: Outcome) -> float:
+    """A loss means something beside the best constant answer's: as seen in evaluation, or in training where there is none."""
+    for name in (objective.series, "evaluation:0:relative", "training:relative"):
+        points = outcome.series.get(name)
+        if name.endswith("relative") and points:
+            return end_of(name, points)
+    return math.inf
 
 
 def _as_one(changes: Sequence[Change]) -> Change:

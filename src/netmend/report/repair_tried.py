@@ -33,7 +33,12 @@ def tried_grid(result: Result, most: int | None = None, causes: bool = False) ->
 def result_words(result: Result, attempt: Attempt) -> str:
     """`0.912, 76.4 % less error; kept`, `given up early: no better`."""
     if attempt.status in ENDINGS:
-        return ENDINGS[attempt.status]
+        # Alone it was no better; together with others it is part of the patch.
+        return (
+            f"{ENDINGS[attempt.status]} alone; kept with others"
+            if attempt.accepted
+            else ENDINGS[attempt.status]
+        )
     if attempt.value is None:
         told = "runs to its end" if result.objective is None else "the measure is not a number"
     else:

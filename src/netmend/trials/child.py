@@ -13,7 +13,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from netmend.launch.run import Ended, Observed
+from netmend.launch.run import Ended, Observed, user_frame
 from netmend.launch.script import load_module, load_script
 from netmend.launch.tracebacks import clean
 from netmend.observe.options import Options
@@ -25,6 +25,7 @@ from netmend.trials.relocate import moved
 from netmend.trials.series import of_trace
 from netmend.trials.tail import Tail, end_of_file
 from netmend.trials.trial import FAILED, FINISHED, STOPPED, Limits, Outcome, Rule, Target, Trial, to_json
+from netmend.vocabulary import Site
 
 _PAST = 256_000  # bytes at the end of what the program's processes wrote without Python's `sys.stdout`
 _TAIL = 4_000
@@ -180,11 +181,11 @@ class Process:
             return {}, (), ""
 
     def _stop_watching(self, ended: Ended) -> None:
-        from netmend.cli.run import _exception
-
         details: dict[str, Any] = {"exit_code": ended.exit_code}
         if ended.exception is not None and not isinstance(ended.exception, SystemExit):
-            details |= _exception(ended.exception)
+            place = user_frame(ended.exception.__traceback__)
+            details["exception"] = _told(ended)
+            details["exception_site"] = None if place is None else Site(*place)
         self.watching.stop("finished" if ended.status == STOPPED else ended.status, **details)
 
 

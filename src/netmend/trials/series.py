@@ -25,6 +25,7 @@ def of_trace(trace: Trace) -> dict[str, list[list[float]]]:
             relative = np.where(constant > 0, table.column("loss") / constant, np.nan)
         _add(series, f"evaluation:{index}:relative", table.steps, relative)
         _add(series, f"evaluation:{index}:metric", *table.known("metric"))
+        _add(series, f"evaluation:{index}:worst", *table.known("worst_recall"))
     steps, loss = trace.loss
     _add(series, "training:loss", steps, loss)
     progress = max(trace.tables_of("progress"), key=len, default=None)

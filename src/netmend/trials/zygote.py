@@ -26,7 +26,6 @@ _PRELOADED = (
     "torch._dynamo",  # the first optimiser imports it
     "netmend.trials.child",
     "netmend.adapters.torch.session",
-    "netmend.cli.run",
 )
 
 
