@@ -98,7 +98,8 @@ class World:
             tuple(change for make in group if (change := make(view)) is not None)
             for group in (self.called_for, self.suspected, self.exploratory, self.certain)
         ]
-        return Candidates(*groups)
+        *others, certain = groups
+        return Candidates(*others, certain=certain)
 
 
 class _Problem(Problem):

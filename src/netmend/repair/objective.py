@@ -144,9 +144,15 @@ _FAIRNESS = {
 
 
 def for_rare_classes(objective: Objective | None, outcome: Outcome) -> Objective | None:
-    """Where a class is never predicted, accuracy hides it: the share of the worst class that is predicted right."""
-    name = "evaluation:0:worst"
-    return Objective(name, True, True) if name in outcome.series else objective
+    """Where a class is never predicted, accuracy hides it: the worst class as seen in evaluation, or what the program prints of it."""
+    worst = "evaluation:0:worst"
+    if worst in outcome.series:
+        return Objective(worst, True, True)
+    for word in ("f1", "balanced", "mcc", "kappa", "auc", "auroc", "recall"):
+        for name in outcome.series:
+            if name.startswith("printed:") and word in name.removeprefix("printed:").split():
+                return Objective(name, True, True)
+    return objective
 
 
 def _judged(name: str, evaluates: bool) -> tuple[float, Objective | None]:

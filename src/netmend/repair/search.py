@@ -10,9 +10,11 @@ from netmend.repair.candidates import Candidates, candidates, findings_of
 from netmend.repair.joint import Joint
 from netmend.repair.objective import PERCENT, Objective, for_rare_classes
 from netmend.repair.problem import Problem
+from netmend.repair.propose import for_fault
 from netmend.repair.repair import REPAIRS, Case
 from netmend.repair.version import Part, Version
 from netmend.syntax.spans import Span
+from netmend.trials.relocate import moved
 from netmend.trials.series import end_of
 from netmend.trials.trial import STOPPED, Outcome
 from netmend.vocabulary import Diagnosis, Trace
@@ -27,6 +29,7 @@ _POOR = 0.3  # of what can be wrong: a program that ends so has not learned much
 _LOOKED, _LOOKED_AT_MOST = 2, 6
 _ENOUGH = 0.9  # of the error gone, and nothing told any more: further trials are not worth their cost
 _ROUNDS = 6
+_POLISHES = 4  # changes that are tried once the program learns
 _SECOND_SEED = 101
 _HARM = 0.3  # of the error: what makes it grow by more is no mending
 _OVERDRAFT = 2.0  # trainings beyond the budget, so that a patch is not left larger than it need be
@@ -77,8 +80,12 @@ class Search:
                 if "DAT-IMBALANCE" in best.faults:
                     problem.objective = for_rare_classes(problem.objective, best)
             if version.parts and self._is_cured(best, diagnosis):
-                self.stopped = "the program learns, and nothing more is told"
-                break
+                polished = self._polished(version, best, trace, found)
+                if polished is None:
+                    self.stopped = "the program learns, and nothing more is told"
+                    break
+                version, best = self._refined(*polished)
+                continue
             if not version.parts and not diagnosis.faults and self._error(best) <= CURED:
                 self.stopped = "the program learns well, and nothing is told"
                 break
@@ -123,6 +130,21 @@ class Search:
                 return chosen
         return None
 
+    def _polished(self, version: Version, best: Outcome, trace: Trace, found: Candidates) -> Step | None:
+        """Once the program learns: what was told of it in the beginning and is not mended, and what is still suspected, if it helps a lot."""
+        if self._error(best) <= CURED or self.problem.baseline is None or self.diagnosis is None:
+            return None
+        mended = {part.change.cause for part in version.parts}
+        sources = self.problem.sources(trace)
+        group: list[Change] = []
+        for fault in self.diagnosis.faults:
+            if fault.cause not in mended:
+                here = moved(fault, self.problem.baseline.root, best.root)
+                group += for_fault(trace, sources, here, version.current_arguments)[:2]
+        group += [*found.called_for, *found.suspected]
+        cheap = [change for change in group if change.cost <= 1 and change.knob not in version.knobs]
+        return self._tried(version, best, cheap[:_POLISHES], least=CLEAR_GAIN)
+
     def _harmless(self, changes: Sequence[Change]) -> tuple[Change, ...]:
         """Those that did not make things worse when they were tried alone."""
         known = {attempt.change: attempt for attempt in self.attempts}
@@ -158,8 +180,14 @@ class Search:
         return None
 
     def _tried(
-        self, version: Version, best: Outcome, group: Sequence[Change], before: tuple[Change, ...] = ()
+        self,
+        version: Version,
+        best: Outcome,
+        group: Sequence[Change],
+        before: tuple[Change, ...] = (),
+        least: float = LEAST_GAIN,
     ) -> Step | None:
+        """The best change of a group, or None when none of them takes away so much of the error."""
         ready: list[tuple[Version, Outcome, Change, float]] = []
         looked = 0
         for batch in self._batches(version, best, group, before):
@@ -169,7 +197,7 @@ class Search:
             for (made, change), outcome in zip(batch, outcomes, strict=True):
                 gain = self.problem.gain(best, outcome)
                 self._note(change, outcome, gain)
-                if gain >= LEAST_GAIN:
+                if gain >= least:
                     ready.append((made, outcome, change, gain))
             looked += len(batch)
             if any(self._is_enough(change, outcome, gain, looked) for _, outcome, change, gain in ready):
