@@ -173,6 +173,21 @@ except PermissionError:
     assert outcome.notes == ("writing linked/images/new.txt",)
 
 
+def test_data_beside_the_folder(project: Project, tmp_path: Path) -> None:
+    """`../data` is found where the user has it, and cannot be changed either."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "a.txt").write_text("beside")
+    program = """\
+import pathlib
+print(open("../data/a.txt").read(), (pathlib.Path(__file__).resolve().parent.parent / "data" / "a.txt").exists())
+open("../data/a.txt", "w")
+"""
+    outcome = project.tried(program)
+    assert outcome.output.startswith("beside True")
+    assert outcome.notes == ("writing ../data/a.txt",)
+    assert (tmp_path / "data" / "a.txt").read_text() == "beside"
+
+
 def test_unreadable_files(project: Project) -> None:
     """Root reads everything, so a file is taken away from between the listing and the copying, too."""
     secret = project.write("secret.txt", "x")

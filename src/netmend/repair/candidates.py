@@ -12,7 +12,7 @@ from netmend.lint.run import check_text
 from netmend.localise.source import Sources
 from netmend.repair.propose import everything, for_fault, from_findings, to_explore
 from netmend.vocabulary import Diagnosis, Fault, Trace
-from netmend.vocabulary.change import BUDGET, BY_FACTS, Change
+from netmend.vocabulary.change import ARCHITECTURE, BUDGET, BY_FACTS, Change
 from netmend.vocabulary.finding import Finding
 
 _MOST_PER_FAULT = 4
@@ -27,9 +27,7 @@ class Candidates:
     called_for: tuple[Change, ...]  # by a told fault or a finding
     suspected: tuple[Change, ...]
     exploratory: tuple[Change, ...]
-    blind: tuple[
-        Change, ...
-    ] = ()  # whatever can be changed at all, for programs that fail and nobody knows why
+    blind: tuple[Change, ...] = ()  # whatever can be changed at all, when nothing else helped
     certain: tuple[Change, ...] = ()  # one for each mistake that is beyond doubt
     problems: tuple[str, ...] = ()
 
@@ -72,17 +70,19 @@ def candidates(
         tuple(called_for),
         tuple(_in_turn(suspects)),
         tuple(exploratory),
-        () if healthy else _blind(trace, sources, arguments, problems),
+        # Where nothing is told and learning goes well, only mistakes are looked for; other values would be tuning.
+        _blind(trace, sources, arguments, problems, BY_FACTS if healthy else ARCHITECTURE),
         tuple(certain.values()),
         tuple(dict.fromkeys(problems)),
     )
 
 
 def _blind(
-    trace: Trace, sources: Sources, arguments: tuple[str, ...], problems: list[str]
+    trace: Trace, sources: Sources, arguments: tuple[str, ...], problems: list[str], most_effort: int
 ) -> tuple[Change, ...]:
     """All changes, the cheapest kinds first; of one knob the first before any second."""
-    found = sorted(everything(trace, sources, arguments, problems), key=lambda change: change.effort)
+    offered = [c for c in everything(trace, sources, arguments, problems) if c.effort <= most_effort]
+    found = sorted(offered, key=lambda change: change.effort)
     by_knob: dict[str, list[Change]] = {}
     for change in found:
         by_knob.setdefault(change.knob, []).append(change)

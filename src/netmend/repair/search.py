@@ -202,12 +202,17 @@ class Search:
             looked += len(batch)
             if any(self._is_enough(change, outcome, gain, looked) for _, outcome, change, gain in ready):
                 break
-        for made, outcome, change, gain in sorted(ready, key=lambda item: -item[3]):
+        for made, outcome, change, gain in sorted(ready, key=lambda item: (-item[3], self._rank_of(item[1]))):
             if gain >= CLEAR_GAIN or self._holds(version, made):
                 self.taken |= {part.change.knob: part.change for part in made.parts[len(version.parts) :]}
                 base = version if not before else made.without(len(made.parts) - 1) or version
                 return *self._as_patch(base, best.root, made, outcome, change, len(version.parts)), change
         return None
+
+    def _rank_of(self, outcome: Outcome) -> float:
+        """The error, to choose among gains that are equally large."""
+        objective = self.problem.objective
+        return 0.0 if objective is None else objective.error(self.problem.value(outcome))
 
     def _batches(
         self, version: Version, best: Outcome, group: Sequence[Change], before: tuple[Change, ...]
@@ -270,7 +275,11 @@ class Search:
 
     def _is_enough(self, change: Change, outcome: Outcome, gain: float, looked: int) -> bool:
         """Whether the other changes of a group may wait for the next round."""
-        if self._error(outcome) <= CURED or (gain >= _ENOUGH and not outcome.faults):
+        if self._error(outcome) <= CURED:
+            return True
+        if self.problem.value(self.problem.baseline) is None:  # anything that ends is a gain then
+            return looked >= _LOOKED_AT_MOST
+        if gain >= _ENOUGH and not outcome.faults:
             return True
         healed = not outcome.faults and change.effort <= BY_FACTS
         return gain >= CLEAR_GAIN and looked >= (_LOOKED if healed else _LOOKED_AT_MOST)

@@ -22,6 +22,9 @@ _POLL = 0.05  # seconds between looks at the clock
 _LOOK = 0.2  # seconds between looks at memory and output
 _MOST_OUTPUT = 64_000_000  # bytes that a program may write past Python
 _TAIL = 4_000
+_OUTCOME = ("outcome.json", "outcome.json.new", "outcome.new", "output.txt", "tail")
+_FOLDERS = ("program", "runs")
+_OWN = frozenset([*_OUTCOME, *_FOLDERS, "trial.json", "lock"])  # names in a trial's folder
 _SHARE = 0.8  # of the machine's memory, for all trials together
 _LEAST_MEGABYTES = 1000  # less is gone as soon as the framework is imported
 
@@ -30,8 +33,10 @@ def prepare(folder: Path, trial: Trial, protected: tuple[str, ...]) -> None:
     """The trial's folder: a copy of the program, and the file that describes the trial."""
     clear(folder)
     root = folder / "program"
-    linked = workspace.make(Path(trial.target.directory), root, trial.texts)
-    describe(folder, trial, (*protected, *linked))
+    directory = Path(trial.target.directory)
+    linked = workspace.make(directory, root, trial.texts)
+    beside = workspace.link_neighbours(directory, folder, _OWN)
+    describe(folder, trial, (*protected, *linked, *beside))
 
 
 def describe(
@@ -49,9 +54,9 @@ def describe(
 def clear(folder: Path) -> None:
     """Take away what an earlier attempt has left."""
     folder.mkdir(parents=True, exist_ok=True)
-    for old in ("outcome.json", "outcome.json.new", "output.txt", "tail"):
+    for old in _OUTCOME:
         (folder / old).unlink(missing_ok=True)
-    for old in ("program", "runs"):
+    for old in _FOLDERS:
         shutil.rmtree(folder / old, ignore_errors=True)
 
 

@@ -58,7 +58,10 @@ class Race:
         _, index, column = self.rule.series.split(":")
         if str(self._passes.index(component)) == index:
             relative = values[0] / values[1] if values[1] and values[1] > 0 else math.nan
-            self.judge(step, {"loss": values[0], "relative": relative, "metric": values[2], "worst": values[9]}[column])
+            self.judge(
+                step,
+                {"loss": values[0], "relative": relative, "metric": values[2], "worst": values[9]}[column],
+            )
 
     def judge(self, step: int, value: float) -> None:
         limit = math.nan

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import shutil
 from collections import deque
 from collections.abc import Iterator
@@ -45,6 +46,8 @@ SOURCES = (".py", ".yaml", ".yml", ".json", ".toml", ".ini", ".cfg", ".txt")
 _SOURCE_BYTES = 1_000_000
 _COPIED_BYTES = 32_000_000  # a larger file is linked
 _TOTAL_BYTES = 512_000_000  # beyond this, whatever is no source is linked
+_UP = re.compile(r"""\.\./|["']\.\.["']|\.parent\.parent\b|\.parents\[|\bpardir\b|dirname\([^()]*dirname\(""")
+_MOST_NEIGHBOURS = 1_000
 _MOST_FILES = 20_000  # a folder with which there would be more is linked as a whole
 
 
@@ -142,6 +145,29 @@ def make(
     for relative, text in texts:
         _write(copy, relative, text)
     return tuple(linked)
+
+
+def link_neighbours(directory: Path, folder: Path, taken: frozenset[str]) -> tuple[str, ...]:
+    """For programs that reach beside their folder ("../data"): links to what lies there, in the folder that holds the copy."""
+    if not any(_looks_up(directory / entry.relative) for entry in entries(directory) if entry.is_source):
+        return ()
+    linked = []
+    with contextlib.suppress(OSError):
+        for place in sorted(directory.resolve().parent.iterdir())[:_MOST_NEIGHBOURS]:
+            link = folder / place.name
+            if place != directory.resolve() and place.name not in taken and place.name not in SKIPPED:
+                link.unlink(missing_ok=True)
+                link.symlink_to(place)
+                linked.append(str(place.resolve()))
+    return tuple(linked)
+
+
+def _looks_up(path: Path) -> bool:
+    if path.suffix not in (".py", ".yaml", ".yml", ".json", ".toml"):
+        return False
+    with contextlib.suppress(OSError):
+        return _UP.search(path.read_text(encoding="utf-8", errors="replace")) is not None
+    return False
 
 
 def _write(copy: Path, relative: str, text: str) -> None:
