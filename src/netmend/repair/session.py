@@ -71,9 +71,9 @@ def repair(
     """Find what to change so that the program learns, and prove it. `prove` is the next stage's work (verify/)."""
     folder = (options.directory or Path(target.directory) / ".netmend") / "trials"
     executor = executor or make_executor(options)
-    limits = Limits(
-        options.seconds, options.megabytes or memory_limit(executor.jobs), options.network, options.threads
-    )
+    # The nodes of a cluster know their own memory; this machine's says nothing about them.
+    memory = None if options.executor == "ray" else memory_limit(executor.jobs)
+    limits = Limits(options.seconds, options.megabytes or memory, options.network, options.threads)
     tell: Told = told or (lambda text, problem, outcome: None)
     doing = ["training the program as it is"]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
-import contextlib
 import json
 import os
 import sys
@@ -19,6 +17,7 @@ from netmend.launch.tracebacks import clean
 from netmend.observe.options import Options
 from netmend.trials import measures, seeds
 from netmend.trials.guards import Guards, guard_saving
+from netmend.trials.interpreter import flush, use_copy, wind_down
 from netmend.trials.output import Output
 from netmend.trials.racing import Race
 from netmend.trials.relocate import moved
@@ -97,7 +96,7 @@ class Process:
 
         observed._start = start  # type: ignore[method-assign]
         ended = observed.run()
-        _wind_down()
+        wind_down()
         self._finish(ended)
 
     def _settle(self) -> None:
@@ -123,7 +122,7 @@ class Process:
 
     def _finish(self, ended: Ended) -> None:
         """Write the outcome and leave: threads and children of the program do not keep the trial alive."""
-        _flush()
+        flush()
         if os.getpid() != self.process:  # a fork of the program's that came to its own end
             _leave(ended.exit_code if ended.exit_code >= 0 else 1)
         if self.finishing == threading.get_ident():
@@ -187,38 +186,6 @@ class Process:
             details["exception"] = _told(ended)
             details["exception_site"] = None if place is None else Site(*place)
         self.watching.stop("finished" if ended.status == STOPPED else ended.status, **details)
-
-
-def use_copy(directory: str, root: str) -> None:
-    """Where Python looks for modules in the program's folder (an editable install, PYTHONPATH), it finds the copy's."""
-
-    def placed(entry: str) -> str:
-        copied = moved(entry, directory, root)
-        return copied if Path(copied).exists() else entry  # no copy of what holds installed packages
-
-    sys.path[:] = [placed(entry) for entry in sys.path]
-    if "PYTHONPATH" in os.environ:
-        entries = os.environ["PYTHONPATH"].split(os.pathsep)
-        os.environ["PYTHONPATH"] = os.pathsep.join(placed(entry) for entry in entries)
-    for name, module in list(sys.modules.items()):
-        mapping = getattr(module, "MAPPING", None) if name.startswith("__editable__") else None
-        if isinstance(mapping, dict):
-            mapping.update({package: placed(str(place)) for package, place in mapping.items()})
-
-
-def _wind_down() -> None:
-    """As the interpreter does at its end: threads are waited for, and what was registered is called."""
-    with contextlib.suppress(BaseException):
-        threading._shutdown()  # type: ignore[attr-defined]
-    with contextlib.suppress(BaseException):
-        atexit._run_exitfuncs()
-
-
-def _flush() -> None:
-    for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
-        with contextlib.suppress(Exception):
-            if stream is not None:
-                stream.flush()
 
 
 def _told(ended: Ended) -> str:

@@ -5,86 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-HIGHER = frozenset(
-    [
-        "acc",
-        "accuracy",
-        "f1",
-        "auc",
-        "auroc",
-        "auprc",
-        "precision",
-        "recall",
-        "r2",
-        "r²",
-        "score",
-        "correct",
-        "iou",
-        "miou",
-        "dice",
-        "map",
-        "bleu",
-        "rouge",
-        "reward",
-        "return",
-        "hit",
-        "hits",
-        "top1",
-        "top5",
-        "kappa",
-        "mcc",
-        "correlation",
-        "psnr",
-        "ssim",
-        "success",
-        "spearman",
-        "pearson",
-    ]
-)
-LOWER = frozenset(
-    [
-        "loss",
-        "mse",
-        "rmse",
-        "mae",
-        "err",
-        "error",
-        "errors",
-        "nll",
-        "ppl",
-        "perplexity",
-        "bce",
-        "ce",
-        "xent",
-        "kl",
-        "mape",
-        "cost",
-        "objective",
-        "wer",
-        "cer",
-        "fid",
-        "elbo",
-        "residual",
-        "deviation",
-        "divergence",
-    ]
-)
-HELD_OUT = frozenset(
-    [
-        "val",
-        "valid",
-        "validation",
-        "test",
-        "tst",
-        "eval",
-        "evaluation",
-        "dev",
-        "heldout",
-        "held",
-        "holdout",
-        "unseen",
-    ]
-)
+HIGHER = frozenset([
+    "acc", "accuracy", "f1", "auc", "auroc", "auprc", "precision", "recall", "r2", "r²", "score", "correct",
+    "iou", "miou", "dice", "map", "bleu", "rouge", "reward", "return", "hit", "hits", "top1", "top5",
+    "kappa", "mcc", "correlation", "psnr", "ssim", "success", "spearman", "pearson",
+])  # fmt: skip
+LOWER = frozenset([
+    "loss", "mse", "rmse", "mae", "err", "error", "errors", "nll", "ppl", "perplexity", "bce", "ce", "xent",
+    "kl", "mape", "cost", "objective", "wer", "cer", "fid", "elbo", "residual", "deviation", "divergence",
+])  # fmt: skip
+HELD_OUT = frozenset([
+    "val", "valid", "validation", "test", "tst", "eval", "evaluation", "dev", "heldout", "held", "holdout",
+    "unseen",
+])  # fmt: skip
 TRAINING = frozenset(["train", "training", "trn", "fit"])
 
 NUMBER = re.compile(

@@ -15,27 +15,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-SKIPPED = frozenset(
-    [
-        ".git",
-        ".hg",
-        ".svn",
-        ".netmend",
-        "node_modules",
-        "__pycache__",
-        ".mypy_cache",
-        ".pytest_cache",
-        ".ruff_cache",
-        ".tox",
-        ".nox",
-        ".idea",
-        ".vscode",
-        ".ipynb_checkpoints",
-        "wandb",
-        "mlruns",
-        "lightning_logs",
-    ]
-)
+SKIPPED = frozenset([
+    ".git", ".hg", ".svn", ".netmend", "node_modules", "__pycache__", ".mypy_cache", ".pytest_cache",
+    ".ruff_cache", ".tox", ".nox", ".idea", ".vscode", ".ipynb_checkpoints", "wandb", "mlruns",
+    "lightning_logs",
+])  # fmt: skip
 MARK = "netmend-trials"  # a file of this name says that a folder holds trials, wherever the user wants them
 _MARKS = (
     "pyvenv.cfg",

@@ -21,15 +21,27 @@ def kept_in(file: File, statement: ast.stmt) -> Iterator[tuple[File, ast.Assign 
     held = _filled(statement)
     if owner is None or held is None:
         return
+    while isinstance(held, ast.Subscript):  # self.parts["left"].append(…)
+        held = held.value
     text = ast.dump(held).replace("Store", "Load")
     for node in ast.walk(owner):
         if not isinstance(node, ast.Assign | ast.AnnAssign) or not is_attribute(node) or node.value is None:
             continue
         target = node.targets[0] if isinstance(node, ast.Assign) else node.target
         if ast.dump(target).replace("Store", "Load") == text or (
-            isinstance(held, ast.Name) and isinstance(node.value, ast.Name) and node.value.id == held.id
+            isinstance(held, ast.Name) and _holds(node.value, held.id)
         ):
             yield file, node
+
+
+def _holds(value: ast.expr, name: str) -> bool:
+    """`name`, `list(name)`, `{"a": name}`, but nothing that a module is made of."""
+    if isinstance(value, ast.Call):
+        return last_name(value.func) in ("list", "tuple", "dict") and any(_holds(a, name) for a in value.args)
+    if isinstance(value, ast.List | ast.Tuple | ast.Dict):
+        parts = value.values if isinstance(value, ast.Dict) else value.elts
+        return any(_holds(part, name) for part in parts)
+    return isinstance(value, ast.Name) and value.id == name
 
 
 def _filled(statement: ast.stmt) -> ast.expr | None:
@@ -57,21 +69,52 @@ def made_as(file: File, name: ast.Name) -> ast.expr | None:
     return None
 
 
-def registered_in(file: File, value: ast.expr, kind: str) -> FileEdits:
-    name, extra = spelled(file, f"torch.nn.{kind}", like=_base(file, value))
+def registered_in(file: File, value: ast.expr, kind: str, like: ast.expr | None = None) -> FileEdits:
+    name, extra = spelled(file, f"torch.nn.{kind}", like=_base(file, like or value))
     empty = (isinstance(value, ast.List) and not value.elts) or (
         isinstance(value, ast.Dict) and not value.keys
     )
     if empty or (isinstance(value, ast.Call) and not value.args and not value.keywords):
         return (*replace(file, value, f"{name}()"), *extra)
+    inner = tuple(edit for part in _parts(value) for edit in registered_in(file, *part, like=value))
+    if isinstance(value, ast.Dict) and _numbered(value):
+        keys = [edit for key in value.keys if key is not None for edit in replace(file, key, _as_text(key))]
+        return (*wrap(file, value, f"{name}(", ")"), *keys, *inner, *_by_text(file, value), *extra)
     if isinstance(value, ast.DictComp) and _counts(value):
         return (
             *wrap(file, value, f"{name}(", ")"),
             *wrap(file, value.key, "str(", ")"),
             *_by_text(file, value),
+            *inner,
             *extra,
         )
-    return (*wrap(file, value, f"{name}(", ")"), *extra)
+    return (*wrap(file, value, f"{name}(", ")"), *inner, *extra)
+
+
+def _parts(value: ast.expr) -> Iterator[tuple[ast.expr, str]]:
+    """Lists and dicts within a list or dict, and the containers that they become: `{"left": [], "right": []}`."""
+    parts: list[ast.expr] = []
+    if isinstance(value, ast.Dict):
+        parts = value.values
+    elif isinstance(value, ast.List | ast.Tuple):
+        parts = value.elts
+    elif isinstance(value, ast.DictComp):
+        parts = [value.value]
+    elif isinstance(value, ast.ListComp | ast.GeneratorExp):
+        parts = [value.elt]
+    for part in parts:
+        if isinstance(part, (*LISTS, *DICTS)):
+            yield part, "ModuleList" if isinstance(part, LISTS) else "ModuleDict"
+
+
+def _numbered(value: ast.Dict) -> bool:
+    """`{1: …, 2: …}`; a ModuleDict takes texts only."""
+    return any(isinstance(key, ast.Constant) and isinstance(key.value, int) for key in value.keys)
+
+
+def _as_text(key: ast.expr) -> str:
+    number = isinstance(key, ast.Constant) and isinstance(key.value, int)
+    return f'"{ast.unparse(key)}"' if number else ast.unparse(key)
 
 
 def _base(file: File, value: ast.expr) -> ast.expr | None:
@@ -92,7 +135,7 @@ def _counts(value: ast.DictComp) -> bool:
     )
 
 
-def _by_text(file: File, value: ast.DictComp) -> FileEdits:
+def _by_text(file: File, value: ast.Dict | ast.DictComp) -> FileEdits:
     """Reads of the dictionary by number become reads by text."""
     parent, owner = file.parent(value), file.owner(value)
     target = parent.targets[0] if isinstance(parent, ast.Assign) else None

@@ -33,7 +33,7 @@ class Clipping:
     """
 
     code: ClassVar[str] = "R405"
-    cures: ClassVar[tuple[str, ...]] = ("OPT-CLIP", "HYP-LR-HIGH")
+    cures: ClassVar[tuple[str, ...]] = ("OPT-CLIP", "HYP-LR-HIGH", "HYP-LR-LOW")
     effort: ClassVar[int] = BY_FACTS
     explores: ClassVar[bool] = False
 
@@ -44,6 +44,10 @@ class Clipping:
         if case.cause == "HYP-LR-HIGH":
             if not clips and _recurrent(case):
                 yield from self._inserted(case, SHORT_SEARCH)
+            return
+        if case.cause == "HYP-LR-LOW":  # a tiny limit looks like a tiny rate
+            for clip in clips[:1]:
+                yield from self._raised(case, clip)
             return
         for clip in clips[:1]:
             yield from self._raised(case, clip)

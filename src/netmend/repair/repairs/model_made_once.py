@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,9 +14,15 @@ from netmend.repair.loop.loop_code import Loop, assigned_names, block_of, loops_
 from netmend.repair.repair import Case, Example, change, register
 from netmend.repair.source.code import File
 from netmend.repair.source.moving import taken_out, text_of
-from netmend.repair.source.writing import add_argument, insert_before
+from netmend.repair.source.writing import (
+    add_argument,
+    add_argument_first,
+    insert_after,
+    insert_before,
+    replace,
+)
 from netmend.syntax.positions import lines_of
-from netmend.vocabulary import SchedulerFact
+from netmend.vocabulary import SchedulerFact, Site
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 _HEAD = """
@@ -40,11 +47,11 @@ class ModelMadeOnce:
     code: ClassVar[str] = "R116"
     cures: ClassVar[tuple[str, ...]] = ("ARC-INIT-MULTI",)
     effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = False
+    explores: ClassVar[bool] = True
 
     def propose(self, case: Case) -> Iterator[Change]:
         fault = case.fault
-        for site in () if fault is None else (fault.site, *fault.related[:1]):
+        for site in _made_often(case) if fault is None else (fault.site, *fault.related[:1]):
             found = case.code.statement_at(site)
             if found is None or not isinstance(found[1], ast.Assign):
                 continue
@@ -57,11 +64,13 @@ class ModelMadeOnce:
             edits = (
                 self._out_of(case, file, statement, loops[-1])
                 if loops
-                else self._handed_in(case, file, statement)
+                else self._handed_in(case, file, statement) or _set_up_once(file, function)
             )
             if edits:
+                made = [optimizer.created for optimizer in case.trace.optimizers]
+                what = "optimiser" if site in made else "model"
                 yield from change(
-                    self, case, "create the model once, before the loop", edits, knob="model creation"
+                    self, case, f"create the {what} once, before the loop", edits, knob="model creation"
                 )
                 return
 
@@ -111,6 +120,7 @@ class ModelMadeOnce:
             return ()
         calls = [(file, call) for call in file.calls(function.name)]
         loops = loops_around(file, calls[0][1]) if len(calls) == 1 else []
+        loops = [loop for loop in loops if not _repeats_experiment(loop)]
         if not loops or isinstance(file.parent(function), ast.ClassDef):
             return ()
         moved = self._moved(case, file, model)
@@ -119,24 +129,30 @@ class ModelMadeOnce:
         needed = {name for statement in moved for name in names_in(statement)} - set(names)
         around = file.function(calls[0][1])
         taken_names = _own_names(around or file.tree)
-        given = {argument.arg: text for argument, text in _arguments(file, function, calls[0][1])}
-        if needed & own - set(given) or any(name in taken_names for name in names):
-            return ()
-        if any(given[name] != name for name in needed & set(given)):
-            return ()
+        given = {argument.arg: value for argument, value in _arguments(function, calls[0][1])}
         outer = loops[-1]
+        again = any(name in taken_names - assigned_names(outer) for name in names)
+        if needed & own - set(given) or again:
+            return ()
+        values = {name: given[name] for name in needed & set(given)}
         bound = assigned_names(outer) | (names_in(outer.target) if isinstance(outer, ast.For) else set())
+        from_outside = {name for value in values.values() for name in names_in(value)}
         if (
-            needed & bound
+            ((needed - set(values)) | from_outside) & bound
             or not names
             or function.args.vararg
             or function.args.kwonlyargs
-            or function.args.defaults
         ):
             return ()
-        put = insert_before(file, outer, "\n".join(text_of(file, statement) for statement in moved))
+        texts = {name: file.source(value) for name, value in values.items()}
+        lines = [_with_values(text_of(file, statement), texts) for statement in moved]
+        put = insert_before(file, outer, "\n".join(lines))
         taken = tuple(edit for statement in moved for edit in taken_out(file, statement))
         listed = ", ".join(dict.fromkeys(names))
+        if function.args.defaults and function.args.args:
+            first = function.args.args[0]
+            before = replace(file, first, f"{listed}, {file.source(first)}")
+            return (*put, *taken, *before, *add_argument_first(file, calls[0][1], listed))
         return (
             *put,
             *taken,
@@ -274,13 +290,65 @@ def _targets(statement: ast.stmt) -> list[str]:
     return [target.id for target in targets_of(statement) if isinstance(target, ast.Name)]
 
 
-def _arguments(file: File, function: Function, call: ast.Call) -> Iterator[tuple[ast.arg, str]]:
-    for argument, given in zip(function.args.args, call.args, strict=False):
-        yield argument, file.source(given)
+def _arguments(function: Function, call: ast.Call) -> Iterator[tuple[ast.arg, ast.expr]]:
+    """What the parameters of a function are: its defaults, or what it is given."""
+    defaults = function.args.defaults
+    yield from zip(function.args.args[len(function.args.args) - len(defaults) :], defaults, strict=True)
+    yield from zip(function.args.args, call.args, strict=False)
     for keyword in call.keywords:
         for argument in function.args.args:
             if argument.arg == keyword.arg:
-                yield argument, file.source(keyword.value)
+                yield argument, keyword.value
+
+
+def _with_values(text: str, values: Mapping[str, str]) -> str:
+    """The text with what was given in the place of parameters; names of keyword arguments stay."""
+    for name, value in values.items():
+        if name != value:
+            text = re.sub(rf"(?<![\w.]){name}(?!\w)(?!\s*=[^=])", lambda _, new=value: new, text)  # type: ignore[misc]
+    return text
+
+
+def _made_often(case: Case) -> Iterator[Site]:
+    """Where three or more models were made alike, or optimisers; nothing when each of them was trained for several epochs."""
+    facts = (*case.trace.models, *case.trace.optimizers)
+    sites = [fact.created for fact in facts if fact.created is not None]
+    for site in dict.fromkeys(sites):
+        found = case.code.statement_at(site) if sites.count(site) >= 3 else None
+        around = None if found is None else loops_around(*found)
+        scope = None if found is None else next(iter(around or ()), found[0].function(found[1]))
+        if found is not None and scope is not None and _depth(scope) - bool(around) <= 1:
+            yield site
+
+
+def _depth(node: ast.AST) -> int:
+    """How many loops lie within each other."""
+    own = isinstance(node, ast.For | ast.While)
+    return own + max((_depth(child) for child in ast.iter_child_nodes(node)), default=0)
+
+
+def _set_up_once(file: File, function: Function | None) -> FileEdits:
+    """`self.setup()` in a method that is called again and again: called at the end of `__init__` instead."""
+    owner = None if function is None else file.parent(function)
+    if function is None or not isinstance(owner, ast.ClassDef) or len(function.args.args) != 1:
+        return ()
+    start = next((s for s in owner.body if isinstance(s, Function) and s.name == "__init__"), None)
+    calls = [call for call in file.calls(function.name) if isinstance(call.func, ast.Attribute)]
+    inside = [call for call in calls if file.owner(call) is owner and file.function(call) is not start]
+    if start is None or not start.args.args or len(inside) != 1 or _is_conditional(file, inside[0]):
+        return ()
+    statement = file.statement(inside[0])
+    if not isinstance(statement, ast.Expr) or statement.value is not inside[0] or inside[0].args:
+        return ()
+    made = taken_out(file, statement)
+    if any(file.function(call) is start for call in calls):
+        return made
+    return (*made, *insert_after(file, start.body[-1], f"{start.args.args[0].arg}.{function.name}()"))
+
+
+def _is_conditional(file: File, call: ast.Call) -> bool:
+    """Whether a call stands under a condition: it may be meant to happen sometimes only."""
+    return any(isinstance(above, ast.If | ast.Try) for above in file.parents(call))
 
 
 def _with_parameters(file: File, function: Function, text: str) -> FileEdits:

@@ -17,6 +17,9 @@ from netmend.repair.network.registration import (
     made_as,
     registered_in,
 )
+from netmend.repair.network.tensors_kept import holds_tensors, tensors_beside
+from netmend.repair.network.output_uses import once
+from netmend.repair.network.unregistered import as_module, held_by_name, made_in_function, of_the_class
 from netmend.repair.repair import Case, Example, change, register
 from netmend.repair.source.code import File
 from netmend.vocabulary import ModuleFact
@@ -47,31 +50,73 @@ class RegisterLayers:
     explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
-        seen: set[ast.AST] = set()
+        found = list(self._found(case))
+        if len(found) > 1:  # all that is lost at once; then one by one
+            edits = once(edit for _, _, each in found for edit in each)
+            names = dict.fromkeys(name for name, _, _ in found)
+            if len(names) > 1:
+                title = f"{' and '.join(names)} registered"
+                yield from change(self, case, title, edits, knob="registration of all")
+        for name, kind, edits in found:
+            yield from change(self, case, f"{name} as {kind}", edits, knob=f"registration of {name}")
+
+    def _found(self, case: Case) -> Iterator[tuple[str, str, FileEdits]]:
+        """What is not registered, as what it should be, and the edits for it."""
+        seen: set[object] = set()
         for file, assignment in self._assignments(case):
             if assignment in seen or assignment.value is None:
                 continue
             seen.add(assignment)
             target = assignment.targets[0] if isinstance(assignment, ast.Assign) else assignment.target
-            for kind, edits in self._registered(file, assignment.value):
-                title = f"{file.source(target)} as {kind}"
-                yield from change(self, case, title, edits, knob=f"registration of {file.source(target)}")
+            for kind, edits in self._registered(file, assignment.value, target):
+                if edits:
+                    yield file.source(target), kind, edits
+        for file, statement in self._statements(case):
+            for name, kind, edits in self._elsewhere(case, file, statement):
+                if edits and edits not in seen:
+                    seen.add(edits)
+                    yield name, kind, edits
+
+    @staticmethod
+    def _elsewhere(case: Case, file: File, statement: ast.stmt) -> Iterator[tuple[str, str, FileEdits]]:
+        """Layers that were not made in a container of their module."""
+        if is_attribute(statement):
+            owner = file.owner(statement)
+            if owner is not None:
+                yield owner.name, "nn.Module", as_module(case.code, file, owner)
+            return
+        for other, value, kind in made_in_function(case.code, file, statement):
+            holder = other.statement(value)
+            assert isinstance(holder, ast.Assign | ast.AnnAssign)
+            target = holder.targets[0] if isinstance(holder, ast.Assign) else holder.target
+            yield other.source(target), f"nn.{kind}", registered_in(other, value, kind)
+        name = last_name(statement.targets[0]) if isinstance(statement, ast.Assign) else ""
+        yield name, "attribute of the class's objects", of_the_class(file, statement)
+        if not any(True for _ in kept_in(file, statement)):
+            yield name, "attribute of the module", held_by_name(file, statement)
 
     def _assignments(self, case: Case) -> Iterator[tuple[File, ast.Assign | ast.AnnAssign]]:
         """Assignments to attributes that hold what is not registered: by where the layers were made, and by the fault's line."""
-        lost = [m for m in case.trace.all(ModuleFact) if not m.registered]
-        sites = [case.fault.site] if case.fault is not None and case.cause == "ARC-INIT-MODEL" else []
-        for site in (*sites, *(module.created for module in lost)):
-            found = case.code.statement_at(site)
-            if found is None:
-                continue
-            file, statement = found
+        for file, statement in self._statements(case):
             if is_attribute(statement) and isinstance(statement, ast.Assign | ast.AnnAssign):
                 yield file, statement
             else:
                 yield from kept_in(file, statement)
 
-    def _registered(self, file: File, value: ast.expr) -> Iterator[tuple[str, FileEdits]]:
+    @staticmethod
+    def _statements(case: Case) -> Iterator[tuple[File, ast.stmt]]:
+        lost = [m for m in case.trace.all(ModuleFact) if not m.registered]
+        sites = [case.fault.site] if case.fault is not None and case.cause == "ARC-INIT-MODEL" else []
+        for site in (*sites, *(module.created for module in lost)):
+            found = case.code.statement_at(site)
+            if found is not None:
+                yield found
+                if not lost and found[0].owner(found[1]) is not None:  # other tensors of the same class
+                    yield from tensors_beside(*found)
+
+    def _registered(
+        self, file: File, value: ast.expr, target: ast.expr | None = None
+    ) -> Iterator[tuple[str, FileEdits]]:
         """`[…]` → `nn.ModuleList([…])` and its like."""
         made = [node for node in ast.walk(value) if isinstance(node, ast.Call)]
         parameters = any(last_name(node.func) == "Parameter" for node in made)
@@ -81,6 +126,8 @@ class RegisterLayers:
         is_list = isinstance(value, LISTS) or _is_call_of(value, "list", "tuple")
         is_dict = isinstance(value, DICTS) or _is_call_of(value, "dict")
         if is_list or is_dict:
+            if not made and target is not None and holds_tensors(file, value, target):
+                parameters = True
             kind = "Parameter" if parameters and not layers else "Module"
             kind += "List" if is_list else "Dict"
             yield f"nn.{kind}", registered_in(file, value, kind)
