@@ -46,11 +46,11 @@ def candidates(
     told = [
         for_fault(trace, sources, fault, arguments, problems)[:_MOST_PER_FAULT] for fault in diagnosis.faults
     ]
-    # A finding that a told fault agrees with needs no second opinion: it goes first.
+    # What a run has shown is more than what its source shows: a repair may have to change what reads an output too.
     causes = {fault.cause for fault in diagnosis.faults}
     agreed = [change for change in static if change.cause in causes]
     others = [change for change in static if change.cause not in causes]
-    called_for = [*agreed, *_in_turn([*told, others])]
+    called_for = _in_turn([*told, agreed, others])
     suspects = [
         for_fault(trace, sources, fault, arguments, problems)[:2]
         for fault in diagnosis.suspects
@@ -65,7 +65,7 @@ def candidates(
         for fault, changes in zip(diagnosis.faults, told, strict=True)
         if changes and _is_sure(fault, changes[0])
     ]
-    certain = {change.cause: change for change in (*reversed(sure), *reversed(agreed))}
+    certain = {change.cause: change for change in (*reversed(agreed), *reversed(sure))}
     return Candidates(
         tuple(called_for),
         tuple(_in_turn(suspects)),

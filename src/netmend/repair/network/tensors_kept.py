@@ -15,9 +15,7 @@ _FILLING = ("append", "extend", "insert", "update")
 def holds_tensors(file: File, value: ast.expr, target: ast.expr) -> bool:
     """Whether a list that starts empty is filled with tensors that require gradients."""
     owner = file.owner(value)
-    return owner is not None and any(
-        is_trained(part) for part in _put_in(owner, last_name(target))
-    )
+    return owner is not None and any(is_trained(part) for part in _put_in(owner, last_name(target)))
 
 
 def _put_in(owner: ast.ClassDef, name: str) -> Iterator[ast.expr]:
@@ -25,10 +23,11 @@ def _put_in(owner: ast.ClassDef, name: str) -> Iterator[ast.expr]:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _FILLING:
             if _base(node.func.value) == name:
                 yield from node.args
-        elif isinstance(node, ast.AugAssign) and _base(node.target) == name:
-            yield node.value
-        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
-            if _base(node.targets[0]) == name:
+        elif isinstance(node, ast.AugAssign | ast.Assign):
+            target = node.target if isinstance(node, ast.AugAssign) else node.targets[0]
+            if _base(target) == name and (
+                isinstance(node, ast.AugAssign) or isinstance(target, ast.Subscript)
+            ):
                 yield node.value
 
 
@@ -57,7 +56,8 @@ def tensors_beside(file: File, statement: ast.stmt) -> Iterator[tuple[File, ast.
         if not isinstance(node, ast.Assign) or not is_attribute(node) or node is statement:
             continue
         plain = isinstance(node.value, (*LISTS, *DICTS)) or (
-            isinstance(node.value, ast.Call) and last_name(node.value.func) not in ("Parameter", "ParameterList")
+            isinstance(node.value, ast.Call)
+            and last_name(node.value.func) not in ("Parameter", "ParameterList")
         )
         if plain and (is_trained(node.value) or holds_tensors(file, node.value, node.targets[0])):
             yield file, node

@@ -10,7 +10,7 @@ from typing import ClassVar
 from netmend.diagnose.measures.data import training_loader
 from netmend.diagnose.measures.labels import label_counts
 from netmend.localise.source import last_name
-from netmend.repair.loss.losses import criterion_of
+from netmend.repair.loss.losses import Criterion, arguments, criterion_of
 from netmend.repair.network.output_uses import once
 from netmend.repair.repair import Case, Example, change, register
 from netmend.repair.source.code import File
@@ -54,6 +54,11 @@ class ClassWeights:
             yield from change(self, case, f"each class weighted {how}", once(edits), knob="class weights")
         if criterion.kind == "binary_cross_entropy":  # its weights belong to samples, not to classes
             yield from change(self, case, "classes drawn equally often", self._drawn(case), knob="sampler")
+            for power, how in ((1.0, "how rare"), (0.5, "the root of how rare")):
+                edits = self._by_sample(criterion, counts, power)
+                yield from change(
+                    self, case, f"samples weighted by {how} their class is", edits, knob="class weights"
+                )
 
     @staticmethod
     def _counts(case: Case, loss: LossFact) -> Mapping[int, int]:
@@ -83,6 +88,24 @@ class ClassWeights:
         numbers = [(mean / counts[label]) ** power if label in counts else 1.0 for label in range(width)]
         text = ", ".join(_written(number) for number in numbers)
         return (*add_argument(file, call, f"weight={tensor}([{text}]{where})"), *extra)
+
+    @staticmethod
+    def _by_sample(criterion: Criterion, counts: Mapping[int, int], power: float) -> FileEdits:
+        """`bce(p, y)` → `F.binary_cross_entropy(p, y, weight=1 + 18.0 * y)`, where it is trained with."""
+        if set(counts) != {0, 1} or counts[0] <= counts[1] or not criterion.calls:
+            return ()
+        file, call = criterion.calls[0]
+        pair = arguments(call)
+        made = criterion.created[1] if criterion.created is not None else call
+        if pair is None or not isinstance(pair[1], ast.Name | ast.Attribute | ast.Subscript):
+            return ()
+        if any(keyword.arg not in ("input", "target") for keyword in made.keywords):
+            return ()
+        weight = f"weight=1 + {_written((counts[0] / counts[1]) ** power - 1)} * {file.source(pair[1])}"
+        if criterion.created is None:
+            return add_argument(file, call, weight)
+        name, extra = spelled(file, "torch.nn.functional.binary_cross_entropy")
+        return (*replace(file, call.func, name), *add_argument(file, call, weight), *extra)
 
     @staticmethod
     def _drawn(case: Case) -> FileEdits:
@@ -196,6 +219,26 @@ for step in range(3):
     optimizer.step()
 """,
             mark="nn.CrossEntropyLoss",
+        ),
+        Example(
+            "a loss on probabilities, and no loader",
+            before="""
+import torch
+import torch.nn.functional as F
+from torch import nn
+x, y = torch.randn(8, 2), torch.tensor([[0.0]] * 6 + [[1.0]] * 2)
+model = nn.Sequential(nn.Linear(2, 1), nn.Sigmoid())
+criterion = nn.BCELoss()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = criterion(model(x), y)
+    loss.backward()
+    optimizer.step()
+""",
+            old="criterion(model(x), y)",
+            new="F.binary_cross_entropy(model(x), y, weight=1 + 2.0 * y)",
+            mark="nn.BCELoss",
         ),
     )
 

@@ -233,6 +233,26 @@ for step in range(3):
             mark="SGD(",
             cause="HYP-LR-HIGH",
         ),
+        Example(
+            "a tiny limit that looks like a tiny rate",
+            before="""
+import torch
+from torch import nn
+from torch.nn.utils import clip_grad_value_
+CONFIG = {"lr": 0.1, "clip": 1e-5}
+model = nn.Linear(2, 1)
+opt = torch.optim.SGD(model.parameters(), lr=CONFIG["lr"])
+for step in range(3):
+    opt.zero_grad()
+    nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1)).backward()
+    clip_grad_value_(model.parameters(), clip_value=CONFIG["clip"])
+    opt.step()
+""",
+            old='"clip": 1e-5',
+            new='"clip": 1.0',
+            mark="SGD(",
+            cause="HYP-LR-LOW",
+        ),
     )
 
 

@@ -13,6 +13,7 @@ from netmend.repair.network.first_values import Write, conditions, without, writ
 from netmend.repair.network.fresh_weights import everywhere, suited
 from netmend.repair.network.model_layers import layers_of, model_of_fault, united
 from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.source.code import File
 from netmend.repair.source.naming import spelled
 from netmend.repair.source.values import Faces, set_argument
 from netmend.repair.source.writing import delete_argument, replace
@@ -41,9 +42,17 @@ class Initialisation:
     code: ClassVar[str] = "R303"
     cures: ClassVar[tuple[str, ...]] = ("ARC-INIT-WEIGHT", "LYR-NORM-MISSING")
     effort: ClassVar[int] = BY_FACTS
-    explores: ClassVar[bool] = False
+    explores: ClassVar[bool] = True
 
     def propose(self, case: Case) -> Iterator[Change]:
+        if case.fault is None:  # matrices that start constant, whatever they did to the training
+            for file in case.code.files():
+                for call in file.calls("zeros", "ones", "full"):
+                    statement = file.statement(call)
+                    thin = any(isinstance(size, ast.Constant) and size.value == 1 for size in call.args)
+                    if isinstance(statement, ast.Assign | ast.AnnAssign) and not thin:
+                        yield from self._by_hand(case, (file, statement))
+            return
         write = write_at(case) if case.cause == "ARC-INIT-WEIGHT" else None
         if write is None:
             yield from self._by_hand(case)
@@ -114,10 +123,11 @@ class Initialisation:
         site = site_of(write.file.file, write.call)
         return set_argument(case.code, site, "std", std, 1 if is_method else 2, case.arguments)
 
-    def _by_hand(self, case: Case) -> Iterator[Change]:
+    def _by_hand(self, case: Case, found: tuple[File, ast.stmt] | None = None) -> Iterator[Change]:
         """`self.w = nn.Parameter(torch.zeros(4, 8))`: the tensor gets small random values."""
-        found = case.code.statement_at(case.fault.site if case.fault is not None else None)
-        if found is None or case.cause != "ARC-INIT-WEIGHT":
+        if case.cause == "ARC-INIT-WEIGHT":
+            found = case.code.statement_at(case.fault.site if case.fault is not None else None)
+        if found is None:
             return
         file, statement = found
         for call in file.calls("zeros", "ones", "full", "rand", "randn", "empty", inside=statement):

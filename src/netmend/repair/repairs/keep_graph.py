@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.localise.source import last_name
+from netmend.localise.source import Function, last_name
 from netmend.localise.values import cut_in_loss, is_cut
 from netmend.repair.loss.graph_cuts import (
     MAKERS,
@@ -22,6 +22,7 @@ from netmend.repair.loss.graph_cuts import (
 )
 from netmend.repair.loss.losses import arguments, as_classes, as_yes_no, criterion_of, exchange
 from netmend.repair.loss.numpy_to_torch import in_torch
+from netmend.repair.loss.tensors_remade import kept_as_tensors
 from netmend.repair.network.heads_in_source import training_call
 from netmend.repair.network.output_uses import once
 from netmend.repair.repair import Case, Example, change, register
@@ -63,6 +64,21 @@ class KeepGraph:
             if edits:
                 yield from change(self, case, f"without {name_of(node)}", edits, knob="graph")
                 return
+        for file, function in self._around(case):
+            edits = kept_as_tensors(file, function)
+            if edits:
+                yield from change(self, case, "tensors in the place of numbers", edits, knob="graph")
+                return
+
+    @staticmethod
+    def _around(case: Case) -> Iterator[tuple[File, Function]]:
+        """Functions that something may be cut in: around the fault's line, and around what the loss is computed from."""
+        sites = [] if case.fault is None else [case.fault.site, *case.fault.related[:1]]
+        for site in (*sites, *(loss.called for loss in case.trace.losses if loss.backward is not None)):
+            found = case.code.statement_at(site)
+            function = None if found is None else found[0].function(found[1])
+            if found is not None and function is not None:
+                yield found[0], function
 
     def _cuts(self, case: Case) -> Iterator[tuple[File, ast.expr]]:
         """Expressions that take a value out of the graph, the surest first."""
@@ -301,6 +317,28 @@ for step in range(3):
     h = torch.relu(h)
 """,
             mark="with torch.no_grad",
+        ),
+        Example(
+            "numbers of a list made a tensor",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 1)
+def scores(rows):
+    values = [float(model(row).sum()) for row in rows]
+    return torch.tensor(values, requires_grad=True)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = scores(torch.randn(8, 2)).pow(2).mean()
+    loss.backward()
+    optimizer.step()
+""",
+            old="""[float(model(row).sum()) for row in rows]
+    return torch.tensor(values, requires_grad=True)""",
+            new="""[model(row).sum() for row in rows]
+    return torch.stack(values)""",
+            mark="values = ",
         ),
         Example(
             "nothing is cut",

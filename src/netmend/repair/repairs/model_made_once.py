@@ -244,6 +244,79 @@ for width in (2, 3, 4):
             + _STEP,
             mark="nn.Sequential",
         ),
+        Example(
+            "an optimiser made in a function that takes one step",
+            before=_HEAD
+            + """
+def update(model, x, lr):
+    optimizer = torch.optim.SGD(model.parameters(), lr=lr, momentum=0.9)
+    optimizer.zero_grad()
+    model(x).mean().backward()
+    optimizer.step()
+
+net = model = nn.Linear(2, 1)
+for step in range(4):
+    update(model, torch.ones(4, 2), 0.01)
+""",
+            old="""def update(model, x, lr):
+    optimizer = torch.optim.SGD(model.parameters(), lr=lr, momentum=0.9)
+    optimizer.zero_grad()
+    model(x).mean().backward()
+    optimizer.step()
+
+net = model = nn.Linear(2, 1)
+for step in range(4):
+    update(model, torch.ones(4, 2), 0.01)
+""",
+            new="""def update(model, x, lr, optimizer):
+    optimizer.zero_grad()
+    model(x).mean().backward()
+    optimizer.step()
+
+net = model = nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+for step in range(4):
+    update(model, torch.ones(4, 2), 0.01, optimizer)
+""",
+            mark="optimizer = ",
+        ),
+        Example(
+            "a method that sets up, called for every epoch",
+            before=_HEAD
+            + """
+class Runner:
+    def __init__(self):
+        self.lr = 0.01
+    def setup(self):
+        self.model = nn.Linear(2, 1)
+        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=self.lr)
+    def epoch(self):
+        self.setup()
+        for step in range(3):
+            self.optimizer.zero_grad()
+            self.model(torch.ones(4, 2)).mean().backward()
+            self.optimizer.step()
+
+runner = Runner()
+for epoch in range(3):
+    runner.epoch()
+""",
+            old="""        self.lr = 0.01
+    def setup(self):
+        self.model = nn.Linear(2, 1)
+        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=self.lr)
+    def epoch(self):
+        self.setup()
+""",
+            new="""        self.lr = 0.01
+        self.setup()
+    def setup(self):
+        self.model = nn.Linear(2, 1)
+        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=self.lr)
+    def epoch(self):
+""",
+            mark="self.model = ",
+        ),
     )
 
 
@@ -311,8 +384,9 @@ def _with_values(text: str, values: Mapping[str, str]) -> str:
 
 def _made_often(case: Case) -> Iterator[Site]:
     """Where three or more models were made alike, or optimisers; nothing when each of them was trained for several epochs."""
-    facts = (*case.trace.models, *case.trace.optimizers)
-    sites = [fact.created for fact in facts if fact.created is not None]
+    made = [model.created for model in case.trace.models]
+    made += [optimizer.created for optimizer in case.trace.optimizers]
+    sites = [site for site in made if site is not None]
     for site in dict.fromkeys(sites):
         found = case.code.statement_at(site) if sites.count(site) >= 3 else None
         around = None if found is None else loops_around(*found)

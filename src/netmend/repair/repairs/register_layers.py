@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.localise.source import last_name
+from netmend.repair.network.output_uses import once
 from netmend.repair.network.registration import (
     DICTS,
     LISTS,
@@ -18,7 +19,6 @@ from netmend.repair.network.registration import (
     registered_in,
 )
 from netmend.repair.network.tensors_kept import holds_tensors, tensors_beside
-from netmend.repair.network.output_uses import once
 from netmend.repair.network.unregistered import as_module, held_by_name, made_in_function, of_the_class
 from netmend.repair.repair import Case, Example, change, register
 from netmend.repair.source.code import File
@@ -200,6 +200,124 @@ class Net(nn.Module):
             old="torch.ones(1, requires_grad=True)",
             new="nn.Parameter(torch.ones(1))",
             mark="self.scale = ",
+            component="model",
+        ),
+        Example(
+            "lists of tensors: all of them",
+            before=f"""
+import torch
+from torch import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(1))
+        self.weights = []
+        self.biases = []
+        for a, b in ((2, 8), (8, 1)):
+            self.weights.append(torch.randn(a, b).requires_grad_())
+            self.biases.append(torch.zeros(b, requires_grad=True))
+    def forward(self, x):
+        for w, b in zip(self.weights, self.biases):
+            x = x @ w + b
+        return self.scale * x
+{_TAIL}""",
+            old="self.weights = []\n        self.biases = []",
+            new="self.weights = nn.ParameterList()\n        self.biases = nn.ParameterList()",
+            mark="self.biases = []",
+            component="model",
+        ),
+        Example(
+            "a list that a function returns",
+            before=f"""
+import torch
+from torch import nn
+def stack(*sizes):
+    layers = []
+    for a, b in zip(sizes, sizes[1:]):
+        layers.append(nn.Linear(a, b))
+    return layers
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = stack(2, 8, 8)
+        self.last = nn.Linear(8, 1)
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x).relu()
+        return self.last(x)
+{_TAIL}""",
+            old="stack(2, 8, 8)",
+            new="nn.ModuleList(stack(2, 8, 8))",
+            mark="layers.append",
+            component="model",
+        ),
+        Example(
+            "a class that is no module",
+            before=f"""
+import torch
+from torch import nn
+class Block:
+    def __init__(self, a, b):
+        self.linear = nn.Linear(a, b)
+    def __call__(self, x):
+        return self.linear(x).relu()
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.block = Block(2, 8)
+        self.last = nn.Linear(8, 1)
+    def forward(self, x):
+        return self.last(self.block(x))
+{_TAIL}""",
+            old="""class Block:
+    def __init__(self, a, b):
+        self.linear = nn.Linear(a, b)
+    def __call__(self, x):""",
+            new="""class Block(nn.Module):
+    def __init__(self, a, b):
+        super().__init__()
+        self.linear = nn.Linear(a, b)
+    def forward(self, x):""",
+            mark="self.linear = ",
+            component="model",
+        ),
+        Example(
+            "lists in a dict",
+            before=f"""
+import torch
+from torch import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.parts = {{"left": [], "right": []}}
+        for side in self.parts:
+            self.parts[side].append(nn.Linear(2, 8))
+        self.last = nn.Linear(8, 1)
+    def forward(self, x):
+        return self.last(sum(part(x) for parts in self.parts.values() for part in parts))
+{_TAIL}""",
+            old="""{"left": [], "right": []}""",
+            new="""nn.ModuleDict({"left": nn.ModuleList(), "right": nn.ModuleList()})""",
+            mark=".append(",
+            component="model",
+        ),
+        Example(
+            "a layer behind a lambda",
+            before=f"""
+import torch
+from torch import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        body = nn.Linear(2, 8)
+        self.body = lambda x: body(x)
+        self.last = nn.Linear(8, 1)
+    def forward(self, x):
+        return self.last(self.body(x))
+{_TAIL}""",
+            old="lambda x: body(x)",
+            new="body",
+            mark="body = nn.Linear",
             component="model",
         ),
         Example(
