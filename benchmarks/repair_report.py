@@ -21,7 +21,11 @@ def row(title: str, made: list[dict]) -> str:
     rates = [max(-1.0, min(1.0, m["improvement_rate"] or 0.0)) for m in made]
     proven = [m for m in made if m["verdict"] == "proven"]
     median = f"{statistics.median(m['trainings'] for m in proven):.1f}" if proven else "–"
-    whole = f"{statistics.median(m['trainings'] + m['verification_trainings'] for m in proven):.1f}" if proven else "–"
+    whole = (
+        f"{statistics.median(m['trainings'] + m['verification_trainings'] for m in proven):.1f}"
+        if proven
+        else "–"
+    )
     small = sum(m["lines"] <= m["reference_lines"] + 3 for m in proven)
     wrong = sum(not m["confirmed"] for m in proven)
     return (

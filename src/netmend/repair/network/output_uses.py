@@ -14,6 +14,7 @@ from netmend.syntax.positions import lines_of
 from netmend.vocabulary.change import FileEdit, FileEdits
 
 _ROUNDING = ("round", "rint", "bool", "around")
+_LOGARITHMS = ("log", "log2", "log10")  # of probabilities; scores may be negative
 _ORDER = ast.Gt | ast.GtE | ast.Lt | ast.LtE
 Value = tuple[File, ast.expr]
 
@@ -64,7 +65,7 @@ def _follow(use: Use, function: str) -> Iterator[FileEdit]:
             yield from replace(file, limit, "0") or in_f_string(file, user, ("0.5", "0"))
         elif isinstance(limit, ast.Constant | ast.Name | ast.Attribute):
             yield from probabilities(file, use.value, function)
-    elif (use.method or use.function) in _ROUNDING:
+    elif (use.method or use.function) in (*_ROUNDING, *_LOGARITHMS):
         yield from probabilities(file, use.value, function)
 
 

@@ -186,6 +186,47 @@ for step in range(3):
             mark="out = model",
         ),
         Example(
+            "a logarithm of the probabilities beside the loss",
+            before="""
+import torch
+from torch import nn
+model = nn.Sequential(nn.Linear(2, 3), nn.Softmax(dim=1))
+criterion = nn.CrossEntropyLoss()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = criterion(model(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))
+    loss.backward()
+    optimizer.step()
+with torch.no_grad():
+    p = model(torch.randn(8, 2))
+    print("val nll", -torch.log(p)[:, 0].mean().item())
+""",
+            old="""nn.Linear(2, 3), nn.Softmax(dim=1))
+criterion = nn.CrossEntropyLoss()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = criterion(model(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))
+    loss.backward()
+    optimizer.step()
+with torch.no_grad():
+    p = model(torch.randn(8, 2))
+    print("val nll", -torch.log(p)""",
+            new="""nn.Linear(2, 3))
+criterion = nn.CrossEntropyLoss()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = criterion(model(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))
+    loss.backward()
+    optimizer.step()
+with torch.no_grad():
+    p = model(torch.randn(8, 2))
+    print("val nll", -torch.log(torch.softmax(p, dim=1))""",
+            mark="nn.Softmax",
+        ),
+        Example(
             "a loss on probabilities keeps its sigmoid",
             before="""
 import torch

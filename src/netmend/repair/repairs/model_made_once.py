@@ -23,7 +23,7 @@ from netmend.repair.source.writing import (
 )
 from netmend.syntax.positions import lines_of
 from netmend.vocabulary import SchedulerFact, Site
-from netmend.vocabulary.change import FREE, Change, FileEdits
+from netmend.vocabulary.change import BUDGET, FREE, Change, FileEdits
 
 _HEAD = """
 import torch
@@ -69,9 +69,10 @@ class ModelMadeOnce:
             if edits:
                 made = [optimizer.created for optimizer in case.trace.optimizers]
                 what = "optimiser" if site in made else "model"
-                yield from change(
-                    self, case, f"create the {what} once, before the loop", edits, knob="model creation"
-                )
+                # Untold, it may be meant: folds of a cross-validation each have a model of their own.
+                effort = self.effort if fault is not None else BUDGET
+                title = f"create the {what} once, before the loop"
+                yield from change(self, case, title, edits, knob="model creation", effort=effort)
                 return
 
     def _out_of(self, case: Case, file: File, model: ast.Assign, loop: Loop) -> FileEdits:
