@@ -9,12 +9,23 @@ from threading import Thread
 import pytest
 from trying import TINY, Project, contents, is_gone
 
+from netmend.repair.session import RepairOptions, repair
 from netmend.store import read_trace
+from netmend.trials.local import LocalExecutor
 from netmend.trials.on_ray import RayExecutor
 from netmend.trials.relocate import relocated
-from netmend.trials.trial import FAILED, FINISHED, LOST, Limits, Outcome, Trial
+from netmend.trials.trial import FAILED, FINISHED, LOST, Limits, Outcome, Target, Trial
+from netmend.verify.verify import verify
 
 ray = pytest.importorskip("ray")
+
+NOTICING = {
+    "health_check_initial_delay_ms": 0,
+    "health_check_period_ms": 1000,
+    "health_check_failure_threshold": 3,
+}
+# A rate that is far too low: told, mended, proven within a few short trainings.
+SLOW = TINY.replace("lr=0.1", "lr=1e-6").replace("range(20)", "range(60)")
 
 
 def assert_same(here: Outcome, there: Outcome) -> None:
@@ -95,12 +106,7 @@ if os.path.isdir({str(marks)!r}):
     trials = [Trial(project.runner().target, seed=seed) for seed in range(3)]
     local = project.runner().run(trials)
     marks.mkdir()
-    noticing = {
-        "health_check_initial_delay_ms": 0,
-        "health_check_period_ms": 1000,
-        "health_check_failure_threshold": 3,
-    }
-    head = {"num_cpus": 1, "include_dashboard": False, "_system_config": noticing}
+    head = {"num_cpus": 1, "include_dashboard": False, "_system_config": NOTICING}
     cluster = Cluster(initialize_head=True, head_node_args=head)
     try:
         node = cluster.add_node(num_cpus=1)
@@ -126,3 +132,36 @@ if os.path.isdir({str(marks)!r}):
     for here, there in zip(local, remote, strict=True):
         assert_same(here, there)
     assert len(list(marks.iterdir())) > len(trials)  # one was begun twice
+
+
+def test_same_repair_with_a_lost_node(project: Project, tmp_path: Path) -> None:
+    """A whole search and its proof on two nodes, of which one is killed in the middle: the same verdict and patch as here."""
+    from ray.cluster_utils import Cluster
+
+    project.write("train.py", SLOW)
+    target = Target("train.py", (), False, str(project.folder))
+    here = repair(target, RepairOptions(directory=tmp_path / "here"), verify, executor=LocalExecutor(2))
+    head = {"num_cpus": 1, "include_dashboard": False, "_system_config": NOTICING}
+    cluster = Cluster(initialize_head=True, head_node_args=head)
+    try:
+        node = cluster.add_node(num_cpus=1)
+        done: list[str] = []
+
+        def told(doing: str, problem: object, outcome: Outcome | None) -> None:
+            done.append(doing)
+            if done.count("proving") == 4 and node.any_processes_alive():
+                cluster.remove_node(node, allow_graceful=False)
+
+        executor = RayExecutor(cluster.address, None)
+        options = RepairOptions(executor="ray", directory=tmp_path / "there")
+        there = repair(target, options, verify, told, executor)
+        assert not node.any_processes_alive()
+    finally:
+        if ray.is_initialized():
+            ray.shutdown()
+        cluster.shutdown()
+    assert (there.verdict, there.patch) == (here.verdict, here.patch)
+    assert there.verdict == "proven"
+    assert there.verification is not None and here.verification is not None
+    assert there.verification.before == here.verification.before
+    assert there.verification.after == here.verification.after
