@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 
 from netmend.repair.candidates import Candidates, candidates, findings_of
 from netmend.repair.joint import Joint
+from netmend.repair.merging import merged
 from netmend.repair.objective import PERCENT, Objective, for_rare_classes
 from netmend.repair.problem import Problem
 from netmend.repair.propose import for_fault
 from netmend.repair.repair import REPAIRS, Case
-from netmend.repair.version import Part, Version
-from netmend.syntax.spans import Span
+from netmend.repair.version import Version
 from netmend.trials.relocate import moved
 from netmend.trials.series import end_of
 from netmend.trials.trial import STOPPED, Outcome
@@ -331,7 +331,7 @@ class Search:
         _, chosen, outcome, change = max(found, key=lambda item: item[0])
         self.taken[change.knob] = change
         chosen, outcome = self._as_patch(version, best.root, chosen, outcome, change, len(version.parts))
-        return _merged(chosen), outcome, change
+        return merged(chosen), outcome, change
 
     def _as_patch(
         self, before: Version, root: str, made: Version, outcome: Outcome, change: Change, since: int
@@ -381,40 +381,3 @@ def _as_one(changes: Sequence[Change]) -> Change:
 def _races(change: Change) -> bool:
     """Whether a trial may be given up when it is no better at the same step: not where more steps are the point."""
     return change.cost <= 1 and change.effort <= SHORT_SEARCH
-
-
-def _merged(version: Version) -> Version:
-    """The last two parts turn the same knob: one part that leads from the text before both to the text after both."""
-    *rest, first, second = version.parts
-    if second.change.knob != first.change.knob:
-        return version
-    base = Version(version.originals, version.arguments, tuple(rest))
-    spans: dict[str, tuple[Span, ...]] = {}
-    for file in {**first.spans, **second.spans}:
-        old, new = base.text(file, ""), version.text(file, "")
-        start = _shared(old, new)
-        end = _shared(old[start:][::-1], new[start:][::-1])
-        spans[file] = (Span(start, len(old) - end, new[start : len(new) - end]),)
-    title = _titled(first.change.title, second.change.title)
-    arguments = second.arguments or first.arguments
-    if first.arguments is not None and second.arguments is not None:
-        arguments = (first.arguments[0], second.arguments[1])
-    change = replace(second.change, title=title, cause=first.change.cause, forced=())
-    return Version(version.originals, version.arguments, (*rest, Part(change, spans, arguments)))
-
-
-def _titled(first: str, second: str) -> str:
-    """`rate 1 → 0.1` and `rate 0.1 → 0.3` are `rate 1 → 0.3` together; `Adam, rate 0.1` and the latter, `Adam, rate 0.3`."""
-    old, _, new = (part.strip() for part in second.rpartition("→"))
-    value = old.rpartition(" ")[2]
-    if value and (
-        first.endswith(old) or (first.endswith(f"→ {value}") and first.split()[0] == old.split()[0])
-    ):
-        return f"{first[: -len(value)]}{new}"
-    return f"{first}; {second}"
-
-
-def _shared(one: str, other: str) -> int:
-    """How many signs two texts have in common at their beginning."""
-    pairs = zip(one, other, strict=False)
-    return next((index for index, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
