@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from launching import (
@@ -211,11 +213,22 @@ def test_without_quiet_only_stderr_differs(tmp_path: Path) -> None:
     assert recorded_runs(tmp_path)[0].id in watched.err  # the summary says where the run is
 
 
+def launched(command: list[str], folder: Path) -> Any:
+    """Once more when torch itself falls over at its end, which it sometimes does on a busy machine, without netmend too."""
+    folder.mkdir(exist_ok=True)
+    for _ in range(3):
+        ended = run(command, folder)
+        if "terminate called without an active exception" not in ended.err:
+            break
+        shutil.rmtree(folder / ".netmend", ignore_errors=True)
+    return ended
+
+
 def test_torchrun_records_every_rank(tmp_path: Path) -> None:
     launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     script = str(PROGRAMS / "ddp.py")
-    plain = run([*launcher, script], tmp_path)
-    watched = run([*launcher, "-m", "netmend", "run", "-q", "--full", script], tmp_path)
+    plain = launched([*launcher, script], tmp_path / "plain")
+    watched = launched([*launcher, "-m", "netmend", "run", "-q", "--full", script], tmp_path)
     assert plain.code == 0, plain.err
     assert (watched.code, watched.out) == (plain.code, plain.out)
     assert only_trace(tmp_path).run.steps == 12
