@@ -11,6 +11,7 @@ import pytest
 from world import PROGRAM, Settings, World, gives, sets
 
 from netmend.repair import search as search_module
+from netmend.repair.problem import Measure
 from netmend.repair.repair import REPAIRS
 from netmend.trials.trial import FAILED, STOPPED
 from netmend.vocabulary.change import BUDGET
@@ -404,3 +405,19 @@ def test_a_second_search_reads_what_the_first_has_run(tmp_path: Path, monkeypatc
     assert again.trials == []
     assert same.texts == version.texts and other.problem.spent == search.problem.spent
     assert [a.change.title for a in other.attempts] == [a.change.title for a in search.attempts]
+
+
+@pytest.mark.parametrize(
+    "measure", [Measure(), Measure(pattern="val acc ([0-9.]+)"), Measure(file="score.txt")]
+)
+def test_a_measure_that_the_user_names_is_kept(tmp_path: Path, monkeypatch: Patch, measure: Measure) -> None:
+    """Where a class is never predicted another measure is chosen, but never against the user."""
+    chosen: list[Any] = []
+
+    def for_rare_classes(objective: Any, outcome: Any) -> Any:
+        chosen.append(objective)
+        return objective
+
+    monkeypatch.setattr(search_module, "for_rare_classes", for_rare_classes)
+    World(tmp_path, lambda given: (0.9, "DAT-IMBALANCE"), measure=measure).search(monkeypatch)
+    assert bool(chosen) == (measure == Measure())

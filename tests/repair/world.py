@@ -13,7 +13,7 @@ import pytest
 from netmend.repair import search as search_module
 from netmend.repair.budget import Budget
 from netmend.repair.candidates import Candidates
-from netmend.repair.problem import Problem
+from netmend.repair.problem import Measure, Problem
 from netmend.repair.search import Search
 from netmend.repair.version import Version
 from netmend.syntax.positions import Lines
@@ -42,6 +42,7 @@ class World:
     trials: list[tuple[Settings, Trial]] = field(default_factory=list)  # in the order in which they were run
     unseen: bool = False  # nothing is recorded of any run
     healthy: bool = False  # nothing is told of any run
+    measure: Measure = field(default_factory=Measure)
 
     def search(
         self, monkeypatch: pytest.MonkeyPatch, budget: float = 20.0
@@ -51,7 +52,7 @@ class World:
         (program / "train.py").write_text(self.source)
         target = Target("train.py", self.arguments, False, str(program))
         runner = Runner(target, self.folder / "trials", self, Limits())
-        problem = _Problem(runner, Budget(budget))
+        problem = _Problem(runner, Budget(budget), self.measure)
         problem.healthy = self.healthy
         monkeypatch.setattr(search_module, "findings_of", lambda sources, files: [])
         monkeypatch.setattr(search_module, "candidates", self._candidates)

@@ -67,7 +67,7 @@ def proven() -> Result:
         Attempt(DROP, FINISHED, 0.912, 0.764, 1.0, accepted=True),
     )
     return Result(
-        "train.py", "/home/me/project", (), version, ACCURACY, outcome(0.627, faults=(FAULT.cause,)),
+        "train.py", "project", (), version, ACCURACY, outcome(0.627, faults=(FAULT.cause,)),
         outcome(0.912), Diagnosis(FAULTY, (FAULT,)), attempts, made, 4.5, 21.7, "20 trainings",
         "the program learns, and nothing more is told",
         before=tuple(map(outcome, old)), after=tuple(map(outcome, new)),

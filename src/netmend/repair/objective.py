@@ -109,7 +109,7 @@ def choose(
         evaluates = any(name.startswith("evaluation:") for name in outcome.series)
         for name, points in outcome.series.items():
             rank, objective = _judged(name, evaluates)
-            if objective is not None and _is_useful(points):
+            if objective is not None and points:
                 ranked.append((rank, objective))
     best = max(ranked, key=lambda item: item[0], default=None)
     return None if best is None else best[1]
@@ -191,7 +191,3 @@ def _last(words: list[str], known: frozenset[str]) -> int:
 def _words(text: str) -> list[str]:
     spaced = re.sub(r"([a-z])([A-Z])", r"\1 \2", text)
     return "".join(sign.lower() if sign.isalnum() else " " for sign in spaced).split()
-
-
-def _is_useful(points: list[list[float]]) -> bool:
-    return bool(points)

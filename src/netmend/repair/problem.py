@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -33,6 +33,10 @@ class Measure:
     file: str = ""
     higher_is_better: bool | None = None
 
+    @property
+    def is_given(self) -> bool:
+        return bool(self.pattern or self.file)
+
 
 @dataclass
 class Problem:
@@ -41,7 +45,6 @@ class Problem:
     runner: Runner
     budget: Budget = field(default_factory=Budget)
     measure: Measure = field(default_factory=Measure)
-    told: Callable[[str], None] = lambda text: None
     baseline: Outcome | None = None
     objective: Objective | None = None
     spent: float = 0.0  # trainings
@@ -92,16 +95,6 @@ class Problem:
             worked = after is not None and after.ran
             return 1.0 if worked and not (before is not None and before.ran) else -1.0
         return self.objective.gain(self.value(before), self.value(after))
-
-    @property
-    def left(self) -> float:
-        """The share of the budget that is left."""
-        shares = []
-        if self.budget.trainings is not None:
-            shares.append(1 - self.spent / self.budget.trainings)
-        if self.budget.seconds is not None:
-            shares.append(1 - self.seconds / self.budget.seconds)
-        return min(shares, default=1.0)
 
     @property
     def affordable(self) -> float:

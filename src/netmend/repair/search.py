@@ -77,7 +77,7 @@ class Search:
             found, diagnosis = self._candidates(trace, version, best)
             if self.diagnosis is None:
                 self.diagnosis = diagnosis
-                if "DAT-IMBALANCE" in best.faults:
+                if "DAT-IMBALANCE" in best.faults and not problem.measure.is_given:
                     problem.objective = for_rare_classes(problem.objective, best)
             if version.parts and self._is_cured(best, diagnosis):
                 polished = self._polished(version, best, trace, found)
@@ -258,7 +258,6 @@ class Search:
     def _note(self, change: Change, outcome: Outcome, gain: float) -> None:
         cost = self.problem.cost(outcome)
         self.attempts.append(Attempt(change, outcome.status, self.problem.value(outcome), gain, cost))
-        self.problem.told(change.title)
 
     # -- judging ---------------------------------------------------------------------------------------------------
 
@@ -308,9 +307,7 @@ class Search:
             if trace is None:
                 break
             case = Case(trace, self.problem.sources(trace), None, version.current_arguments)
-            last = version.without(len(version.parts) - 1)
-            near: list[Change] = list(refine(case, change))
-            step = self._near(version, best, near) if last is not None else None
+            step = self._near(version, best, list(refine(case, change)))
             if step is None:
                 break
             version, best, change = step
