@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.localise.lines import experiment_loop
-from netmend.localise.source import Function, last_name
-from netmend.repair.loop.loop_code import Loop, assigned_names, block_of, loops_around, names_in, targets_of
+from netmend.repair.loop.creations import (
+    arguments_of,
+    is_setting_up,
+    keeps_body,
+    made_often,
+    names_of_scope,
+    names_set,
+    repeats_experiment,
+    set_up_once,
+    with_parameters,
+    with_values,
+)
+from netmend.repair.loop.loop_code import Loop, assigned_names, block_of, loops_around, names_in
 from netmend.repair.repair import Case, Example, change, register
 from netmend.repair.source.code import File
 from netmend.repair.source.moving import taken_out, text_of
 from netmend.repair.source.writing import (
     add_argument,
     add_argument_first,
-    insert_after,
     insert_before,
     replace,
 )
-from netmend.syntax.positions import lines_of
-from netmend.vocabulary import SchedulerFact, Site
+from netmend.vocabulary import SchedulerFact
 from netmend.vocabulary.change import BUDGET, FREE, Change, FileEdits
 
 _HEAD = """
@@ -51,7 +58,7 @@ class ModelMadeOnce:
 
     def propose(self, case: Case) -> Iterator[Change]:
         fault = case.fault
-        for site in _made_often(case) if fault is None else (fault.site, *fault.related[:1]):
+        for site in made_often(case) if fault is None else (fault.site, *fault.related[:1]):
             found = case.code.statement_at(site)
             if found is None or not isinstance(found[1], ast.Assign):
                 continue
@@ -60,11 +67,11 @@ class ModelMadeOnce:
             function = file.function(statement)
             if function is not None and function.name in ("forward", "__init__"):
                 continue
-            loops = [loop for loop in loops_around(file, statement) if not _repeats_experiment(loop)]
+            loops = [loop for loop in loops_around(file, statement) if not repeats_experiment(loop)]
             edits = (
                 self._out_of(case, file, statement, loops[-1])
                 if loops
-                else self._handed_in(case, file, statement) or _set_up_once(file, function)
+                else self._handed_in(case, file, statement) or set_up_once(file, function)
             )
             if edits:
                 made = [optimizer.created for optimizer in case.trace.optimizers]
@@ -88,7 +95,7 @@ class ModelMadeOnce:
         text = "\n".join(text_of(file, statement) for statement in moved)
         taken = tuple(edit for statement in moved for edit in taken_out(file, statement))
         put = insert_before(file, loop, text)
-        return (*put, *taken) if put and _keeps_body(loop, moved) else ()
+        return (*put, *taken) if put and keeps_body(loop, moved) else ()
 
     def _moved(self, case: Case, file: File, model: ast.stmt) -> list[ast.stmt]:
         """The model, what is done to it right away, and the optimiser and scheduler that are made for it."""
@@ -106,7 +113,7 @@ class ModelMadeOnce:
                         (file.file, line) in lines
                         for line in range(statement.lineno, (statement.end_lineno or 0) + 1)
                     )
-                    or (isinstance(statement, ast.Assign | ast.Expr) and _is_setting_up(statement, names))
+                    or (isinstance(statement, ast.Assign | ast.Expr) and is_setting_up(statement, names))
                 )
             )
             if own and not isinstance(statement, ast.For | ast.While | ast.With | ast.If):
@@ -121,16 +128,16 @@ class ModelMadeOnce:
             return ()
         calls = [(file, call) for call in file.calls(function.name)]
         loops = loops_around(file, calls[0][1]) if len(calls) == 1 else []
-        loops = [loop for loop in loops if not _repeats_experiment(loop)]
+        loops = [loop for loop in loops if not repeats_experiment(loop)]
         if not loops or isinstance(file.parent(function), ast.ClassDef):
             return ()
         moved = self._moved(case, file, model)
-        names = [name for statement in moved for name in _targets(statement)]
+        names = [name for statement in moved for name in names_set(statement)]
         own = assigned_names(function) | {a.arg for a in (*function.args.args, *function.args.kwonlyargs)}
         needed = {name for statement in moved for name in names_in(statement)} - set(names)
         around = file.function(calls[0][1])
-        taken_names = _own_names(around or file.tree)
-        given = {argument.arg: value for argument, value in _arguments(function, calls[0][1])}
+        taken_names = names_of_scope(around or file.tree)
+        given = {argument.arg: value for argument, value in arguments_of(function, calls[0][1])}
         outer = loops[-1]
         again = any(name in taken_names - assigned_names(outer) for name in names)
         if needed & own - set(given) or again:
@@ -146,7 +153,7 @@ class ModelMadeOnce:
         ):
             return ()
         texts = {name: file.source(value) for name, value in values.items()}
-        lines = [_with_values(text_of(file, statement), texts) for statement in moved]
+        lines = [with_values(text_of(file, statement), texts) for statement in moved]
         put = insert_before(file, outer, "\n".join(lines))
         taken = tuple(edit for statement in moved for edit in taken_out(file, statement))
         listed = ", ".join(dict.fromkeys(names))
@@ -157,7 +164,7 @@ class ModelMadeOnce:
         return (
             *put,
             *taken,
-            *_with_parameters(file, function, listed),
+            *with_parameters(file, function, listed),
             *add_argument(file, calls[0][1], listed),
         )
 
@@ -319,120 +326,3 @@ for epoch in range(3):
             mark="self.model = ",
         ),
     )
-
-
-def _repeats_experiment(loop: Loop) -> bool:
-    return isinstance(loop, ast.For) and experiment_loop(loop)
-
-
-def _keeps_body(loop: Loop, moved: list[ast.stmt]) -> bool:
-    return any(statement not in moved for statement in loop.body)
-
-
-def _is_setting_up(statement: ast.stmt, names: set[str]) -> bool:
-    """`model = model.to(device)`, `model.apply(init)`, `model.load_state_dict(…)`."""
-    call = statement.value if isinstance(statement, ast.Assign | ast.Expr) else None
-    func = call.func if isinstance(call, ast.Call) else None
-    return (
-        isinstance(func, ast.Attribute)
-        and isinstance(func.value, ast.Name)
-        and func.value.id in names
-        and func.attr in ("to", "cuda", "cpu", "apply", "load_state_dict", "double", "float", "half")
-    ) or (
-        isinstance(call, ast.Call)
-        and last_name(call.func) in ("compile", "DataParallel", "DistributedDataParallel")
-    )
-
-
-def _own_names(scope: ast.AST) -> set[str]:
-    """Names that a scope assigns to, without those of the functions in it."""
-    inner = {
-        id(part)
-        for node in ast.walk(scope)
-        if node is not scope and isinstance(node, Function | ast.ClassDef)
-        for part in ast.walk(node)
-    }
-    return {
-        name
-        for node in ast.walk(scope)
-        if isinstance(node, ast.stmt) and id(node) not in inner
-        for name in _targets(node)
-    }
-
-
-def _targets(statement: ast.stmt) -> list[str]:
-    return [target.id for target in targets_of(statement) if isinstance(target, ast.Name)]
-
-
-def _arguments(function: Function, call: ast.Call) -> Iterator[tuple[ast.arg, ast.expr]]:
-    """What the parameters of a function are: its defaults, or what it is given."""
-    defaults = function.args.defaults
-    yield from zip(function.args.args[len(function.args.args) - len(defaults) :], defaults, strict=True)
-    yield from zip(function.args.args, call.args, strict=False)
-    for keyword in call.keywords:
-        for argument in function.args.args:
-            if argument.arg == keyword.arg:
-                yield argument, keyword.value
-
-
-def _with_values(text: str, values: Mapping[str, str]) -> str:
-    """The text with what was given in the place of parameters; names of keyword arguments stay."""
-    for name, value in values.items():
-        if name != value:
-            text = re.sub(rf"(?<![\w.]){name}(?!\w)(?!\s*=[^=])", lambda _, new=value: new, text)  # type: ignore[misc]
-    return text
-
-
-def _made_often(case: Case) -> Iterator[Site]:
-    """Where three or more models were made alike, or optimisers; nothing when each of them was trained for several epochs."""
-    made = [model.created for model in case.trace.models]
-    made += [optimizer.created for optimizer in case.trace.optimizers]
-    sites = [site for site in made if site is not None]
-    for site in dict.fromkeys(sites):
-        found = case.code.statement_at(site) if sites.count(site) >= 3 else None
-        around = None if found is None else loops_around(*found)
-        scope = None if found is None else next(iter(around or ()), found[0].function(found[1]))
-        if found is not None and scope is not None and _depth(scope) - bool(around) <= 1:
-            yield site
-
-
-def _depth(node: ast.AST) -> int:
-    """How many loops lie within each other."""
-    own = isinstance(node, ast.For | ast.While)
-    return own + max((_depth(child) for child in ast.iter_child_nodes(node)), default=0)
-
-
-def _set_up_once(file: File, function: Function | None) -> FileEdits:
-    """`self.setup()` in a method that is called again and again: called at the end of `__init__` instead."""
-    owner = None if function is None else file.parent(function)
-    if function is None or not isinstance(owner, ast.ClassDef) or len(function.args.args) != 1:
-        return ()
-    start = next((s for s in owner.body if isinstance(s, Function) and s.name == "__init__"), None)
-    calls = [call for call in file.calls(function.name) if isinstance(call.func, ast.Attribute)]
-    inside = [call for call in calls if file.owner(call) is owner and file.function(call) is not start]
-    if start is None or not start.args.args or len(inside) != 1 or _is_conditional(file, inside[0]):
-        return ()
-    statement = file.statement(inside[0])
-    if not isinstance(statement, ast.Expr) or statement.value is not inside[0] or inside[0].args:
-        return ()
-    made = taken_out(file, statement)
-    if any(file.function(call) is start for call in calls):
-        return made
-    return (*made, *insert_after(file, start.body[-1], f"{start.args.args[0].arg}.{function.name}()"))
-
-
-def _is_conditional(file: File, call: ast.Call) -> bool:
-    """Whether a call stands under a condition: it may be meant to happen sometimes only."""
-    return any(isinstance(above, ast.If | ast.Try) for above in file.parents(call))
-
-
-def _with_parameters(file: File, function: Function, text: str) -> FileEdits:
-    lines = lines_of(file.text)
-    if function.args.args:
-        place = file.place(function.args.args[-1])
-        end = lines.offset(place.end_line, place.end_column)
-        return () if end is None else file.edits(lines.edit(end, end, f", {text}"))
-    place = file.place(function)
-    start = lines.offset(place.line, place.column) or 0
-    end = file.text.find("()", start)
-    return () if end < 0 else file.edits(lines.edit(end + 1, end + 1, text))
