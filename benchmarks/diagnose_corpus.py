@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 CORPUS = Path(__file__).parent / "corpus"
+SHIPPED = Path(__file__).parent.parent / "src/netmend/bench/programs"  # those that `netmend bench` brings along
 RUNS = Path(__file__).parent / ".corpus-runs"  # recorded traces; may be deleted at any time
 PARTS = ("calibration", "heldout", "bugs21")
 TIME_LIMIT = 180.0  # seconds per program; they take about five
@@ -66,8 +67,10 @@ class Program:
 
 def programs(part: str | None = None, kind: str | None = None, match: str = "") -> Iterator[Program]:
     """Programs in the order of their names; `match` is a part of the name."""
-    for labels in sorted(CORPUS.glob("**/labels.json")):
-        where = labels.relative_to(CORPUS).parts
+    found = [(labels, CORPUS) for labels in CORPUS.glob("**/labels.json")]
+    found += [(labels, SHIPPED) for labels in SHIPPED.glob("bugs21/labels.json")]
+    for labels, root in sorted(found):
+        where = labels.relative_to(root).parts
         this_part, this_kind = where[0], where[1] if len(where) > 2 else "faulty"
         if part not in (None, this_part) or kind not in (None, this_kind):
             continue

@@ -9,11 +9,14 @@ import pytest
 
 from netmend.diagnose.detector import DETECTORS
 
-CORPUS = Path(__file__).parents[2] / "benchmarks" / "corpus"
-LABELS = sorted(CORPUS.glob("**/labels.json"))
+ROOT = Path(__file__).parents[2]
+CORPUS = ROOT / "benchmarks" / "corpus"
+LABELS = sorted(
+    [*CORPUS.glob("**/labels.json"), *(ROOT / "src/netmend/bench/programs").glob("*/labels.json")]
+)
 
 
-@pytest.mark.parametrize("labels", LABELS, ids=lambda path: str(path.parent.relative_to(CORPUS)))
+@pytest.mark.parametrize("labels", LABELS, ids=lambda path: "-".join(path.parent.parts[-2:]))
 def test_labels_fit_the_programs(labels: Path) -> None:
     found = json.loads(labels.read_text(encoding="utf-8"))
     assert found
@@ -31,7 +34,7 @@ def _texts(part: str) -> set[str]:
     return {
         (path.parent / label["entry"]).read_text(encoding="utf-8")
         for path in LABELS
-        if path.relative_to(CORPUS).parts[0] == part
+        if part in path.parent.parts[-2:]
         for label in json.loads(path.read_text(encoding="utf-8")).values()
     }
 
