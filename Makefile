@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint types unit format clean
+.PHONY: demo test lint types unit format clean learned
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -27,6 +27,13 @@ types: $(STAMP)
 
 unit: $(STAMP)
 	$(BIN)/python -m pytest -n 2
+
+# Generate the corpus of mutants anew (it goes on where it was stopped), train the ranking of causes, report on unseen programs.
+learned: $(STAMP)
+	$(BIN)/python benchmarks/learned/generate.py --set calibration
+	$(BIN)/python benchmarks/learned/generate.py --set heldout
+	$(BIN)/python benchmarks/learned/train.py
+	$(BIN)/python benchmarks/learned/evaluate.py
 
 format: $(STAMP)
 	$(BIN)/ruff check --fix .
