@@ -1,0 +1,47 @@
+"""M418."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.mutate.examples import PROBABILITIES
+from netmend.mutate.mutation import Mutation, mutation, register
+from netmend.mutate.places import trained_model, weighted
+from netmend.repair.network.model_layers import united
+from netmend.repair.repair import Case, Example
+from netmend.repair.source.values import set_argument
+
+
+@register
+@dataclass(frozen=True)
+class BiasRemoved:
+    """Make the layers of the network without biases.
+
+    All that they compute goes through the origin.
+    """
+
+    code: ClassVar[str] = "M418"
+    causes: ClassVar[tuple[str, ...]] = ("LYR-BIAS-MISSING",)
+    crashes: ClassVar[bool] = False
+    rescales: ClassVar[bool] = False
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        model = trained_model(case)
+        biased = {p.module for p in case.trace.parameters if p.name.endswith(".bias")}
+        layers = [m for m in ([] if model is None else weighted(case, model)) if m.name in biased]
+        faces = [set_argument(case.code, m.created, "bias", "False", None, case.arguments) for m in layers]
+        if faces and all(faces):
+            yield from mutation(
+                self, "no biases", united(face.edits for face in faces), component=layers[0].name
+            )
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        Example(
+            "all layers",
+            PROBABILITIES,
+            old="nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 1)",
+            new="nn.Linear(3, 8, bias=False), nn.ReLU(), nn.Linear(8, 1, bias=False)",
+        ),
+    )

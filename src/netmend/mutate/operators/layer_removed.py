@@ -1,0 +1,39 @@
+"""M417."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.mutate.examples import STACK
+from netmend.mutate.mutation import Mutation, mutation, register
+from netmend.mutate.places import trained_model
+from netmend.repair.network.layer_removal import layer_removed
+from netmend.repair.network.model_layers import layers_of
+from netmend.repair.repair import Case, Example
+
+
+@register
+@dataclass(frozen=True)
+class LayerRemoved:
+    """Leave out a hidden layer that makes as many numbers as it takes.
+
+    The network may be too small for what it has to learn.
+    """
+
+    code: ClassVar[str] = "M417"
+    causes: ClassVar[tuple[str, ...]] = ("ARC-STRUCT-SUBOPT",)
+    crashes: ClassVar[bool] = False
+    rescales: ClassVar[bool] = False
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        model = trained_model(case)
+        for layer in layers_of(case, "" if model is None else model.name)[:-1]:
+            if layer.input_shapes[:1] == layer.output_shapes[:1] and layer.calls == 1:
+                edits = layer_removed(case, layer)
+                yield from mutation(self, f"without {layer.name}", edits, component=layer.name)
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        Example("of a stack", STACK, old="    nn.Linear(8, 8),\n", new=""),
+    )

@@ -1,0 +1,54 @@
+"""M101."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.mutate.examples import FUNCTIONS, STACK
+from netmend.mutate.mutation import Mutation, mutation, register
+from netmend.repair.loop.good_rates import rate_text
+from netmend.repair.loop.rate_places import present_rate, set_rate
+from netmend.repair.repair import Case, Example
+
+
+@register
+@dataclass(frozen=True)
+class LearningRateScaled:
+    """Multiply or divide the learning rate by a power of ten.
+
+    Far too high, weights jump about or overflow; far too low, training hardly moves.
+    """
+
+    code: ClassVar[str] = "M101"
+    causes: ClassVar[tuple[str, ...]] = ("HYP-LR-HIGH", "HYP-LR-LOW")
+    crashes: ClassVar[bool] = False
+    rescales: ClassVar[bool] = False
+
+    high: tuple[int, ...] = (10, 30, 100, 1000)
+    low: tuple[int, ...] = (30, 100, 1000, 10000)
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        optimizer = case.optimizer
+        present = present_rate(case, optimizer)
+        if not present:
+            return
+        name = "" if optimizer is None else optimizer.name
+        for cause, sign, factors in zip(self.causes, "×÷", (self.high, self.low), strict=True):
+            for index, factor in enumerate(factors, 1):
+                rate = present * factor if sign == "×" else present / factor
+                yield from mutation(
+                    self,
+                    f"learning rate {rate_text(present)} → {rate_text(rate)}",
+                    set_rate(case, optimizer, rate, present),
+                    cause=cause,
+                    grade=index / len(factors),
+                    component=name,
+                    parameter=f"lr {sign}{factor}",
+                )
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        Example("a literal", STACK, old="lr=0.1", new="lr=1.0"),
+        Example("the default of an option", FUNCTIONS, old="default=0.01", new="default=1e-06", nth=7),
+    )

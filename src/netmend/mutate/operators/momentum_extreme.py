@@ -1,0 +1,46 @@
+"""M105."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.mutate.examples import PROBABILITIES
+from netmend.mutate.mutation import Mutation, mutation, register
+from netmend.repair.loop.rate_places import set_setting
+from netmend.repair.repair import Case, Example
+
+
+@register
+@dataclass(frozen=True)
+class MomentumExtreme:
+    """Let SGD carry on almost all of its last step.
+
+    With a momentum of 0.99 and more the weights swing past every minimum.
+    """
+
+    code: ClassVar[str] = "M105"
+    causes: ClassVar[tuple[str, ...]] = ("OPT-MOMENTUM",)
+    crashes: ClassVar[bool] = False
+    rescales: ClassVar[bool] = False
+
+    values: tuple[float, ...] = (0.99, 0.999)
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        optimizer = case.optimizer
+        if optimizer is None or optimizer.kind not in ("SGD", "RMSprop"):
+            return
+        for index, value in enumerate(self.values, 1):
+            edits = set_setting(case, optimizer.created, "momentum", f"{value:g}", None)
+            yield from mutation(
+                self,
+                f"momentum {value:g}",
+                edits,
+                grade=index / len(self.values),
+                component=optimizer.name,
+            )
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        Example("in the place of the usual one", PROBABILITIES, old="momentum=0.9", new="momentum=0.99"),
+    )

@@ -1,0 +1,52 @@
+"""M107."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.mutate.examples import LOG_PROBABILITIES
+from netmend.mutate.mutation import Mutation, mutation, register
+from netmend.mutate.places import objective, trained_model
+from netmend.repair.loop.loop_code import model_at
+from netmend.repair.repair import Case, Example
+from netmend.repair.source.writing import insert_before
+
+
+@register
+@dataclass(frozen=True)
+class PenaltyAdded:
+    """Add a penalty on the size of all weights to the loss that outweighs the fit.
+
+    The weights go to zero whatever the data says.
+    """
+
+    code: ClassVar[str] = "M107"
+    causes: ClassVar[tuple[str, ...]] = ("LOS-REG-EXTRA",)
+    crashes: ClassVar[bool] = False
+    rescales: ClassVar[bool] = True
+
+    values: tuple[float, ...] = (0.01, 0.1)
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        found, model = objective(case), trained_model(case)
+        name = "" if found is None or model is None else model_at(case, model.name, found[0])
+        if found is None or not name:
+            return
+        spot, loss = found
+        for index, value in enumerate(self.values, 1):
+            line = f"{loss} = {loss} + {value:g} * sum(p.abs().sum() for p in {name}.parameters())"
+            edits = insert_before(spot.file, spot.statement, line)
+            yield from mutation(
+                self, f"L1 penalty {value:g}", edits, grade=index / len(self.values), parameter=f"{value:g}"
+            )
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        Example(
+            "before the gradient is taken",
+            LOG_PROBABILITIES,
+            old="        loss.backward()",
+            new="        loss = loss + 0.01 * sum(p.abs().sum() for p in model.parameters())\n        loss.backward()",
+        ),
+    )

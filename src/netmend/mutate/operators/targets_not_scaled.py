@@ -1,0 +1,55 @@
+"""M509."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.mutate.data_edits import evaluates_too, inputs, put, targets
+from netmend.mutate.examples import FUNCTIONS, STACK
+from netmend.mutate.mutation import Mutation, mutation, register
+from netmend.repair.data.data_holders import evaluation_inputs
+from netmend.repair.network.heads_in_source import head_of
+from netmend.repair.repair import Case, Example
+
+_AMOUNTS = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
+
+
+@register
+@dataclass(frozen=True)
+class TargetsNotScaled:
+    """Let the targets come in another unit, far from the size of what a new network gives.
+
+    Losses and gradients are huge, and the weights have to travel far.
+    """
+
+    code: ClassVar[str] = "M509"
+    causes: ClassVar[tuple[str, ...]] = ("PRE-MISS-SCALE",)
+    crashes: ClassVar[bool] = False
+    rescales: ClassVar[bool] = True
+
+    units: tuple[str, ...] = ("{} * 1000", "{} * 50000 + 200000")
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        head, held = head_of(case), targets(case)
+        if head is None or held is None or head.loss.criterion not in _AMOUNTS or head.last != "raw":
+            return
+        given = inputs(case)
+        together = held.part is not None or (given is not None and evaluates_too(case, given))
+        if evaluation_inputs(case) and not together:
+            return  # targets of evaluation lie elsewhere and would keep their unit
+        for index, unit in enumerate(self.units, 1):
+            yield from mutation(
+                self,
+                f"targets in another unit: {unit.format(held.name)}",
+                put(held, f"{held.name} = {unit.format(held.name)}"),
+                grade=index / len(self.units),
+                component=held.name,
+                parameter=unit.format("y"),
+            )
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        Example("amounts", FUNCTIONS, old="    train(net, ", new="    y = y * 1000\n    train(net, "),
+        Example("classes", STACK),
+    )

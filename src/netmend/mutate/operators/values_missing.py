@@ -1,0 +1,37 @@
+"""M506."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.mutate.data_edits import inputs, part_of, put
+from netmend.mutate.examples import STACK
+from netmend.mutate.mutation import Mutation, mutation, register
+from netmend.repair.repair import Case, Example
+
+
+@register
+@dataclass(frozen=True)
+class ValuesMissing:
+    """Leave missing values in the training inputs.
+
+    One NaN in a batch makes every weight NaN.
+    """
+
+    code: ClassVar[str] = "M506"
+    causes: ClassVar[tuple[str, ...]] = ("PRE-MISS-CLEAN",)
+    crashes: ClassVar[bool] = True
+    rescales: ClassVar[bool] = False
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        held = inputs(case)
+        if held is not None:
+            name = part_of(held)
+            line = f'{name}[len({name}) // 3] = float("nan")'
+            yield from mutation(self, f"missing values in {held.name}", put(held, line), component=held.name)
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        Example("a row", STACK, old="loader = ", new='x[len(x) // 3] = float("nan")\nloader = '),
+    )

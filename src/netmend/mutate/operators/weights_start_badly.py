@@ -1,0 +1,91 @@
+"""M401."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.mutate.examples import FUNCTIONS, STACK
+from netmend.mutate.mutation import Mutation, mutation, register
+from netmend.mutate.places import Made, made, reached, trained_model, weighted
+from netmend.repair.repair import Case, Example
+from netmend.repair.source.naming import spelled
+from netmend.vocabulary.change import FileEdits
+
+# What is written, and how strong a fault it is.
+_STARTS = {
+    "std 1": ("normal_", ", std=1.0", 0.3),
+    "tiny": ("normal_", ", std=0.001", 0.5),
+    "ones": ("ones_", "", 0.7),
+    "constant": ("constant_", ", 0.5", 0.8),
+    "zeros": ("zeros_", "", 0.9),
+    "huge": ("normal_", ", std=5.0", 1.0),
+}
+
+
+@register
+@dataclass(frozen=True)
+class WeightsStartBadly:
+    """Let the weights of one layer, or of all, start at zeros, ones, one constant, or at a far wrong scale.
+
+    Equal weights make all units of a layer the same for ever; tiny ones let the signal vanish, huge ones saturate or
+    explode.
+    """
+
+    code: ClassVar[str] = "M401"
+    causes: ClassVar[tuple[str, ...]] = ("ARC-INIT-WEIGHT",)
+    crashes: ClassVar[bool] = False
+    rescales: ClassVar[bool] = False
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        model = trained_model(case)
+        place, layers = made(case, model), [] if model is None else weighted(case, model)
+        if model is None or place is None:
+            return
+        for title, (function, more, grade) in _STARTS.items():
+            name, extra = spelled(place.file, f"torch.nn.init.{function}")
+            for layer in layers:
+                target = reached(case, place, model, layer.name)
+                edits = place.put(f"{name}({target}.weight{more})") if target else ()
+                yield from mutation(
+                    self,
+                    f"weights of {layer.name} start as {title}",
+                    (*edits, *extra) if edits else (),
+                    grade=grade * (1.0 if len(layers) == 1 else 0.6),
+                    component=layer.name,
+                    parameter=title,
+                )
+            if len(layers) > 1:
+                edits = _all(place, name, more, [layer.kind for layer in layers])
+                yield from mutation(
+                    self, f"all weights start as {title}", (*edits, *extra), grade=grade, parameter=title
+                )
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        Example(
+            "a layer of a stack",
+            STACK,
+            old="optimizer = ",
+            new="nn.init.normal_(model[0].weight, std=1.0)\noptimizer = ",
+        ),
+        Example(
+            "all layers, within a function",
+            FUNCTIONS,
+            old="    optimizer = ",
+            new="    for module in net.modules():\n        if isinstance(module, (nn.Conv1d, nn.Linear)):\n"
+            "            nn.init.normal_(module.weight, std=1.0)\n    optimizer = ",
+            nth=4,
+        ),
+    )
+
+
+def _all(place: Made, name: str, more: str, kinds: list[str]) -> FileEdits:
+    """The same for every layer of the model."""
+    classes = [spelled(place.file, f"torch.nn.{kind}") for kind in dict.fromkeys(kinds)]
+    wanted = classes[0][0] if len(classes) == 1 else f"({', '.join(each for each, _ in classes)})"
+    text = (
+        f"for module in {place.name}.modules():\n    if isinstance(module, {wanted}):\n"
+        f"        {name}(module.weight{more})"
+    )
+    return (*place.put(text), *(edit for _, extra in classes for edit in extra))

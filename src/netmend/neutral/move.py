@@ -1,0 +1,39 @@
+"""Move: one kind of single change, made whether it helps or not; repairs only make those that can be right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar, Protocol
+
+from netmend.repair.repair import Case, Example
+from netmend.repair.source.values import Faces
+from netmend.unit import Family
+from netmend.vocabulary.change import Change, FileEdits
+
+
+class Move(Protocol):
+    """A dataclass. The docstring's first line says what it changes; the rest which values it tries."""
+
+    code: ClassVar[str]
+    causes: ClassVar[tuple[str, ...]]  # leaves of the taxonomy that its changes would mend
+    effort: ClassVar[int]  # see vocabulary/change.py
+    EXAMPLES: ClassVar[tuple[Example, ...]]
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        """Every change of this kind that the program allows; `case.fault` is not looked at."""
+        ...
+
+
+MOVES: Family[Move] = Family("netmend.neutral.moves")
+register = MOVES.register
+
+
+def moved(
+    move: Move, cause: str, title: str, edits: FileEdits | Faces, *, knob: str, cost: float = 1.0
+) -> Iterator[Change]:
+    """One change, or none when it could not be written."""
+    faces = edits if isinstance(edits, Faces) else Faces(edits)
+    if faces:
+        yield Change(
+            move.code, cause, title, faces.edits, faces.forced, faces.arguments, knob, move.effort, cost
+        )
