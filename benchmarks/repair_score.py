@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from diagnose_corpus import Program
 
+from netmend.bench.improvement import (
+    ENOUGH,
+    SEEDS,
+    better,
+    changed_lines,
+    improvement_rate,
+    side,
+    unlearned,
+)
 from netmend.repair.objective import Objective
 from netmend.repair.result import Result
 from netmend.trials.runner import Runner
-from netmend.trials.trial import Outcome, Target, Trial
-
-SEEDS = (5001, 5002, 5003)  # used by nothing else
-ENOUGH = 0.95
+from netmend.trials.trial import Target, Trial
 
 
 @dataclass(frozen=True)
@@ -73,12 +78,6 @@ def reference_of(program: Program) -> Reference | None:
     return Reference(texts, objective, metric["pattern"] if metric else "", lines)
 
 
-def changed_lines(old: str, new: str) -> int:
-    """Lines that differ: of a replaced piece, the larger side counts."""
-    matcher = difflib.SequenceMatcher(None, old.splitlines(), new.splitlines(), autojunk=False)
-    return sum(max(b - a, d - c) for tag, a, b, c, d in matcher.get_opcodes() if tag != "equal")
-
-
 def judged(
     program: Program, reference: Reference | None, found: Result, folder: Path, executor, seconds: float
 ) -> Judged:
@@ -97,15 +96,15 @@ def judged(
     ]
     outcomes = runner.run(trials)
     means = {
-        side: mean(objective, outcomes[index * len(SEEDS) : (index + 1) * len(SEEDS)])
-        for index, side in enumerate(sides)
+        name: side(objective, outcomes[index * len(SEEDS) : (index + 1) * len(SEEDS)]).mean
+        for index, name in enumerate(sides)
     }
     rate = None
     if objective is not None and reference is not None:
         start = means["faulty"]
         if start is None:
             start = unlearned(objective, outcomes[2 * len(SEEDS)])
-        rate = improvement_rate(objective, start, means["fixed"], means["patched"])
+        rate = improvement_rate(start, means["fixed"], means["patched"])
     lines = sum(changed_lines(found.version.originals[f], text) for f, text in found.version.texts.items())
     return Judged(
         program.name,
@@ -126,35 +125,3 @@ def judged(
         round(seconds, 1),
         tuple(fault.cause for fault in found.diagnosis.faults) if found.diagnosis else (),
     )
-
-
-def mean(objective: Objective | None, outcomes: list[Outcome]) -> float | None:
-    """The mean over seeds; None when any of them did not end well."""
-    values = [objective.value(outcome) if objective is not None else None for outcome in outcomes]
-    return None if any(value is None for value in values) else round(sum(values) / len(values), 6)
-
-
-def better(objective: Objective, before: float | None, after: float | None) -> bool:
-    if after is None:
-        return False
-    return before is None or (after > before if objective.higher_is_better else after < before)
-
-
-def unlearned(objective: Objective, fixed: Outcome) -> float | None:
-    """For a program that fails as it is: an accuracy of 0, or the first loss that the fixed program prints."""
-    points = fixed.series.get(objective.series)
-    return 0.0 if objective.higher_is_better else points[0][1] if points else None
-
-
-def improvement_rate(
-    objective: Objective, faulty: float | None, fixed: float | None, patched: float | None
-) -> float | None:
-    """The share of the reference fix's gain."""
-    if fixed is None:
-        return None
-    if patched is None:
-        return 0.0
-    if faulty is None:
-        return None
-    gap = fixed - faulty
-    return None if gap == 0 else round((patched - faulty) / gap, 4)

@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from netmend.api import Report, Watch, check, diagnose, load, repair, watch
+    from netmend.api import Report, Watch, check, diagnose, load, neutral, repair, watch
     from netmend.errors import NetmendError
     from netmend.lint.outcome import Outcome
     from netmend.vocabulary import Diagnosis, Fault, Finding, Trace
@@ -28,6 +28,7 @@ __all__ = [
     "check",
     "diagnose",
     "load",
+    "neutral",
     "repair",
     "watch",
 ]
@@ -44,6 +45,7 @@ _PLACES = {
     "Trace": "netmend.vocabulary",
     "Watch": "netmend.api",
     "load": "netmend.api",
+    "neutral": "netmend.api",
     "repair": "netmend.api",
     "watch": "netmend.api",
 }

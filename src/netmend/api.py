@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from netmend.lint.outcome import Outcome
+    from netmend.neutral.neutrality import Neutrality
     from netmend.observe.session import Watching
     from netmend.repair.result import Result
     from netmend.vocabulary import Diagnosis, Fault, Trace
@@ -222,6 +223,44 @@ def repair(
     return run_repair(target_of(str(script), arguments, module), options, verify)
 
 
+def neutral(
+    script: str | Path,
+    *arguments: str,
+    module: bool = False,
+    fix: str | Path | None = None,
+    like: float | None = None,
+    budget: str = "60x",
+    seeds: int = 3,
+    width: int = 5,
+    depth: int = 3,
+    metric: str = "",
+    metric_file: str = "",
+    higher_is_better: bool | None = None,
+    jobs: int | None = None,
+) -> Neutrality:
+    """Which other changes of a training script do as well as a known fix, as a value, or as the best that is found.
+
+    The same as `netmend neutral script arguments…`. The result has `alternatives` (minimal sets first), `nodes`, `goal`.
+    """
+    from netmend.neutral.options import NeutralOptions
+    from netmend.neutral.session import neutral as run_neutral
+    from netmend.repair.budget import parse_budget
+    from netmend.repair.problem import Measure
+    from netmend.repair.session import target_of
+
+    options = NeutralOptions(
+        budget=parse_budget(budget),
+        measure=Measure(metric, metric_file, higher_is_better),
+        seeds=seeds,
+        width=width,
+        depth=depth,
+        fix=None if fix is None else Path(fix),
+        like=like,
+        jobs=jobs,
+    )
+    return run_neutral(target_of(str(script), arguments, module), options)
+
+
 def diagnose(run: str | Path | Trace = "last", *, directory: Path | str | None = None) -> Report:
     """Judge a recorded run: its id (or the beginning of it), its directory, "last", or a trace."""
     from netmend.store import find_run, read_trace, runs_root
@@ -238,6 +277,7 @@ def diagnose(run: str | Path | Trace = "last", *, directory: Path | str | None =
 def judge(path: Path | None, trace: Trace) -> Diagnosis:
     """What is wrong with a run; the other processes of a distributed run are compared with this one."""
     from netmend.diagnose.measures.replicas import with_replicas
+    from netmend.lint.of_run import findings_of_run
     from netmend.localise import diagnose as judge_trace
     from netmend.store import read_trace, recorded_ranks
 
@@ -245,7 +285,7 @@ def judge(path: Path | None, trace: Trace) -> Diagnosis:
         own = trace.environment.rank
         others = [read_trace(path, rank) for rank in recorded_ranks(path) if rank != own]
         trace = with_replicas(trace, others) if others else trace
-    return judge_trace(trace)
+    return judge_trace(trace, findings=findings_of_run(trace.run))
 
 
 _active: Watch | None = None

@@ -34,7 +34,7 @@ def _texts(part: str) -> set[str]:
     return {
         (path.parent / label["entry"]).read_text(encoding="utf-8")
         for path in LABELS
-        if part in path.parent.parts[-2:]
+        if part in path.parent.parts[-3:]
         for label in json.loads(path.read_text(encoding="utf-8")).values()
     }
 

@@ -42,6 +42,24 @@ CASES = {
             opt = SGD(p, lr=config.lr)  # call
             """
     },
+    "attributes of self, several at once": {
+        "train.py": """\
+            class Trainer:
+                def __init__(self, epochs=3, lr=10.0):  # here
+                    self.epochs, self.lr = epochs, lr
+
+                def fit(self):
+                    opt = SGD(p, lr=self.lr)  # call
+            """
+    },
+    "a configuration file that the program names": {
+        "train.py": """\
+            config = json.load(open("settings.json"))
+            opt = SGD(p, lr=config["lr"])  # call
+            """,
+        "labels.json": '{"lr": 3}\n',
+        "settings.json": '{\n "lr": 10.0, "comment": "# here"\n}\n',
+    },
     "attribute of self": {
         "train.py": """\
             class Trainer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -11,7 +11,7 @@ from netmend.diagnose.measures.examples import falling, flat, run_with
 from netmend.localise import diagnose
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, confidence, fault
-from netmend.localise.rank import Ranking, rank
+from netmend.localise.rank import Ranking, rank, residual
 from netmend.vocabulary import Evidence, Fault, Site, Trace
 
 
@@ -106,3 +106,26 @@ def test_a_cause_that_fails_takes_no_other_down() -> None:
     diagnosis = diagnose(run_with(falling(50)), [Broken(), Sound()])
     assert [fault.cause for fault in diagnosis.faults] == ["OPT-CLIP"]
     assert diagnosis.failures == ("HYP-LR-LOW (ValueError: no)",)
+
+
+def reasons(code: str, *given: tuple[float, str]) -> Fault:
+    made = accused(code, 0.0)
+    evidence = tuple(Evidence("Seen.", weight, symptom) for weight, symptom in given)
+    return replace(made, evidence=evidence, confidence=confidence(evidence), explains=frozenset())
+
+
+def test_reasons_are_explained_away_not_faults() -> None:
+    stronger = accused("ACT-HID-WRONG", PROVEN, "D106", explains=("D102", "D501"))
+    borne = reasons("HYP-LR-LOW", (STRONG + FAIR, "D102"), (FAIR, "D501"))
+    with_fact = reasons("HYP-LR-LOW", (STRONG, "D102"), (STRONG, "D125"))
+    hardly = reasons("HYP-LR-LOW", (STRONG + FAIR, "D102"), (0.1, "D125"))
+    told = [
+        [fault.cause for fault in rank([stronger, other], Ranking())[0]]
+        for other in (borne, with_fact, hardly)
+    ]
+    assert told == [["ACT-HID-WRONG"], ["ACT-HID-WRONG", "HYP-LR-LOW"], ["ACT-HID-WRONG"]]
+
+
+def test_what_speaks_against_a_reason_goes_with_it() -> None:
+    fault = reasons("HYP-LR-LOW", (STRONG + FAIR, "D102"), (STRONG, "D125"), (-STRONG, "D111"))
+    assert residual(fault, {"D102"}) == pytest.approx(confidence([Evidence("", STRONG)]), abs=0.01)

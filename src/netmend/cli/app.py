@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from netmend.cli.bench import app as bench
+
 app = typer.Typer(
     help="A debugger for deep-learning programs.",
     no_args_is_help=True,
@@ -15,6 +17,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+app.add_typer(bench, name="bench")
 
 Directory = Annotated[
     Path | None,
@@ -207,6 +211,107 @@ def repair(
         address=address,
         directory=directory,
         wishes=Wishes(apply, json, html, quiet),
+    )
+
+
+@app.command(
+    context_settings={
+        "allow_extra_args": True,
+        "ignore_unknown_options": False,
+        "allow_interspersed_args": False,
+    },
+    options_metavar="[OPTIONS] [--]",
+)
+def neutral(
+    context: typer.Context,
+    program: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="SCRIPT [ARGS]…", help="The training script and its arguments."),
+    ] = None,
+    module: Annotated[
+        str | None, typer.Option("-m", metavar="MODULE", help="Analyse a module, run as python -m does.")
+    ] = None,
+    fix: Annotated[
+        Path | None,
+        typer.Option("--fix", metavar="FILE", help="A version of the script that is known to be good."),
+    ] = None,
+    like: Annotated[
+        float | None,
+        typer.Option("--like", metavar="VALUE", help="The value to reach (default: the best that is found)."),
+    ] = None,
+    budget: Annotated[
+        str, typer.Option(metavar="60x|30m", help="What the search may cost: trainings, or time.")
+    ] = "60x",
+    seeds: Annotated[int, typer.Option(min=1, help="Trainings of one configuration.")] = 3,
+    width: Annotated[int, typer.Option(min=1, help="Configurations expanded at each depth.")] = 5,
+    depth: Annotated[int, typer.Option(min=1, help="Most changes away from the program as it is.")] = 3,
+    metric: Annotated[
+        str,
+        typer.Option(
+            metavar="REGEX", help="What counts: a regular expression over the output, its group the number."
+        ),
+    ] = "",
+    metric_file: Annotated[
+        str, typer.Option(metavar="FILE", help="What counts: a file that the program writes the number to.")
+    ] = "",
+    maximize: Annotated[
+        bool | None,
+        typer.Option("--maximize/--minimize", help="Which way the metric is better (default: by its name)."),
+    ] = None,
+    json: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON.")
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the result as a page with the graph.")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("-j", "--jobs", min=1, help="Trainings at once (default: one per core).")
+    ] = None,
+    threads: Annotated[int, typer.Option(min=1, help="Threads of one training.")] = 1,
+    network: Annotated[bool, typer.Option("--network", help="Let trials use the network.")] = False,
+    memory: Annotated[
+        int | None, typer.Option(metavar="MB", min=1, help="Memory that one training may use.")
+    ] = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS", help="Longest training (default: 8 times that of the program as it is)."
+        ),
+    ] = None,
+    executor: Annotated[str, typer.Option(metavar="local|ray", help="Where trainings run.")] = "local",
+    address: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Of the Ray cluster (default: start one here).")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Show nothing but errors.")] = False,
+    directory: Directory = None,
+) -> int:
+    """Find which other changes do as well as a known fix, or as the best that is found, by training them.
+
+    Exit code 0: alternatives were found; 1: none. No file changes.
+    """
+    from netmend.cli.neutral import Wishes, neutral_program
+
+    return neutral_program(
+        module,
+        tuple(program or ()) + tuple(context.args),
+        budget=budget,
+        fix=fix,
+        like=like,
+        seeds=seeds,
+        width=width,
+        depth=depth,
+        metric=metric,
+        metric_file=metric_file,
+        maximize=maximize,
+        jobs=jobs,
+        threads=threads,
+        network=network,
+        memory=memory,
+        time_limit=time_limit,
+        executor=executor,
+        address=address,
+        directory=directory,
+        wishes=Wishes(json, html, quiet),
     )
 
 

@@ -1,4 +1,4 @@
-"""Case: everything that is known when causes are weighed: the trace, its symptoms, the user's source."""
+"""Case: everything that is known when causes are weighed: the trace, its symptoms, the user's source and what was found in it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from netmend.localise.source import Sources
 from netmend.vocabulary import Symptom, Trace
+from netmend.vocabulary.finding import Finding
 
 
 @dataclass(frozen=True, eq=False)
@@ -13,6 +14,7 @@ class Case:
     trace: Trace
     symptoms: tuple[Symptom, ...] = ()
     sources: Sources = field(default_factory=Sources)
+    findings: tuple[Finding, ...] = ()  # of `netmend check` in the program's own files, paths absolute
 
     def of(self, *codes: str) -> tuple[Symptom, ...]:
         """The symptoms with one of the codes, earliest first."""

@@ -179,11 +179,22 @@ def _attribute(sources: Sources, file: str, name: str, hops: int) -> Site | None
     for node in sources.nodes(file):
         if isinstance(node, ast.Assign):
             for target in node.targets:
-                if isinstance(target, ast.Attribute) and target.attr == name:
-                    if isinstance(node.value, ast.Attribute) and node.value.attr == name:
-                        continue
-                    return _follow(sources, file, node.value, hops + 1)
+                given = _attribute_value(target, node.value, name)
+                if given is None or (isinstance(given, ast.Attribute) and given.attr == name):
+                    continue
+                return _follow(sources, file, given, hops + 1)
     return _configured(sources, file, name)
+
+
+def _attribute_value(target: ast.expr, value: ast.expr, name: str) -> ast.expr | None:
+    """What an assignment gives to an attribute: `self.lr = x`, `self.epochs, self.lr = n, x`."""
+    if isinstance(target, ast.Attribute):
+        return value if target.attr == name else None
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        for part, given in zip(target.elts, value.elts, strict=True):
+            if isinstance(part, ast.Attribute) and part.attr == name:
+                return given
+    return None
 
 
 def _option(call: ast.Call) -> str:
@@ -226,11 +237,17 @@ def _key(sources: Sources, file: str, key: str) -> Site | None:
 def _configured(sources: Sources, file: str, key: str) -> Site | None:
     folder = sources.path(file).parent
     pattern = re.compile(rf"""^\s*["']?{re.escape(key)}["']?\s*[:=]|["']{re.escape(key)}["']\s*:""")
-    for path in sorted(folder.glob("*")) + sorted(folder.glob("conf*/*")):
-        if path.suffix in _CONFIGURATION and path.is_file():
-            for number, line in enumerate(sources.lines(str(path)), start=1):
-                if pattern.search(line):
-                    return Site(str(path), number, 0, number, len(line))
+    there = [
+        path
+        for path in sorted(folder.glob("*")) + sorted(folder.glob("conf*/*"))
+        if path.suffix in _CONFIGURATION and path.is_file()
+    ]
+    # A file that the program names is read by it; any other may just lie there.
+    texts = ["\n".join(sources.lines(other)) for other in sources.files(near=file)]
+    for path in sorted(there, key=lambda path: not any(path.stem in text for text in texts)):
+        for number, line in enumerate(sources.lines(str(path)), start=1):
+            if pattern.search(line):
+                return Site(str(path), number, 0, number, len(line))
     return None
 
 

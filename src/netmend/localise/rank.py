@@ -1,7 +1,8 @@
-"""Symptoms → causes, best first; what a stronger cause explains is not held against a weaker one."""
+"""Symptoms → causes, best first; reasons that a stronger cause accounts for no longer count for a weaker one."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -9,8 +10,10 @@ from netmend.diagnose import examine
 from netmend.diagnose.measures.progress import progress
 from netmend.localise.case import Case
 from netmend.localise.cause import CAUSES, Cause
+from netmend.localise.findings import advised, with_findings
 from netmend.localise.source import Sources
 from netmend.vocabulary import FAULTY, HEALTHY, UNDECIDED, Advice, Diagnosis, Fault, Trace
+from netmend.vocabulary.finding import Finding
 
 # Nothing learned, the loss rose for good, values became non-finite: a run that shows one of these has failed, whatever the cause.
 UNMISSABLE = ("D501", "D502", "D110")
@@ -25,6 +28,7 @@ class Ranking:
     """How sure a fault must be before a person is told."""
 
     least_confidence: float = 0.5  # more likely than not, on the calibration programs
+    least_residual: float = 0.35  # the same without the reasons that a told cause accounts for already
     least_guess: float = (
         0.03  # for the likeliest cause of a run that plainly failed: a poor guess beats silence there
     )
@@ -32,12 +36,19 @@ class Ranking:
 
 
 def diagnose(
-    trace: Trace, causes: Iterable[Cause] | None = None, ranking: Ranking | None = None
+    trace: Trace,
+    causes: Iterable[Cause] | None = None,
+    ranking: Ranking | None = None,
+    findings: Iterable[Finding] = (),
 ) -> Diagnosis:
-    """What is wrong with a run; pure over the trace, but for the user's source files, which are read for lines."""
+    """What is wrong with a run; pure over the trace, but for the user's source files, which are read for lines.
+
+    `findings` are those of `netmend check` in the files of the run: reasons like any other.
+    """
     ranking = ranking or Ranking()
     symptoms, failures = examine(trace)
-    case = Case(trace, symptoms, Sources(trace.run.working_directory, trace.run.script))
+    sources = Sources(trace.run.working_directory, trace.run.script)
+    case = Case(trace, symptoms, sources, tuple(findings))
     accused: list[Fault] = []
     chosen = CAUSES.all() if causes is None else tuple(causes)
     problems = [*failures, *CAUSES.problems]
@@ -46,6 +57,10 @@ def diagnose(
             accused.extend(cause.accuse(case))
         except Exception as problem:  # noqa: BLE001 - one cause's mistake must not cost the whole diagnosis
             problems.append(f"{cause.code} ({type(problem).__name__}: {problem})")
+    try:
+        accused = with_findings(case, accused)
+    except Exception as problem:  # noqa: BLE001 - the run speaks for itself
+        problems.append(f"findings ({type(problem).__name__}: {problem})")
     faults, suspects = rank(accused, ranking)
     if not faults and case.has(*UNMISSABLE):
         faults, suspects = _best_guess(suspects, ranking)
@@ -53,6 +68,7 @@ def diagnose(
     advice = tuple(
         Advice(s.code, s.message, s.site) for s in case.of(*ADVISORY) if s.code not in _told(faults)
     )
+    advice += tuple(advised(case))
     return Diagnosis(verdict, faults, suspects, advice, symptoms, reason, tuple(problems))
 
 
@@ -73,12 +89,28 @@ def rank(accused: Iterable[Fault], ranking: Ranking) -> tuple[tuple[Fault, ...],
             continue
         seen.add(key)
         own = set(fault.symptoms)
-        if fault.confidence < ranking.least_confidence or (own and own <= explained):
+        if (
+            fault.confidence < ranking.least_confidence
+            or (own and own <= explained)
+            or residual(fault, explained) < ranking.least_residual
+        ):
             kept.append(fault)
             continue
         told.append(fault)
         explained |= fault.explains
     return tuple(told), tuple(kept)
+
+
+def residual(fault: Fault, explained: set[str]) -> float:
+    """How sure a fault is without what told faults account for: reasons are explained away, not faults.
+
+    Reasons against it that spoke about the same observations go with them.
+    """
+    taken = sum(item.weight for item in fault.evidence if item.weight > 0 and item.symptom in explained)
+    against = -sum(item.weight for item in fault.evidence if item.weight < 0)
+    sure = min(0.999, max(0.001, fault.confidence))
+    odds = math.log(sure / (1 - sure)) - taken + min(taken, against)
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, odds))))
 
 
 def _best_guess(suspects: tuple[Fault, ...], ranking: Ranking) -> tuple[tuple[Fault, ...], tuple[Fault, ...]]:

@@ -8,16 +8,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from netmend.diagnose.measures.loop import usual_site
+from netmend.diagnose.measures.rates import ADAPTIVE
+from netmend.diagnose.measures.rates import highest_rate as highest_rate
+from netmend.diagnose.measures.rates import momentum as momentum
 from netmend.localise.case import Case
 from netmend.localise.follow import argument_origin, value_origin
 from netmend.localise.source import last_name, site_of
-from netmend.vocabulary import Evidence, OptimizerFact, Site, Trace
+from netmend.vocabulary import Evidence, OptimizerFact, Site
 
 USUAL_RATIO = 0.005  # |update| / |weight| per step in the first steps of healthy programs: 0.001 to 0.05
 _WORST_RATIO = (
     2.0  # beyond that a run has blown up, and the ratio says no more how much too high the rate was
 )
-_ADAPTIVE = ("Adam", "AdamW", "NAdam", "RAdam", "Adamax", "RMSprop", "SparseAdam", "Adafactor")
 _DEFAULTS = {"SGD": 0.1, "Adagrad": 0.01, "Adadelta": 1.0, "Rprop": 0.01, "ASGD": 0.01}
 
 
@@ -73,49 +75,26 @@ def _in_groups(case: Case, created: Site | None, name: str) -> Site | None:
     return None
 
 
-def highest_rate(trace: Trace, optimizer: OptimizerFact) -> float | None:
-    """The largest rate that any of its groups had during the run."""
-    found = [
-        float(group.settings["lr"])
-        for group in optimizer.groups
-        if isinstance(group.settings.get("lr"), int | float)
-    ]
-    for index in range(len(optimizer.groups)):
-        _, rates = trace.series("rate", f"{optimizer.name}[{index}]", "rate")
-        found.extend(float(rate) for rate in rates)
-    return max(found, default=None)
-
-
 def better_rate(optimizer: OptimizerFact, rate: float, ratio: float | None, lower: bool) -> float:
     """The rate at which weights would move by a usual share per step, in round numbers; never off in the wrong direction."""
-    usual = 1e-3 if optimizer.kind in _ADAPTIVE else _DEFAULTS.get(optimizer.kind, 0.01)
+    usual = 1e-3 if optimizer.kind in ADAPTIVE else _DEFAULTS.get(optimizer.kind, 0.01)
     if ratio is None or not math.isfinite(ratio) or ratio <= 0:
         wanted = min(usual, rate / 100) if lower else max(usual, rate * 100)
     else:
         wanted = rate * USUAL_RATIO / min(ratio, _WORST_RATIO)
         if (
-            optimizer.kind in _ADAPTIVE
+            optimizer.kind in ADAPTIVE
         ):  # their steps do not depend on the size of gradients: the usual rate is a good anchor
             wanted = math.sqrt(wanted * usual)
     wanted = min(wanted, rate / 5) if lower else max(wanted, rate * 5)
     return rounded(wanted)
 
 
-def momentum(optimizer: OptimizerFact) -> float:
-    """The share of the last step that is repeated in the next: SGD's momentum, Adam's first beta."""
-    found = [0.0]
-    for group in optimizer.groups:
-        given, betas = group.settings.get("momentum"), group.settings.get("betas")
-        found.append(float(given) if isinstance(given, int | float) else 0.0)
-        found.append(float(betas[0]) if isinstance(betas, list | tuple) and betas else 0.0)
-    return max(found)
-
-
 def lowest_usual(optimizer: OptimizerFact) -> float:
     """The lowest rate with which networks are commonly trained from scratch."""
     if optimizer.kind == "SGD":
         return 1e-3 if momentum(optimizer) >= 0.8 else 1e-2
-    return 1e-4 if optimizer.kind in _ADAPTIVE else 1e-3
+    return 1e-4 if optimizer.kind in ADAPTIVE else 1e-3
 
 
 def rounded(value: float) -> float:
@@ -136,3 +115,18 @@ def at_most(evidence: Iterable[Evidence], total: float) -> list[Evidence]:
     return [
         replace(item, weight=item.weight * total / favour) if item.weight > 0 else item for item in reasons
     ]
+
+
+def beside_fact(fact: float, evidence: Iterable[Evidence], against: Iterable[Evidence]) -> list[Evidence]:
+    """All reasons together, where `fact` of the weight in favour stands by itself.
+
+    A rival explains what was observed, so what it takes away is at most what the observations give; a value far outside of its
+    range stays a mistake whatever else is wrong.
+    """
+    reasons, rivals = list(evidence), list(against)
+    observed = sum(item.weight for item in reasons if item.weight > 0) - fact
+    taken = -sum(item.weight for item in rivals)
+    if fact <= 0 or taken <= observed:
+        return reasons + rivals
+    share = max(0.0, observed) / taken
+    return reasons + [replace(item, weight=item.weight * share) for item in rivals]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from netmend.lint.of_run import findings_of_run
 from netmend.localise import diagnose
 from netmend.localise.source import Sources
 from netmend.repair.budget import Budget
@@ -130,7 +131,7 @@ class Problem:
         return relocated(read_trace(Path(outcome.run)), outcome)
 
     def diagnosis(self, trace: Trace) -> Diagnosis:
-        return diagnose(trace)
+        return diagnose(trace, findings=findings_of_run(trace.run))
 
     def sources(self, trace: Trace) -> Sources:
         return Sources(trace.run.working_directory, trace.run.script)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
-from netmend.diagnose.measures.data import batch_size
+from netmend.diagnose.measures.data import batch_size, training_loader
 from netmend.unit import Run, threshold
 from netmend.vocabulary import LoaderFact, ModuleFact, Symptom, Trace
 
@@ -34,7 +34,7 @@ class BatchTooSmall:
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         size = batch_size(trace)
-        if size is None or size < 1:
+        if size is None or size < 1 or self._among_larger(trace, size):
             return
         normed = any(
             layer.kind.startswith("BatchNorm") and layer.order is not None for layer in trace.layers()
@@ -50,6 +50,12 @@ class BatchTooSmall:
             limit=float(limit),
             detail={"normed": normed, "size": size},
         )
+
+    @staticmethod
+    def _among_larger(trace: Trace, size: int) -> bool:
+        """Several inputs of different length in every step (a condition at one point beside many samples): no batch size."""
+        sizes = [batch.size for batch in trace.batches if batch.phase == "training"]
+        return training_loader(trace) is None and sum(other > 4 * size for other in sizes) > 0.1 * len(sizes)
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run("four samples without batch statistics", _trace(4, "LayerNorm")),

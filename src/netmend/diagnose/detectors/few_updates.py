@@ -38,7 +38,9 @@ class FewUpdates:
     least_size: int = threshold(
         200, "convention", "samples in a batch; smaller sets are commonly taken whole"
     )
-    least_epochs: float = threshold(3, "convention", "passes over the data that should have been enough")
+    least_epochs: float = threshold(
+        1.9, "convention", "passes over the data: smaller batches would have given more updates"
+    )
     least_relative: float = threshold(0.35, "convention", "a run that learned does not need more updates")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:

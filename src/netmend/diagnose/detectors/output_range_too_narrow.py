@@ -14,7 +14,8 @@ from netmend.unit import Run, threshold
 from netmend.vocabulary import Symptom, Table, TargetFact, Trace
 
 _SHARES = ("binary_cross_entropy", "mse_loss", "l1_loss")
-_BOUNDED = ("sigmoid", "hardsigmoid", "tanh", "hardtanh")
+_BOUNDED = ("sigmoid", "hardsigmoid", "tanh", "hardtanh", "softsign")
+_MARGINS = ("multi_margin_loss", "multilabel_margin_loss")  # ask for scores that differ by 1
 
 
 @register
@@ -87,10 +88,14 @@ class OutputRangeTooNarrow:
             message = f"`{criterion}` was given scores made by {function}, never below 0: the answer can never be less likely than one half."
             return "cut scores", message, None
         if function in _BOUNDED and (
-            criterion in CLASS_SCORES or (criterion in YES_NO_SCORES and function in ("tanh", "hardtanh"))
+            criterion in CLASS_SCORES
+            or (criterion in YES_NO_SCORES and function in ("tanh", "hardtanh", "softsign"))
         ):
             low, high = head.given.minimum, head.given.maximum
             message = f"`{criterion}` was given scores that {function} squeezes into a narrow range ({low:.3g}..{high:.3g} in the first batch)."
+            return "bounded scores", message, None
+        if criterion in _MARGINS and function in (*_BOUNDED, "softmax"):
+            message = f"`{criterion}` asks for scores that differ by 1 or more, but was given what {function} squeezes into a range of that size."
             return "bounded scores", message, None
         return None
 

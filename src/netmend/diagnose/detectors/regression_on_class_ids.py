@@ -46,7 +46,7 @@ class RegressionOnClassIds:
     )
     least_samples: int = threshold(12, "convention", "per id: fewer do not show how often it occurs")
     least_classes: int = threshold(
-        10, "convention", "the answer that matters is one of so many; with few classes that costs little"
+        3, "convention", "the answer that matters is one of so many; with two that costs nothing"
     )
     poor_fit: float = threshold(
         0.6,
@@ -68,7 +68,12 @@ class RegressionOnClassIds:
                 observed=observed,
                 limit=self.evenness_limit if what == "ids" else None,
                 site=head.loss.created or head.loss.called,
-                detail={"what": what, "classes": len(label_counts(trace)), "loss": head.loss.name},
+                detail={
+                    "what": what,
+                    "classes": len(label_counts(trace)),
+                    "width": head.width or 0,
+                    "loss": head.loss.name,
+                },
             )
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from netmend.diagnose.measures.chain import chain
 from netmend.vocabulary import LossFact, ModuleFact, OperandFact, Trace
 
 REAL = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "gaussian_nll_loss")
@@ -89,6 +90,7 @@ _IMAGES = {
     "hardsigmoid": (0.0, 1.0),
     "softmax": (0.0, 1.0),
     "tanh": (-1.0, 1.0),
+    "softsign": (-1.0, 1.0),
     "relu": (0.0, math.inf),
     "softplus": (0.0, math.inf),
     "exp": (0.0, math.inf),
@@ -133,7 +135,18 @@ class Head:
 @lru_cache(maxsize=16)
 def heads(trace: Trace) -> tuple[Head, ...]:
     """The losses that are minimised, alone or as terms of an objective, and whose operands were seen."""
-    return tuple(head for loss in minimised(trace) if (head := _head(loss)) is not None)
+    found = (head for loss in minimised(trace) if (head := _head(loss)) is not None)
+    return tuple(replace(head, made_by=("softsign",)) if _softsign(trace, head) else head for head in found)
+
+
+def _softsign(trace: Trace, head: Head) -> bool:
+    """x / (1 + |x|) is a division like any other in the graph: the model's last operation tells, and the range agrees."""
+    nodes = [name for node in head.given.path if (name := node_name(node)) not in _SHAPE]
+    if nodes[:1] != ["Div"] or head.given.minimum is None or head.given.maximum is None:
+        return False
+    ends = {link.model: link for link in chain(trace)}
+    inside = head.given.minimum > -1.0 and head.given.maximum < 1.0
+    return inside and any(link.function == "softsign" for link in ends.values())
 
 
 def minimised(trace: Trace) -> Iterator[LossFact]:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors.batch_too_small import BatchTooSmall as Detector
-from netmend.diagnose.measures.data import training_loader
+from netmend.diagnose.measures.data import training_loader, training_samples
 from netmend.diagnose.measures.objective import objective
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, STRONG, fault, for_symptom, register
+from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.data_origin import loader_site
 from netmend.localise.follow import argument_origin
 from netmend.unit import Run, threshold
@@ -32,10 +32,18 @@ class BatchTooSmall:
         0.3, "convention", "a program that learns as well as that is not hindered"
     )
 
+    poor_relative: float = threshold(0.5, "convention", "a loss that high at the end was hardly learned")
+
+    least_samples: int = threshold(50, "convention", "samples of which single ones are drawn")
+
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D313"):
             normed = bool(symptom.detail.get("normed"))
-            evidence = [for_symptom(symptom, STRONG + FAIR if normed else FAIR)]
+            # One sample that is the whole set (a condition at a point) is no batch.
+            alone = (
+                symptom.detail.get("size") == 1 and (training_samples(case.trace) or 0) >= self.least_samples
+            )
+            evidence = [for_symptom(symptom, STRONG + FAIR if normed else FAIR + WEAK if alone else FAIR)]
             for code in ("D503", "D502", "D501", "D504", "D605"):
                 if (found := case.first(code)) is not None:
                     evidence.append(for_symptom(found, FAIR))
@@ -47,6 +55,11 @@ class BatchTooSmall:
             ):
                 evidence.append(
                     Evidence(f"The program learns all the same ({course.last_relative:.2f}).", -STRONG)
+                )
+            reached = None if course is None else course.last_relative
+            if alone and reached is not None and reached > self.poor_relative:
+                evidence.append(
+                    Evidence(f"The loss ended at {reached:.2f} times that of the best constant answer.", WEAK)
                 )
             loader = training_loader(case.trace)
             origin = argument_origin(

@@ -20,8 +20,8 @@ from netmend.vocabulary import Fault, Symptom
 class DropoutAlwaysOn:
     """Dropout does not follow the model's mode: it stays on in evaluation.
 
-    `F.dropout(x)` drops unless it is told otherwise, and a `nn.Dropout` made inside forward() starts in train mode each time; `model.eval()`
-    reaches neither.
+    `F.dropout(x)` drops unless it is told otherwise, `F.scaled_dot_product_attention` whenever it is given a rate, and a `nn.Dropout` made inside
+    forward() starts in train mode each time; `model.eval()` reaches none of them.
     Pass `training=self.training`, or create the layer once in `__init__`.
     """
 
@@ -38,7 +38,9 @@ class DropoutAlwaysOn:
                 site=symptom.site,
                 summary=symptom.message,
                 reason="Every evaluation and every use of the trained model works with random parts of it missing.",
-                remedy="Pass `training=self.training` to the dropout function, or use an `nn.Dropout` created in `__init__`.",
+                remedy="Give the attention function a `dropout_p` of 0.0 unless `self.training` holds."
+                if "attention" in symptom.component
+                else "Pass `training=self.training` to the dropout function, or use an `nn.Dropout` created in `__init__`.",
                 refutation="Dropout that is kept on purpose, to measure uncertainty.",
                 explains=("D205", "D506", "D509"),
             )

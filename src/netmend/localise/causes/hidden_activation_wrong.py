@@ -17,7 +17,7 @@ from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, ModuleFact, Symptom
 
 _DEEP = "Linear(10,32) Sigmoid " + "Linear(32,32) Sigmoid " * 5 + "Linear(32,4)"
-_EXPLAINS = ("D102", "D105", "D106", "D109", "D114", "D119", "D501", "D504", "D505", "D508", "D511")
+_EXPLAINS = ("D102", "D105", "D106", "D126", "D109", "D114", "D119", "D501", "D504", "D505", "D508", "D511")
 _RIVALS = {
     "D302": "The inputs are badly scaled.",
     "D111": "The weights start symmetric.",
@@ -47,10 +47,11 @@ class HiddenActivationWrong:
             evidence = [for_symptom(symptom, weight), *harm(case), *relief(case, 2 * STRONG)]
             yield self._fault(case, symptom, evidence, "softmax", symptom.component)
         squashing = mostly(case.trace, SIGMOIDS)
-        for symptom in case.of("D106")[:1]:
+        for symptom in (case.of("D106") or case.of("D126"))[:1]:
             if squashing is not None:
                 evidence = [
                     for_symptom(symptom, STRONG + WEAK),
+                    *(for_symptom(s, WEAK) for s in case.of("D126")[:1] if s is not symptom),
                     *harm(case),
                     *against,
                     *relief(case, 2 * STRONG),

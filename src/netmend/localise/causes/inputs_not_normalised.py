@@ -10,7 +10,7 @@ from netmend.diagnose.detectors.input_badly_scaled import InputBadlyScaled
 from netmend.diagnose.measures.examples import flat, run_with
 from netmend.diagnose.measures.objective import objective
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, STRONG, fault, for_symptom, register
+from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.data_origin import input_origin
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, Trace
@@ -48,6 +48,7 @@ class InputsNotNormalised:
     good_relative: float = threshold(
         0.25, "convention", "a program that learns as well as that is not hindered"
     )
+    poor_relative: float = threshold(0.35, "convention", "a loss this high at the end leaves much to learn")
     large_factor: float = threshold(4.0, "convention", "times the limit from which size alone weighs more")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
@@ -67,7 +68,8 @@ class InputsNotNormalised:
                     Evidence(f"The program learns all the same ({course.last_relative:.2f}).", -2 * STRONG)
                 )
             elif not harm:
-                evidence.append(Evidence("Nothing shows that this hurts.", -STRONG))
+                poor = course is not None and (course.last_relative or 0.0) > self.poor_relative
+                evidence.append(Evidence("Nothing shows that this hurts.", -WEAK if poor else -STRONG))
             yield fault(
                 self.code,
                 evidence,

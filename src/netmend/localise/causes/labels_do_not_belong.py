@@ -50,6 +50,8 @@ class LabelsDoNotBelong:
                 evidence.append(
                     Evidence("Gradients, updates, loss and loop all look as they should.", FAIR + WEAK)
                 )
+        if memorised is None and case.has("D512", "D505"):
+            evidence.append(Evidence("Training was too short to tell.", -STRONG))
         samples = training_samples(case.trace)
         if memorised is not None and samples is not None and samples <= self.few_samples:
             evidence.append(Evidence(f"There are only {samples} samples to learn from.", -STRONG))

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.diagnose.detectors import frozen_parameters
+from netmend.diagnose.detectors import frozen_late, frozen_parameters, idle_optimizer
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
+from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.effects import NOT_LEARNING, outcome
 from netmend.localise.lines import freezing
 from netmend.unit import Run
@@ -18,15 +18,18 @@ from netmend.vocabulary import Evidence, Fault
 @register
 @dataclass(frozen=True)
 class LayersFrozen:
-    """Layers that should learn are frozen at their random start.
+    """What is frozen is not what was meant: layers that should learn are, or layers that should rest are not.
 
-    Freezing saves time where layers were trained before. Random layers that stay random throw information away.
-    Take the freezing away, or load the weights that were meant to be frozen.
+    Freezing saves time where layers were trained before. Random layers that stay random throw information away, and an optimiser all of whose
+    parameters are frozen does nothing. Freezing inside a model's own train() happens only when train() is called.
+    Freeze the right part, once, before the optimiser is made; load the weights that are to be frozen.
     """
 
     code: ClassVar[str] = "LOOP-FREEZE"
 
     def accuse(self, case: Case) -> Iterator[Fault]:
+        yield from self._all_that_is_trained(case)
+        yield from self._too_late(case)
         for symptom in case.of("D220"):
             layers = list(symptom.detail["layers"])
             evidence = [for_symptom(symptom, WEAK), *outcome(case, bad=FAIR + WEAK, good=-STRONG)]
@@ -54,4 +57,42 @@ class LayersFrozen:
                 explains=(*NOT_LEARNING, "D120"),
             )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = frozen_parameters.FrozenParameters.FAULTY
+    def _all_that_is_trained(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D228"):
+            frozen = list(symptom.detail["frozen"])
+            if len(frozen) != symptom.detail["count"]:
+                continue
+            words = tuple(part for name in frozen for part in name.split(".")[1:2])
+            yield fault(
+                self.code,
+                [for_symptom(symptom, PROVEN + FAIR)],
+                component=frozen[0].rpartition(".")[0],
+                site=freezing(case.sources, case.trace.run.script, words) or symptom.site,
+                summary=symptom.message,
+                reason="Nothing that the optimiser could change is left to be trained; what still moves are running averages.",
+                remedy=f"Let the parameters that `{symptom.component}` holds require gradients: freeze first, then make or thaw the part "
+                "that is to be trained.",
+                refutation="An optimiser that is kept for a later part of the program.",
+                related=[symptom.site],
+                explains=(*NOT_LEARNING, "D213", "D214", "D220", "D502"),
+            )
+
+    def _too_late(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D230"):
+            name = symptom.detail["class"]
+            yield fault(
+                self.code,
+                [for_symptom(symptom, PROVEN)],
+                component=symptom.component,
+                site=symptom.site,
+                summary=symptom.message,
+                reason=f"A new model is in training mode already; nothing calls `{name}.train()`, so what it freezes was trained.",
+                remedy=f"Freeze in the `__init__` of {name} too, or call `train()` before the first step.",
+                refutation="Parts that are meant to be trained first and frozen later.",
+            )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        *frozen_parameters.FrozenParameters.FAULTY,
+        *idle_optimizer.IdleOptimizer.FAULTY[:1],
+        *frozen_late.FrozenLate.FAULTY,
+    )

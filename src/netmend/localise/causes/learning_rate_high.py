@@ -17,7 +17,7 @@ from netmend.diagnose.measures.start import start
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.outcome import level, rivals
-from netmend.localise.rates import at_most, better_rate, highest_rate, momentum, setting
+from netmend.localise.rates import at_most, beside_fact, better_rate, highest_rate, momentum, setting
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, OptimizerFact
 
@@ -43,17 +43,22 @@ _RIVALS = {
     "D112": "The weights start at a wrong scale.",
     "D113": "The biases start far off.",
     "D117": "Regularisation is stronger than the data.",
-    "D201": "Gradients are not cleared.",
-    "D203": "Steps are made before the gradients are there.",
-    "D208": "Gradients of several batches are added up without being averaged.",
     "D301": "The inputs hold non-finite values.",
     "D302": "The inputs are badly scaled.",
     "D305": "The targets are badly scaled.",
-    "D308": "The data comes sorted, which makes the loss jump.",
-    "D313": "The batches are very small.",
     "D412": "The loss is far off before any step.",
     "D409": "The loss has no lower bound.",
     "D410": "The loss is summed over the batch.",
+}
+
+
+# Loops and batches that make steps too large or the loss jump at any rate: all that was observed is their doing.
+_ACCOUNTED_FOR = {
+    "D201": "Gradients are not cleared.",
+    "D203": "Steps are made before the gradients are there.",
+    "D208": "Gradients of several batches are added up without being averaged.",
+    "D308": "The data comes sorted, which makes the loss jump.",
+    "D313": "The batches are very small.",
 }
 
 
@@ -105,7 +110,14 @@ class LearningRateHigh:
             too_large = [*self._steps(case, motion), *(for_symptom(s, STRONG) for s in overflow)]
             harm = self._harm(case, sure=sum(item.weight for item in too_large) >= STRONG)
             if too_large and (harm or overflow):
-                evidence = at_most([*too_large, *harm], self.most) + self._against(case, optimizer)
+                odd = [
+                    for_symptom(s, STRONG)
+                    for s in case.of("D125")
+                    if s.component == motion.optimizer and s.detail.get("direction") == "high"
+                ]
+                fact = sum(item.weight for item in odd)
+                weighed = [*odd, *at_most([*too_large, *harm], self.most - fact)]
+                evidence = beside_fact(fact, weighed, self._against(case, optimizer))
                 yield self._fault(case, motion, optimizer, evidence)
 
     def _steps(self, case: Case, motion: Motion) -> Iterator[Evidence]:
@@ -160,7 +172,7 @@ class LearningRateHigh:
         return self.good_after_wild_start if wild else self.good_relative
 
     def _against(self, case: Case, optimizer: OptimizerFact | None) -> list[Evidence]:
-        found = rivals(case, _RIVALS)
+        found = rivals(case, _RIVALS) + rivals(case, _ACCOUNTED_FOR, 2 * STRONG)
         reached, begun = level(case), start(case.trace)
         if optimizer is not None and momentum(optimizer) >= self.high_momentum:
             found.append(

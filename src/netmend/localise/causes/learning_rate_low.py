@@ -11,7 +11,7 @@ from netmend.diagnose.measures.motion import Motion, motions
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.outcome import rivals
-from netmend.localise.rates import at_most, better_rate, highest_rate, lowest_usual, setting
+from netmend.localise.rates import at_most, beside_fact, better_rate, highest_rate, lowest_usual, setting
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, OptimizerFact
 
@@ -49,6 +49,11 @@ class LearningRateLow:
     def accuse(self, case: Case) -> Iterator[Fault]:
         for motion in motions(case.trace):
             low = next((s for s in case.of("D102") if s.component == motion.optimizer), None)
+            odd = [
+                for_symptom(s, STRONG)
+                for s in case.of("D125")
+                if s.component == motion.optimizer and s.detail.get("direction") == "low"
+            ]
             outcomes = [for_symptom(outcome, _OUTCOMES[outcome.code]) for outcome in case.of(*_OUTCOMES)]
             if low is not None:
                 evidence = [for_symptom(low, STRONG + FAIR), *outcomes]
@@ -62,11 +67,15 @@ class LearningRateLow:
             ):
                 text = f"Each step changed the weights by {motion.usual:.1g} of their size."
                 evidence = [Evidence(text, FAIR), *outcomes]
+            elif odd:
+                evidence = [*outcomes]
             else:
                 continue
             against = rivals(case, _RIVALS)
             optimizer = case.trace.get(OptimizerFact, motion.optimizer)
-            yield self._fault(case, motion, optimizer, at_most(evidence, self.most) + against)
+            fact = sum(item.weight for item in odd)
+            weighed = [*odd, *at_most(evidence, self.most - fact)]
+            yield self._fault(case, motion, optimizer, beside_fact(fact, weighed, against))
 
     def _unusual(self, case: Case, motion: Motion) -> bool:
         """A rate that hardly anybody uses, and small steps."""

@@ -73,7 +73,11 @@ class LossDoesNotFit:
             )
         if what == "exclusive":
             return (
-                [for_symptom(symptom, STRONG + WEAK)],
+                [
+                    for_symptom(
+                        symptom, STRONG + WEAK if int(symptom.detail.get("width", 0)) >= 10 else STRONG
+                    )
+                ],
                 "Nearly all of the answers are easy noes, so the one that matters is a small part of the gradient.",
                 "Use `CrossEntropyLoss` with class ids instead of {line}: it lets the classes compete.",
                 "Samples that may have several classes or none.",

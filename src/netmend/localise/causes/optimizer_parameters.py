@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from netmend.diagnose.detectors import parameters_without_optimizer
+from netmend.diagnose.detectors import idle_optimizer, parameters_without_optimizer, step_skips_parameters
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.effects import NOT_LEARNING, UNSTABLE, outcome
@@ -17,15 +17,18 @@ from netmend.vocabulary import Evidence, Fault, Symptom
 @register
 @dataclass(frozen=True)
 class OptimizerParameters:
-    """The optimiser does not hold the parameters that should be trained.
+    """The optimiser does not hold, or its step does not reach, the parameters that should be trained.
 
-    Parameters that no optimiser holds stay at their random start, although gradients are computed for them.
+    Parameters that no optimiser holds stay at their random start, although gradients are computed for them; the same holds for
+    those that its step passes over.
     Give the optimiser the parameters of the whole model, and create it after the model is final.
     """
 
     code: ClassVar[str] = "OPT-PARAMS"
 
     def accuse(self, case: Case) -> Iterator[Fault]:
+        yield from self._idle(case)
+        yield from self._passed_over(case)
         for symptom in case.of("D213"):
             detail = symptom.detail
             optimizer = next((o for o in case.trace.optimizers if o.created == symptom.site), None)
@@ -48,6 +51,42 @@ class OptimizerParameters:
                 explains=(*NOT_LEARNING, *UNSTABLE, "D412"),
             )
 
+    def _idle(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D228"):
+            if len(symptom.detail["frozen"]) == symptom.detail["count"]:
+                continue  # layers_frozen tells where
+            yield fault(
+                self.code,
+                [for_symptom(symptom, PROVEN)],
+                component=symptom.component,
+                site=symptom.site,
+                summary=symptom.message,
+                reason="What the model computes with are other tensors, or does not depend on these: every step changes nothing.",
+                remedy=f"Create `{symptom.component}` last, with the parameters of the model as it is trained: after wrapping, "
+                "sharding, moving or replacing parts of it.",
+                refutation="An optimiser whose part of the program has not begun yet.",
+                explains=(*NOT_LEARNING, "D213", "D214", "D215", "D216"),
+            )
+
+    def _passed_over(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D229"):
+            detail = symptom.detail
+            since = "" if detail["always"] else f" from step {(symptom.first_step or 0) + 1} on"
+            yield fault(
+                "LOOP-STEP",
+                [for_symptom(symptom, PROVEN + WEAK)],
+                component=symptom.component,
+                site=detail["created"] or symptom.site,
+                summary=symptom.message,
+                reason=f"Layers such as {detail['layers'][0]} stand still{since} while the rest is trained around them.",
+                remedy=f"Compare `{detail['optimizer']}` with `torch.optim.Adam` or `SGD` on the same parameters: {detail['kind']} loses "
+                "their updates. Look for a list of parameters made once, and for in-place writes to copies (tensors that are not "
+                "contiguous).",
+                refutation="An optimiser that leaves these parameters alone on purpose.",
+                related=[symptom.site],
+                explains=(*NOT_LEARNING, "D108", "D215"),
+            )
+
     def _evidence(self, symptom: Symptom, replaced: bool) -> Iterator[Evidence]:
         detail = symptom.detail
         if replaced:
@@ -68,4 +107,8 @@ class OptimizerParameters:
         if detail["copied"]:
             yield Evidence("They start as a copy of another network.", -STRONG)
 
-    FAULTY: ClassVar[tuple[Run, ...]] = parameters_without_optimizer.ParametersWithoutOptimizer.FAULTY
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        *parameters_without_optimizer.ParametersWithoutOptimizer.FAULTY,
+        *idle_optimizer.IdleOptimizer.FAULTY[1:],
+        *(replace(run, code="LOOP-STEP") for run in step_skips_parameters.StepSkipsParameters.FAULTY),
+    )

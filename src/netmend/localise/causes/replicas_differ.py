@@ -10,7 +10,7 @@ from netmend.diagnose.detectors import replica_desync
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, fault, for_symptom, register
 from netmend.unit import Run
-from netmend.vocabulary import Fault
+from netmend.vocabulary import Fault, Site
 
 
 @register
@@ -30,7 +30,7 @@ class ReplicasDiffer:
                 self.code,
                 [for_symptom(symptom, PROVEN)],
                 component=symptom.component,
-                site=symptom.site,
+                site=symptom.site or _raw_call(case, symptom.component),
                 summary=symptom.message,
                 reason="Each process trains a model of its own on a part of the data.",
                 remedy="Wrap the model in `DistributedDataParallel`, and call the wrapper in the training loop.",
@@ -38,3 +38,10 @@ class ReplicasDiffer:
             )
 
     FAULTY: ClassVar[tuple[Run, ...]] = replica_desync.ReplicaDesync.FAULTY
+
+
+def _raw_call(case: Case, parameter: str) -> Site | None:
+    """Where the model that owns a parameter is called: without its wrapper, if it has none."""
+    owners = [model for model in case.trace.models if parameter.startswith(f"{model.name}.")]
+    bare = next((model for model in owners if model.wrapper is None), None)
+    return bare.called or bare.created if bare is not None else None

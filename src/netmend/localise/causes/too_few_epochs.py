@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.diagnose.detectors.short_training import ShortTraining
 from netmend.diagnose.detectors.still_falling import StillFalling
 from netmend.diagnose.measures.data import epochs
 from netmend.diagnose.measures.loop import usual_site
@@ -13,7 +14,7 @@ from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.loops import epoch_loop
 from netmend.unit import Run, threshold
-from netmend.vocabulary import Evidence, Fault
+from netmend.vocabulary import Evidence, Fault, Symptom
 
 
 @register
@@ -36,6 +37,13 @@ class TooFewEpochs:
         passes, steps = epochs(case.trace), case.trace.run.steps
         # A straight line means the same when there were hardly any steps: the curve had no time to bend.
         brief = steps <= self.few_steps and passes is not None and passes <= self.few_epochs
+        short = case.first("D512")
+        if short is not None:
+            # Without a number of passes and without a loop over epochs it may be a stream, or a few steps on purpose.
+            known = passes is not None or epoch_loop(case.sources, case.trace) is not None
+            weight = STRONG if known else FAIR + WEAK / 2
+            yield self._fault(case, short, [for_symptom(short, weight), *self._still_falling(case)])
+            return
         for symptom in (case.of("D505") or (case.of("D508") if brief else ()))[:1]:
             # Alone it is not enough: a short program may have been meant to show no more.
             evidence = [for_symptom(symptom, FAIR + WEAK / 2)]
@@ -47,18 +55,26 @@ class TooFewEpochs:
                 evidence.append(Evidence(f"There were {steps} updates, which is not few.", -FAIR))
             if slow := case.first("D102", *(() if brief else ("D508",))):
                 evidence.append(Evidence("The steps themselves are very small.", -STRONG, slow.code))
-            loop = epoch_loop(case.sources, case.trace)
-            site = usual_site(case.trace, "step") if loop is None else loop.count
-            yield fault(
-                self.code,
-                evidence,
-                component="training loop",
-                site=site,
-                summary=symptom.message,
-                reason="Training ends in the middle of learning, so weights and figures are those of an unfinished run.",
-                remedy="Train at least twice as long, and go on doubling until the loss no longer falls.",
-                refutation="The loss stays where it is when the number of epochs is doubled.",
-                related=() if loop is None else (loop.loop,),
-            )
+            yield self._fault(case, symptom, evidence)
 
-    FAULTY: ClassVar[tuple[Run, ...]] = StillFalling.FAULTY
+    @staticmethod
+    def _still_falling(case: Case) -> list[Evidence]:
+        """A loss that was still falling when it ended says the same once more."""
+        return [for_symptom(symptom, WEAK) for symptom in case.of("D505")[:1]]
+
+    def _fault(self, case: Case, symptom: Symptom, evidence: list[Evidence]) -> Fault:
+        loop = epoch_loop(case.sources, case.trace)
+        site = usual_site(case.trace, "step") if loop is None else loop.count
+        return fault(
+            self.code,
+            evidence,
+            component="training loop",
+            site=site,
+            summary=symptom.message,
+            reason="Training ends in the middle of learning, so weights and figures are those of an unfinished run.",
+            remedy="Train at least twice as long, and go on doubling until the loss no longer falls.",
+            refutation="The loss stays where it is when the number of epochs is doubled.",
+            related=() if loop is None else (loop.loop,),
+        )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = (*StillFalling.FAULTY, *ShortTraining.FAULTY[:1])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors.init_symmetric import InitSymmetric
+from netmend.diagnose.detectors.initialised_again import InitialisedAgain
 from netmend.diagnose.measures.chain import SQUASHING, mostly
 from netmend.diagnose.measures.examples import flat
 from netmend.diagnose.measures.net_examples import net_run
@@ -39,6 +40,7 @@ class WeightsStartBadly:
     )
 
     def accuse(self, case: Case) -> Iterator[Fault]:
+        yield from self._again(case)
         symmetric = case.of("D111")
         for symptom in symmetric[:1]:
             base = self.symmetric_weight if symptom.detail.get("partner") else FAIR
@@ -61,6 +63,21 @@ class WeightsStartBadly:
                 case,
                 symptom,
                 [for_symptom(symptom, FAIR + WEAK), *dead, *harm(case), *relief(case, 2 * STRONG)],
+            )
+
+    def _again(self, case: Case) -> Iterator[Fault]:
+        """Written several times by one line: the last one to write decides."""
+        for symptom in case.of("D123"):
+            yield fault(
+                self.code,
+                [for_symptom(symptom, STRONG + FAIR)],
+                component=symptom.component,
+                site=symptom.site,
+                summary=symptom.message,
+                reason="Every call throws the values before away, so which rule holds in the end is a matter of the order, and building the "
+                "model takes longer.",
+                remedy="Walk through a module's own parameters only (`parameters(recurse=False)`), or do it once for the whole model.",
+                refutation="Parameters that several modules share.",
             )
 
     def _fault(self, case: Case, symptom: Symptom, evidence: list[Evidence]) -> Fault:
@@ -93,6 +110,7 @@ class WeightsStartBadly:
 
     FAULTY: ClassVar[tuple[Run, ...]] = (
         *InitSymmetric.FAULTY,
+        *InitialisedAgain.FAULTY,
         Run("far too large", net_run(losses=flat(200, 30.0, 5.0), gain={2: 8.0, 4: 8.0})),
     )
 

@@ -1,0 +1,1 @@
+"""`netmend bench`: published fault-localisation benchmarks, run and scored by one command."""

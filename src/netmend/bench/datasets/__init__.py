@@ -1,0 +1,1 @@
+"""Data of the benchmark programs: fetched or generated once, kept as plain arrays (never pickled)."""

@@ -1,0 +1,102 @@
+"""D125 RateOutOfRange."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detector import register
+from netmend.diagnose.measures.examples import falling, flat
+from netmend.diagnose.measures.motion import Motion, motions
+from netmend.diagnose.measures.net_examples import net_run
+from netmend.diagnose.measures.objective import objective
+from netmend.diagnose.measures.rates import highest_rate, momentum, usual_range
+from netmend.unit import Run, threshold
+from netmend.vocabulary import OptimizerFact, Symptom, Trace
+
+
+@register
+@dataclass(frozen=True)
+class RateOutOfRange:
+    """The learning rate lies outside the range its optimiser is used with, its steps show it, and little was learned.
+
+    A rate that hardly anybody uses is a mistake of its own even where something else is wrong as well: mending only the other leaves steps that are
+    too small or too large. A program that learns well with an odd rate is left alone; so is one whose steps are ordinary (a summed loss, large gradients).
+    """
+
+    code: ClassVar[str] = "D125"
+
+    small_step: float = threshold(
+        3e-3,
+        "calibrated",
+        "highest relative update; healthy programs that learn from scratch come above 5e-3",
+    )
+    large_step: float = threshold(
+        0.2, "calibrated", "highest relative update; healthy programs that learned little stay below 0.1"
+    )
+    poor_relative: float = threshold(0.6, "convention", "a loss that high at the end was hardly learned")
+    unseen_travel: float = threshold(
+        0.06,
+        "convention",
+        "where progress cannot be judged: the distance that all steps together could reach",
+    )
+    most_fall: float = threshold(
+        0.1, "convention", "share of the first loss that is gone, where it has no scale"
+    )
+    least_steps: int = threshold(5, "convention", "fewer steps say nothing")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        for motion in motions(trace):
+            optimizer = trace.get(OptimizerFact, motion.optimizer)
+            usual = None if optimizer is None else usual_range(optimizer)
+            rate = None if optimizer is None else highest_rate(trace, optimizer)
+            if optimizer is None or usual is None or not rate or motion.highest is None:
+                continue
+            low = rate < usual[0] and motion.highest < self.small_step
+            high = rate > usual[1] and motion.highest > self.large_step
+            if not (low or high) or not self._poor(trace, motion, low):
+                continue
+            limit = usual[0] if low else usual[1]
+            pushed = momentum(optimizer)
+            with_momentum = f" with momentum {pushed:g}" if pushed else " without momentum"
+            name = optimizer.kind + (with_momentum if optimizer.kind == "SGD" else "")
+            yield Symptom(
+                self.code,
+                f"`lr={rate:g}` is {'below' if low else 'above'} the {limit:g} that {name} is "
+                f"{'at least' if low else 'at most'} used with, and steps changed the weights by {motion.highest:.2g} of their size at most.",
+                component=motion.optimizer,
+                observed=rate,
+                limit=limit,
+                detail={"direction": "low" if low else "high"},
+            )
+
+    def _poor(self, trace: Trace, motion: Motion, low: bool) -> bool:
+        course = objective(trace)
+        if motion.steps < self.least_steps:
+            return False
+        if course is None:
+            return not low or (motion.travelled or 0.0) < self.unseen_travel
+        if course.last_relative is not None:
+            return course.last_relative >= self.poor_relative
+        return course.fell < self.most_fall
+
+    def extremes(self, trace: Trace) -> Mapping[str, float]:
+        """The largest steps of programs that learned little: both limits are drawn among them."""
+        found = [
+            m.highest for m in motions(trace) if m.highest is not None and self._poor(trace, m, low=True)
+        ]
+        return {"small_step": min(found), "large_step": max(found)} if found else {}
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("a low rate that learns", net_run(losses=falling(200), settings={"lr": 1e-5}, ratio=1e-4)),
+        Run(
+            "a low rate with ordinary steps",
+            net_run(losses=flat(200), optimizer="SGD", settings={"lr": 1e-4}, ratio=0.02),
+        ),
+        Run("the usual rate, nothing learned", net_run(losses=flat(200), ratio=1e-4)),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("Adam with 1e-5", net_run(losses=flat(200), settings={"lr": 1e-5}, ratio=1e-4)),
+        Run("Adam with 0.5", net_run(losses=flat(200), settings={"lr": 0.5}, ratio=0.4)),
+    )

@@ -1,0 +1,104 @@
+"""D512 ShortTraining."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from netmend.diagnose.detector import register
+from netmend.diagnose.measures.data import batch_size, epochs, training_samples
+from netmend.diagnose.measures.examples import falling, flat, run_with
+from netmend.diagnose.measures.objective import objective
+from netmend.unit import Run, threshold
+from netmend.vocabulary import LoaderFact, Symptom, Trace
+
+
+def _trace(losses: list[float], size: int, samples: int) -> Trace:
+    trace = run_with(losses)
+    loader = LoaderFact("loader", samples=samples, batch_size=size, phase="training")
+    run = replace(trace.run, steps=len(losses))
+    return Trace({**trace.facts, "loader": {"loader": loader}, "run": {"example": run}}, trace.tables)
+
+
+@register
+@dataclass(frozen=True)
+class ShortTraining:
+    """The data was gone through only a few times, in few updates, and little was learned.
+
+    Whatever else is wrong, a training from scratch of a few passes and some dozen updates ends before it has begun. Usual causes: a number
+    of epochs left over from trying the program out; batches so large that an epoch is a handful of updates.
+    """
+
+    code: ClassVar[str] = "D512"
+
+    few_passes: float = threshold(
+        5.1,
+        "calibrated",
+        "times that every sample was seen; healthy programs of few updates that learned little: 6",
+    )
+    few_steps: int = threshold(
+        200, "calibrated", "updates; one batch more than that in five passes learns most tasks"
+    )
+    one_pass: float = threshold(
+        1.3, "convention", "every sample seen about once, whatever the number of updates"
+    )
+    few_single: int = threshold(1500, "convention", "updates up to which one pass over the data is short")
+    few_unknown: int = threshold(
+        100, "convention", "updates that are few when the amount of data is not known"
+    )
+    more_passes: float = threshold(10, "convention", "passes that are few where there were that few updates")
+    large_share: float = threshold(
+        0.25, "convention", "of the data in one batch: then the batch is too large"
+    )
+    least_relative: float = threshold(0.5, "convention", "below that of the constant answer much was learned")
+    least_steps: int = threshold(5, "convention", "fewer steps are a try-out, not a training")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        course, steps, passes = objective(trace), trace.run.steps, epochs(trace)
+        if course is None or course.last_relative is None or steps < self.least_steps:
+            return
+        if course.last_relative < self.least_relative or not self._short(steps, passes, self._share(trace)):
+            return
+        seen = "" if passes is None else f" in about {passes:.1f} passes over the data"
+        yield Symptom(
+            self.code,
+            f"There were only {steps} updates{seen}, and the loss ended at {course.last_relative:.2f} times that of the best "
+            f"constant answer.",
+            component=course.loss,
+            observed=float(steps) if passes is None else passes,
+            limit=float(self.few_unknown) if passes is None else self.few_passes,
+            detail={"passes": passes, "steps": steps},
+        )
+
+    @staticmethod
+    def _share(trace: Trace) -> float:
+        """The share of the data that one batch holds."""
+        samples, size = training_samples(trace), batch_size(trace)
+        return size / samples if samples and size else 0.0
+
+    def _short(self, steps: int, passes: float | None, share: float) -> bool:
+        if passes is None:
+            return steps <= self.few_unknown
+        # Less than one pass is a stream, or samples that are looked at several times in one update.
+        once = 0.7 <= passes <= self.one_pass and steps <= self.few_single
+        small = share < self.large_share and steps <= self.few_unknown and passes <= self.more_passes
+        return once or small or (passes <= self.few_passes and steps <= self.few_steps)
+
+    def extremes(self, trace: Trace) -> Mapping[str, float]:
+        """Passes and updates of runs that learned little."""
+        course, passes = objective(trace), epochs(trace)
+        if course is None or passes is None or (course.last_relative or 0.0) < self.least_relative:
+            return {}
+        return {"few_passes": passes, "few_steps": float(trace.run.steps)}
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("few updates that were enough", _trace(falling(60), 32, 960)),
+        Run("many passes", _trace(flat(60), 32, 150)),
+        Run("large batches", _trace(flat(40), 100, 400)),
+        Run("many updates", _trace(flat(400), 32, 3200)),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("two passes", _trace(flat(60, 0.9), 32, 960)),
+        Run("one pass of single samples", _trace(flat(1000, 0.8), 1, 1000)),
+    )

@@ -1,0 +1,152 @@
+"""D229 StepSkipsParameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from netmend.diagnose.detector import register
+from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
+from netmend.diagnose.measures.wiring import Wire, layers_of, wires
+from netmend.unit import Run, threshold
+from netmend.vocabulary import OptimizerFact, Symptom, Table, Trace
+from netmend.vocabulary.table import FloatArray, IntArray
+
+_SKIPPED = Layer("encoder", update=0.0)
+
+
+@register
+@dataclass(frozen=True)
+class StepSkipsParameters:
+    """The optimiser's step leaves parameters exactly as they are although they have gradients; others of its group move.
+
+    These layers stay where they are for the rest of the run, and the loss hardly shows it.
+    Usual causes: a step that was compiled or traced while some gradients were missing, an in-place operation that is lost for tensors of
+    another memory layout, a hand-written optimiser that passes over some parameters.
+    """
+
+    code: ClassVar[str] = "D229"
+
+    least_looks: int = threshold(
+        4, "convention", "closely observed steps in a row with a gradient and without a change, to the last"
+    )
+    least_step: float = threshold(
+        1e-5,
+        "exact",
+        "rate times gradient over weight: a plain step this long is a hundred times what single precision can lose",
+    )
+
+    most_zeros: float = threshold(
+        0.5,
+        "convention",
+        "share of a gradient: large weights of which few rows are used are looked at in part",
+    )
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        held = [wire for wire in wires(trace) if wire.held and wire.fact.trainable and wire.flows]
+        for holder in trace.optimizers:
+            own = [wire for wire in held if wire.holder == holder.name]
+            skipped = [(wire, since) for wire in own if (since := self._since(trace, wire, holder))]
+            still = {wire.name for wire, _ in skipped}
+            moving = {wire.fact.group for wire in own if wire.name not in still and wire.changed}
+            found = [(wire, since) for wire, since in skipped if wire.fact.group in moving]
+            if not found:
+                continue
+            layers = layers_of([wire for wire, _ in found])
+            first = min(since for _, since in found)
+            yield Symptom(
+                self.code,
+                f"`{holder.name}.step()` does not change {len(found)} of the {len(own)} parameters that it holds "
+                f"({', '.join(layers[:3])}{', …' if len(layers) > 3 else ''}), although they have gradients.",
+                component=layers[0],
+                first_step=first - 1,
+                observed=float(len(found)),
+                limit=0.0,
+                site=holder.stepped,
+                detail={
+                    "layers": layers,
+                    "names": [wire.name for wire, _ in found],
+                    "optimizer": holder.name,
+                    "kind": holder.kind,
+                    "created": holder.created,
+                    "always": all(not wire.changed for wire, _ in found),
+                },
+            )
+
+    def _since(self, trace: Trace, wire: Wire, optimizer: OptimizerFact) -> int:
+        """The step (from 1 on) from which the parameter stands still, to its last look; 0 if it does not."""
+        if wire.fact.dtype in ("float16", "bfloat16"):
+            return 0  # updates may be too small for the number format
+        updates, gradients = trace.table("update", wire.name), trace.table("gradient", wire.name)
+        steps, at, known = np.intersect1d(updates.steps, gradients.steps, return_indices=True)
+        sparse = gradients.column("zero_share")[known] > self.most_zeros
+        pushed = (
+            self._lengths(trace, wire, optimizer, steps, gradients.column("rms")[known]) > self.least_step
+        )
+        still = (updates.column("rms")[at] == 0) & pushed & ~sparse
+        moved = np.flatnonzero(~still)
+        begin = int(moved[-1]) + 1 if len(moved) else 0
+        return int(steps[begin]) + 1 if len(steps) - begin >= self.least_looks else 0
+
+    def _lengths(
+        self, trace: Trace, wire: Wire, optimizer: OptimizerFact, steps: IntArray, gradients: FloatArray
+    ) -> FloatArray:
+        """How far the plainest rule, rate times gradient, would have moved the parameter, relative to its size."""
+        group = wire.fact.group or 0
+        settings = optimizer.groups[group].settings if group < len(optimizer.groups) else {}
+        known, rates = trace.table("rate", f"{optimizer.name}[{group}]").known("rate")
+        rate: float | FloatArray = float(settings.get("lr", 0.0) or 0.0)
+        if len(known):  # the one in force at each of the steps
+            rate = rates[np.clip(np.searchsorted(known, steps, side="right") - 1, 0, None)]
+        # Rules that divide by the gradient's own size move by about the rate, however small the gradient is.
+        adaptive = "betas" in settings or "alpha" in settings
+        push = np.where(gradients > 0, 1.0, 0.0) if adaptive else gradients
+        return np.asarray(rate * push / (wire.fact.initial.rms or 1.0), dtype=np.float64)
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("everything moves", trained(optimizer(), *network(Layer("encoder"), Layer("decoder")))),
+        Run(
+            "too little for the number format",
+            trained(optimizer(), *network(replace(_SKIPPED, gradient=1e-9), Layer("decoder"))),
+        ),
+        Run(
+            "a group whose rate is 0",
+            trained(
+                optimizer(),
+                *network(_SKIPPED, Layer("decoder")),
+                Table.of("rate", "optimizer[0]", {0: (0.0,)}),
+            ),
+        ),
+        Run("nothing moves: another fault", trained(optimizer(), *network(_SKIPPED))),
+        Run(
+            "moved again at the end",
+            trained(
+                optimizer(),
+                *network(replace(_SKIPPED, update=None), Layer("decoder")),
+                Table.of(
+                    "update", "model.encoder.weight", {**dict.fromkeys(range(7), (0.0, 0.0)), 7: (0.1, 0.1)}
+                ),
+            ),
+        ),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "one layer is passed over",
+            trained(optimizer(), *network(_SKIPPED, Layer("decoder"), Layer("head")), losses=[0.5] * 40),
+        ),
+        Run(
+            "passed over from some step on",
+            trained(
+                optimizer(),
+                *network(replace(_SKIPPED, update=None), Layer("decoder"), Layer("head")),
+                Table.of(
+                    "update",
+                    "model.encoder.weight",
+                    {0: (0.1, 0.1), 1: (0.1, 0.1), **dict.fromkeys(range(2, 8), (0.0, 0.0))},
+                ),
+            ),
+        ),
+    )

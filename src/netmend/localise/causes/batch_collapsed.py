@@ -1,0 +1,57 @@
+"""HYP-BATCH-IMPL."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detectors import batch_collapsed
+from netmend.localise.case import Case
+from netmend.localise.cause import PROVEN, WEAK, fault, for_symptom, register
+from netmend.localise.effects import NOT_LEARNING
+from netmend.localise.source import Sources, last_name, site_of
+from netmend.unit import Run
+from netmend.vocabulary import Fault, Site
+
+_FLATTENING = ("chain", "from_iterable", "extend")
+
+
+@register
+@dataclass(frozen=True)
+class BatchCollapsed:
+    """The function that puts samples together keeps only one of them.
+
+    The rest of each batch is thrown away without a word: the model sees a small part of the data, in batches of one.
+    Keep one entry per sample until the batch is stacked, and check the first axis of what comes out.
+    """
+
+    code: ClassVar[str] = "HYP-BATCH-IMPL"
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D318"):
+            yield fault(
+                self.code,
+                [for_symptom(symptom, PROVEN + WEAK)],
+                component=symptom.component,
+                site=flattening_line(case.sources, symptom.site) or symptom.site,
+                summary=symptom.message,
+                reason="All samples but one are thrown away before the model sees them.",
+                remedy="Keep one entry per sample in every list that is put together, and stack them in the end.",
+                refutation="A function that sums its samples up on purpose.",
+                related=[symptom.site, symptom.detail.get("loader")],
+                explains=(*NOT_LEARNING, "D307", "D503"),
+            )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = batch_collapsed.BatchCollapsed.FAULTY
+
+
+def flattening_line(sources: Sources, site: Site | None) -> Site | None:
+    """In the function at a line: where the lists of several samples become one list."""
+    function = None if site is None else sources.function_around(site)
+    for node in ast.walk(function) if function is not None and site is not None else ():
+        nested = isinstance(node, ast.ListComp) and len(node.generators) > 1
+        if nested or (isinstance(node, ast.Call) and last_name(node.func) in _FLATTENING):
+            return site_of(site.file, node)  # type: ignore[union-attr,arg-type]
+    return None

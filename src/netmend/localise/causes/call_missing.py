@@ -1,0 +1,76 @@
+"""API-CALL-MISSING."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detectors import norm_not_estimated
+from netmend.localise.case import Case
+from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
+from netmend.localise.effects import ANY, outcome
+from netmend.localise.skipped_initialiser import Initialiser, initialiser_of
+from netmend.unit import Run
+from netmend.vocabulary import Evidence, Fault, Symptom
+
+
+@register
+@dataclass(frozen=True)
+class CallMissing:
+    """Something that must run before training or evaluation has not run.
+
+    A spectrally normalised layer knows the size of its weights only after a training pass; a parameter for which the program has an initialiser
+    keeps its place-holder where that initialiser is skipped.
+    Make the call, or use an interface that does not depend on it.
+    """
+
+    code: ClassVar[str] = "API-CALL-MISSING"
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D231"):
+            yield fault(
+                self.code,
+                [for_symptom(symptom, PROVEN + FAIR)],
+                component=symptom.component,
+                site=symptom.site,
+                summary=symptom.message,
+                reason="Its weights were divided by a number that comes from random vectors, so this evaluation used weights that are "
+                "far too large.",
+                remedy="Use `torch.nn.utils.parametrizations.spectral_norm`, which estimates the norm when it is applied, or make a pass in "
+                "`train()` mode first.",
+                refutation="An evaluation whose result is not used.",
+                explains=ANY,
+            )
+        for symptom in case.of("D124"):
+            initialiser = initialiser_of(
+                case.sources, case.trace.run.script, str(symptom.detail["attribute"])
+            )
+            if initialiser is not None:
+                yield self._skipped(case, symptom, initialiser)
+
+    def _skipped(self, case: Case, symptom: Symptom, initialiser: Initialiser) -> Fault:
+        """A parameter that stands at its place-holder although there is a line that would fill it."""
+        place = initialiser.condition or initialiser.site
+        evidence = [
+            for_symptom(symptom, WEAK),
+            Evidence(f"{initialiser.site.short} would give it other values, but has not run.", STRONG + FAIR),
+            *outcome(case, bad=FAIR, good=-WEAK),
+        ]
+        if initialiser.chosen:
+            evidence.append(Evidence("The other branch deals with it too: it is a choice.", -STRONG - FAIR))
+        name = symptom.component.rpartition(".")[2]
+        return fault(
+            "ARC-INIT-BIAS" if symptom.detail["vector"] else "ARC-INIT-WEIGHT",
+            evidence,
+            component=symptom.component,
+            site=place,
+            summary=f"{symptom.message} Its initialiser in {initialiser.site.short} was skipped.",
+            reason="The values that the layer needs to start from were never put in; it works with a place-holder.",
+            remedy=f"Let the initialiser of `{name}` run in {place.short}, whatever way the model is built.",
+            refutation="A parameter that is meant to start at one value here.",
+            related=[initialiser.site, symptom.site],
+            explains=(*ANY, "D113"),
+        )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = norm_not_estimated.NormNotEstimated.FAULTY

@@ -1,0 +1,163 @@
+"""What `netmend check` found in the source, as evidence: one more reason for an accused cause, or an accusation of its own.
+
+Checking and running are two depths of one reasoning. What both see is surer; what only the source shows is weighed against how the run went: a
+mistake that should keep a program from learning, in a run that learned, is refuted and stays a suspect.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from netmend.localise.case import Case
+from netmend.localise.cause import CAUSES, FAIR, PRIOR, STRONG, confidence, fault
+from netmend.localise.outcome import harm, relief
+from netmend.vocabulary import LEAVES, Advice, Evidence, Fault, Site
+from netmend.vocabulary.finding import Finding
+
+# 125 of 136 findings that were read were right (docs/precision.md): log-odds 2.4. That is where a finding alone should stand.
+ALONE = 2.4
+AGREES = STRONG  # beside what the run shows at the same place
+AGREES_ELSEWHERE = FAIR  # the same cause, at another line
+UNSEEN = FAIR  # watching looks for this cause and did not see it
+REFUTED = 2 * STRONG  # watching measures the very thing, and found it in order
+_ENOUGH_STEPS = 30  # from which measuring says more than reading
+_NEAR = 1  # lines
+
+# Worth knowing, no reason why a run went wrong.
+_ADVICE = (
+    "API-DEPRECATED", "API-USAGE", "GPU-", "LOOP-SEED", "LOOP-WORKER-SEED", "LYR-BIAS", "VAL-METRIC", "VAL-SET-MISSING",
+)  # fmt: skip
+# Wrong even when the loss falls nicely: what is measured, kept or handed on, not whether it learns.
+_WHATEVER_IT_LEARNS = (
+    "VAL-", "PRE-TRAIN-TEST-SKEW", "LOOP-MODE-EVAL", "LYR-DROPOUT-MODE", "TRN-MEM", "TRN-CKPT", "API-RESTORE", "LOOP-NO-GRAD",
+)  # fmt: skip
+# Calls, data and weights that a run shows as they are: read from the source, they may be in code that never ran.
+_MEASURED = (
+    "LOOP-ZERO-GRAD", "LOOP-STEP", "LOOP-BACKWARD", "LOOP-MODE-TRAIN", "API-SHUFFLE-POS", "ARC-INIT-WEIGHT", "ARC-INIT-MULTI",
+    "PRE-MISS-NORM", "PRE-TRAIN-TEST-SKEW", "HYP-LR-HIGH", "HYP-LR-LOW",
+)  # fmt: skip
+# The same mistake seen from two sides: a finding of one is a reason for the other at the same place.
+_SAME = (
+    # Output and loss do not fit each other: which of the two is called wrong is a matter of taste.
+    frozenset(
+        {
+            "LYR-SOFTMAX-EXTRA",
+            "LYR-SOFTMAX-MISSING",
+            "ACT-EXTRA",
+            "ACT-OUT-WRONG",
+            "ACT-OUT-MISSING",
+            "LOS-SELECT",
+            "LOS-CALC",
+        }
+    ),
+    frozenset({"PRE-MISS-NORM", "PRE-MISS-SCALE", "PRE-WRONG-PIXEL"}),
+    frozenset({"OPT-SELECT", "HYP-LR-LOW"}),
+    frozenset({"VAL-SPLIT", "VAL-TEST-LEAK", "VAL-TEST-DUP"}),
+)
+
+
+def with_findings(case: Case, accused: Iterable[Fault]) -> list[Fault]:
+    """Accusations of the run and those of the source, each finding counted once."""
+    faults = list(accused)
+    for finding in case.findings:
+        if finding.cause not in LEAVES or _is(finding.cause, _ADVICE):
+            continue
+        index, weight = _told_already(case, finding, faults)
+        if index is None:
+            faults.append(_of_its_own(case, finding))
+        elif weight:
+            faults[index] = _surer(faults[index], finding, weight)
+    return faults
+
+
+def advised(case: Case) -> Iterator[Advice]:
+    """Findings that are no cause of a bad run, in the words of the rule."""
+    for finding in case.findings:
+        if _is(finding.cause, _ADVICE):
+            yield Advice(finding.code, finding.message, _site(finding))
+
+
+def _told_already(case: Case, finding: Finding, faults: list[Fault]) -> tuple[int | None, float]:
+    """The accusation that a finding belongs to, and what it adds; (None, 0) where there is none."""
+    best: tuple[int | None, float] = (None, 0.0)
+    for index, known in enumerate(faults):
+        here = any(_at(case, place, finding) for place in (known.site, *known.related) if place is not None)
+        same = known.cause == finding.cause
+        if _by_source(known) and same and here:
+            return index, 0.0  # two rules at one line say one thing
+        if not same and not (here and any({known.cause, finding.cause} <= group for group in _SAME)):
+            continue
+        weight = AGREES if here else AGREES_ELSEWHERE
+        if not _by_source(known) and weight > best[1]:
+            best = (index, weight)
+    return best
+
+
+def _surer(known: Fault, finding: Finding, weight: float) -> Fault:
+    evidence = (
+        *known.evidence,
+        Evidence(f"The source shows it too ({finding.code}): {finding.message}", weight),
+    )
+    if any(item.message == evidence[-1].message for item in known.evidence):
+        return known
+    return replace(known, evidence=evidence, confidence=_added(known.confidence, weight))
+
+
+def _added(sure: float, weight: float) -> float:
+    """A confidence with one more reason; causes may have a prior of their own, so the old one is where it starts."""
+    sure = min(0.999, max(0.001, sure))
+    return round(confidence([Evidence("", weight)], prior=math.log(sure / (1 - sure))), 3)
+
+
+def _of_its_own(case: Case, finding: Finding) -> Fault:
+    evidence = [Evidence(f"{finding.message} ({finding.code} of `netmend check`)", ALONE - PRIOR)]
+    if finding.cause in _MEASURED and case.trace.run.steps >= _ENOUGH_STEPS:
+        evidence.append(Evidence("The run was watched for just this, and it was in order.", -REFUTED))
+    elif finding.cause in CAUSES.classes():
+        evidence.append(Evidence("Nothing in the run shows it.", -UNSEEN))
+    if not _is(finding.cause, _WHATEVER_IT_LEARNS):
+        evidence += [*harm(case), *relief(case, 2 * STRONG)]
+        if not harm(case) and not relief(case):
+            evidence.append(Evidence("Nothing in the run shows that it hurts.", -FAIR))
+    title = LEAVES[finding.cause].title
+    fix = finding.fix.title if finding.fix is not None else ""
+    return fault(
+        finding.cause,
+        evidence,
+        component=f"{Path(finding.file).name}:{finding.line}",
+        site=_site(finding),
+        summary=_sentence(finding.message),
+        reason=f"{title[:1].upper()}{title[1:]}.",
+        remedy=_sentence(fix) if fix else f"See `netmend explain {finding.code}`.",
+        refutation="The run is no better when that line is changed.",
+        related=[Site(place.file, place.line) for place in finding.related],
+        # What the run shows is not this finding's doing until somebody has tried: nothing else is explained away by it.
+        explains=(),
+    )
+
+
+def _site(finding: Finding) -> Site:
+    return Site(finding.file, finding.line, finding.column, finding.end_line, finding.end_column)
+
+
+def _at(case: Case, site: Site, finding: Finding) -> bool:
+    if case.sources.path(site.file) != case.sources.path(finding.file):
+        return False
+    return finding.line - _NEAR <= site.line <= max(finding.line, finding.end_line) + _NEAR
+
+
+def _by_source(known: Fault) -> bool:
+    return bool(known.evidence) and known.evidence[0].message.endswith("of `netmend check`)")
+
+
+def _is(cause: str, beginnings: tuple[str, ...]) -> bool:
+    return cause.startswith(beginnings)
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    text = text[:1].upper() + text[1:] if text[:1].isalpha() else text
+    return text if text.endswith((".", "`")) else f"{text}."
