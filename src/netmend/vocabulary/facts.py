@@ -261,7 +261,7 @@ class ProbeFact:
     """The outcome of a small experiment on a copy or a replay: what was tried, and the numbers that came out."""
 
     name: str  # "batch independence@model"
-    what: str  # "batch independence", "affine", "eval determinism", …; see adapters/torch/probes
+    what: str  # "batch independence", "affine", …; see adapters/torch/probes; or what was looked at once: "collation", "worker seeds"
     component: str = ""  # model, module or function it was made on
     step: int = 0
     values: Settings = field(default_factory=dict)

@@ -12,13 +12,15 @@ from torch import Tensor
 from torch.utils.data import DataLoader, RandomSampler, SequentialSampler, WeightedRandomSampler
 from torch.utils.data.dataloader import _BaseDataLoaderIter
 
+from netmend.adapters.torch.collation import Collation
 from netmend.adapters.torch.deferred import Deferred
 from netmend.adapters.torch.eligible import tensors_in
 from netmend.adapters.torch.fingerprint import describe_inputs, describe_targets, hash_samples, summary_of
 from netmend.adapters.torch.guard import RAISED, around, guarded
+from netmend.adapters.torch.worker_seeds import copied_to_workers
 from netmend.observe.naming import name_of
 from netmend.observe.schedule import FULL
-from netmend.vocabulary import BatchPrint, LoaderFact
+from netmend.vocabulary import BatchPrint, LoaderFact, ProbeFact
 
 if TYPE_CHECKING:
     from netmend.adapters.torch.models import Model
@@ -34,6 +36,7 @@ class Data:
         self.session = session
         self.loaders: dict[str, LoaderFact] = {}
         self.deferred = Deferred()
+        self.collation = Collation(session)
         self._loader = ""  # that handed out the latest batch
         self._open: Opening | None = None
         self._hashed = {"training": 0, "evaluation": 0}
@@ -54,9 +57,13 @@ class Data:
             self._epoch(args[0])
 
     def _fetching(self, args: Any, kwargs: Any) -> bool | None:
-        return True if self._loader and self.session.watching() else None
+        if not self._loader or not self.session.watching():
+            return None
+        self.collation.begins(args[0], self._loader)
+        return True
 
     def _fetched(self, token: Any, args: Any, kwargs: Any, result: Any) -> None:
+        self.collation.ends()
         if result is not RAISED:
             self._batch()
 
@@ -69,11 +76,24 @@ class Data:
             name = session.unique_name(name_of(loader, sys._getframe(1), session.sites) or "loader")
             session.names.put(loader, name)
             self.loaders[name] = _loader_fact(session, loader, name)
+            self._worker_seeds(loader, name)
         if self.loaders[name].iterated is None:
             self._store(replace(self.loaders[name], iterated=site))
         self._loader = name
         session.evaluation.data_begins()
         session.recorder.patterns.note("epoch", name, "", site)
+
+    def _worker_seeds(self, loader: Any, name: str) -> None:
+        copied = copied_to_workers(loader)
+        if copied is not None:
+            values = {
+                "workers": loader.num_workers,
+                "kind": copied.kind,
+                "name": copied.name,
+                "owner": copied.owner,
+            }
+            step, what = self.session.recorder.step, "worker seeds"
+            self.session.recorder.fact(ProbeFact(f"{what}@{name}", what, name, step, values, copied.site))
 
     @guarded("DataLoaders")
     def _batch(self) -> None:

@@ -20,6 +20,7 @@ from netmend.adapters.torch.kinds import (
     ACTIVATION_FUNCTIONS,
     CUT_FUNCTIONS,
     DROPOUT_FUNCTIONS,
+    FUSED_ATTENTION,
     NORM_FUNCTIONS,
 )
 from netmend.adapters.torch.patches import hide_from_warnings
@@ -145,6 +146,9 @@ class Functions:
     def _saw_in_forward(self, name: str, args: Any, kwargs: Any, result: Any) -> None:
         session = self.session
         kind = _kind(name)
+        if kind is None and name == FUSED_ATTENTION:
+            rate = _dropout_inside(args, kwargs)
+            kind, kwargs = ("dropout", {**(kwargs or {}), "p": rate}) if rate else (None, kwargs)
         if kind is None or not isinstance(result, (Tensor, float, int)):
             return
         inside = session.layers.innermost
@@ -229,6 +233,12 @@ def _kind(name: str) -> str | None:
     if name in NORM_FUNCTIONS:
         return "norm"
     return "graph cut" if name in CUT_FUNCTIONS else None
+
+
+def _dropout_inside(args: Any, kwargs: Any) -> float:
+    """The rate at which fused attention drops by itself."""
+    rate = (kwargs or {}).get("dropout_p", args[4] if len(args) > 4 else 0.0)
+    return float(rate) if isinstance(rate, int | float) else 0.0
 
 
 def _safe(module: nn.Module) -> bool:

@@ -42,6 +42,7 @@ ACTIVATION_FUNCTIONS = {
     "swish": "silu",
 }
 DROPOUT_FUNCTIONS = ("dropout", "alpha_dropout", "dropout1d", "dropout2d", "dropout3d", "feature_dropout")
+FUSED_ATTENTION = "scaled_dot_product_attention"
 NORM_FUNCTIONS = ("batch_norm", "layer_norm", "instance_norm", "group_norm", "rms_norm", "normalize")
 CUT_FUNCTIONS = (
     "detach",

@@ -189,6 +189,7 @@ class Loop:
             if session.watching():
                 mode = args[1] if len(args) > 1 else kwargs.get("mode", True)
                 self._note("train" if mode else "eval", args[0])
+        session.readiness.switched(args[0])
         self._train_depth += 1
         return True
 

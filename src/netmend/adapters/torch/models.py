@@ -214,6 +214,7 @@ class Models:
             if not model.structure_known:
                 model.input_shapes = tuple(tuple(t.shape) for t in tensors_in((args, kwargs)))
             session.functions.enter_forward(module)
+        session.readiness.entered(model, module, site)
         session.data.looked_at(model, args, kwargs, training=model.training_pass)
         model.entered = perf_counter()
 
@@ -261,8 +262,11 @@ class Models:
                 structure.record_modules(self.session, model, module)
                 model.structure_known = True
                 structure.record_parameters(self.session, model, module, first=False)
+                self.session.initialisers.tell()
 
     def finish(self) -> None:
+        self.session.readiness.resolve()
+        self.session.initialisers.tell()
         for model in self.all:
             module = model.reference()
             if module is not None and not model.structure_known:

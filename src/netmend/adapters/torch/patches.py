@@ -9,7 +9,7 @@ from types import FunctionType
 from typing import Any
 
 _ABSENT = object()
-_HIDDEN = str(Path(__file__).resolve().parents[2] / "importlib" / "_bootstrap" / "wrapper.py")
+HIDDEN = str(Path(__file__).resolve().parents[2] / "importlib" / "_bootstrap" / "wrapper.py")
 
 
 def hide_from_warnings(function: Any) -> None:
@@ -19,7 +19,7 @@ def hide_from_warnings(function: Any) -> None:
     knows by the words "importlib" and "_bootstrap" in their file name. Our wrappers borrow them.
     """
     if isinstance(function, FunctionType):
-        function.__code__ = function.__code__.replace(co_filename=_HIDDEN)
+        function.__code__ = function.__code__.replace(co_filename=HIDDEN)
 
 
 class Patches:

@@ -23,6 +23,7 @@ from netmend.adapters.torch.functions import Functions, Spy
 from netmend.adapters.torch.graphs import Graphs
 from netmend.adapters.torch.guard import attempt, leave_modes
 from netmend.adapters.torch.host_meter import HostMeter
+from netmend.adapters.torch.initialisers import Initialisers
 from netmend.adapters.torch.known import Known
 from netmend.adapters.torch.layers import Layers
 from netmend.adapters.torch.loop import Loop
@@ -34,6 +35,7 @@ from netmend.adapters.torch.nonfinite import Nonfinite
 from netmend.adapters.torch.optimizers import Optimizers
 from netmend.adapters.torch.patches import Patches
 from netmend.adapters.torch.progress import Progress
+from netmend.adapters.torch.readiness import Readiness
 from netmend.adapters.torch.steps import Steps
 from netmend.observe.recorder import Recorder
 from netmend.observe.schedule import FULL, LIGHT, LINE
@@ -72,6 +74,8 @@ class TorchSession:
         self._taken: dict[str, int] = {}
         self.steps = Steps(self)
         self.creation = Creation(self)
+        self.initialisers = Initialisers(self)
+        self.readiness = Readiness(self)
         self.functions = Functions(self)
         self.layers = Layers(self)
         self.models = Models(self)
@@ -94,6 +98,7 @@ class TorchSession:
         self.environment_changed(**environment())
         for part in (
             self.creation,
+            self.initialisers,
             self.loop,
             self.losses,
             self.checkpoints,
