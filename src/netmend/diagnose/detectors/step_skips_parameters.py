@@ -104,7 +104,20 @@ class StepSkipsParameters:
         # Rules that divide by the gradient's own size move by about the rate, however small the gradient is.
         adaptive = "betas" in settings or "alpha" in settings
         push = np.where(gradients > 0, 1.0, 0.0) if adaptive else gradients
-        return np.asarray(rate * push / (wire.fact.initial.rms or 1.0), dtype=np.float64)
+        if {"rho", "lr_decay", "etas"}.intersection(settings):
+            push = np.zeros_like(gradients)  # how far these rules move depends on the whole past
+        sizes = self._sizes(trace, wire, steps)
+        lengths = np.where(np.isfinite(gradients) & np.isfinite(sizes), rate * push / sizes, 0.0)
+        return np.asarray(lengths, dtype=np.float64)
+
+    def _sizes(self, trace: Trace, wire: Wire, steps: IntArray) -> FloatArray:
+        """Of the weights at these steps: where they have grown a thousandfold, the same step is lost to rounding."""
+        initial = np.full(len(steps), wire.fact.initial.rms or 1.0)
+        known, sizes = trace.table("weight", wire.name).known("rms")
+        if not len(known):
+            return initial
+        now = sizes[np.clip(np.searchsorted(known, steps, side="right") - 1, 0, None)]
+        return np.asarray(np.fmax(initial, now), dtype=np.float64)
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run("everything moves", trained(optimizer(), *network(Layer("encoder"), Layer("decoder")))),
@@ -118,6 +131,14 @@ class StepSkipsParameters:
                 optimizer(),
                 *network(_SKIPPED, Layer("decoder")),
                 Table.of("rate", "optimizer[0]", {0: (0.0,)}),
+            ),
+        ),
+        Run(
+            "weights that have grown so large that the step is lost to rounding",
+            trained(
+                optimizer(),
+                *network(_SKIPPED, Layer("decoder")),
+                Table.of("weight", "model.encoder.weight", dict.fromkeys(range(8), (0.0, 1e12, 1e12))),
             ),
         ),
         Run("nothing moves: another fault", trained(optimizer(), *network(_SKIPPED))),
