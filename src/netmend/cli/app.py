@@ -9,6 +9,22 @@ from typing import Annotated
 import typer
 
 from netmend.cli.bench import app as bench
+from netmend.cli.trial_options import (
+    BEFORE_SCRIPT,
+    Address,
+    ExecutorName,
+    Jobs,
+    Maximize,
+    Memory,
+    Metric,
+    MetricFile,
+    Network,
+    Program,
+    Quiet,
+    ResultFile,
+    Threads,
+    TimeLimit,
+)
 
 app = typer.Typer(
     help="A debugger for deep-learning programs.",
@@ -54,20 +70,10 @@ def check(context: typer.Context) -> int:
     return check_arguments(context.args)
 
 
-@app.command(
-    context_settings={
-        "allow_extra_args": True,
-        "ignore_unknown_options": False,
-        "allow_interspersed_args": False,
-    },
-    options_metavar="[OPTIONS] [--]",
-)
+@app.command(context_settings=BEFORE_SCRIPT, options_metavar="[OPTIONS] [--]")
 def run(
     context: typer.Context,
-    program: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="SCRIPT [ARGS]…", help="The training script and its arguments."),
-    ] = None,
+    program: Program = None,
     module: Annotated[
         str | None, typer.Option("-m", metavar="MODULE", help="Run a module, as python -m does.")
     ] = None,
@@ -126,66 +132,33 @@ def run(
     )
 
 
-@app.command(
-    context_settings={
-        "allow_extra_args": True,
-        "ignore_unknown_options": False,
-        "allow_interspersed_args": False,
-    },
-    options_metavar="[OPTIONS] [--]",
-)
+@app.command(context_settings=BEFORE_SCRIPT, options_metavar="[OPTIONS] [--]")
 def repair(
     context: typer.Context,
-    program: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="SCRIPT [ARGS]…", help="The training script and its arguments."),
-    ] = None,
+    program: Program = None,
     module: Annotated[
         str | None, typer.Option("-m", metavar="MODULE", help="Repair a module, run as python -m does.")
     ] = None,
     budget: Annotated[
         str, typer.Option(metavar="20x|10m", help="What the search may cost: trainings, or time.")
     ] = "20x",
-    metric: Annotated[
-        str,
-        typer.Option(
-            metavar="REGEX", help="What counts: a regular expression over the output, its group the number."
-        ),
-    ] = "",
-    metric_file: Annotated[
-        str, typer.Option(metavar="FILE", help="What counts: a file that the program writes the number to.")
-    ] = "",
-    maximize: Annotated[
-        bool | None,
-        typer.Option("--maximize/--minimize", help="Which way the metric is better (default: by its name)."),
-    ] = None,
+    metric: Metric = "",
+    metric_file: MetricFile = "",
+    maximize: Maximize = None,
     strict: Annotated[bool, typer.Option("--strict", help="Prove over 10 seeds instead of 5.")] = False,
     apply: Annotated[
         bool, typer.Option("--apply", help="Put a proven patch into the files; originals stay as .orig.")
     ] = False,
-    json: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON.")
-    ] = None,
+    json: ResultFile = None,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the result as a page.")] = None,
-    jobs: Annotated[
-        int | None, typer.Option("-j", "--jobs", min=1, help="Trainings at once (default: one per core).")
-    ] = None,
-    threads: Annotated[int, typer.Option(min=1, help="Threads of one training.")] = 1,
-    network: Annotated[bool, typer.Option("--network", help="Let trials use the network.")] = False,
-    memory: Annotated[
-        int | None, typer.Option(metavar="MB", min=1, help="Memory that one training may use.")
-    ] = None,
-    time_limit: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SECONDS", help="Longest training (default: 8 times that of the program as it is)."
-        ),
-    ] = None,
-    executor: Annotated[str, typer.Option(metavar="local|ray", help="Where trainings run.")] = "local",
-    address: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Of the Ray cluster (default: start one here).")
-    ] = None,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Show nothing but errors.")] = False,
+    jobs: Jobs = None,
+    threads: Threads = 1,
+    network: Network = False,
+    memory: Memory = None,
+    time_limit: TimeLimit = None,
+    executor: ExecutorName = "local",
+    address: Address = None,
+    quiet: Quiet = False,
     directory: Directory = None,
 ) -> int:
     """Find what to change so that a training script learns, and prove it by retraining.
@@ -214,20 +187,10 @@ def repair(
     )
 
 
-@app.command(
-    context_settings={
-        "allow_extra_args": True,
-        "ignore_unknown_options": False,
-        "allow_interspersed_args": False,
-    },
-    options_metavar="[OPTIONS] [--]",
-)
+@app.command(context_settings=BEFORE_SCRIPT, options_metavar="[OPTIONS] [--]")
 def neutral(
     context: typer.Context,
-    program: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="SCRIPT [ARGS]…", help="The training script and its arguments."),
-    ] = None,
+    program: Program = None,
     module: Annotated[
         str | None, typer.Option("-m", metavar="MODULE", help="Analyse a module, run as python -m does.")
     ] = None,
@@ -245,44 +208,21 @@ def neutral(
     seeds: Annotated[int, typer.Option(min=1, help="Trainings of one configuration.")] = 3,
     width: Annotated[int, typer.Option(min=1, help="Configurations expanded at each depth.")] = 5,
     depth: Annotated[int, typer.Option(min=1, help="Most changes away from the program as it is.")] = 3,
-    metric: Annotated[
-        str,
-        typer.Option(
-            metavar="REGEX", help="What counts: a regular expression over the output, its group the number."
-        ),
-    ] = "",
-    metric_file: Annotated[
-        str, typer.Option(metavar="FILE", help="What counts: a file that the program writes the number to.")
-    ] = "",
-    maximize: Annotated[
-        bool | None,
-        typer.Option("--maximize/--minimize", help="Which way the metric is better (default: by its name)."),
-    ] = None,
-    json: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON.")
-    ] = None,
+    metric: Metric = "",
+    metric_file: MetricFile = "",
+    maximize: Maximize = None,
+    json: ResultFile = None,
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the result as a page with the graph.")
     ] = None,
-    jobs: Annotated[
-        int | None, typer.Option("-j", "--jobs", min=1, help="Trainings at once (default: one per core).")
-    ] = None,
-    threads: Annotated[int, typer.Option(min=1, help="Threads of one training.")] = 1,
-    network: Annotated[bool, typer.Option("--network", help="Let trials use the network.")] = False,
-    memory: Annotated[
-        int | None, typer.Option(metavar="MB", min=1, help="Memory that one training may use.")
-    ] = None,
-    time_limit: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SECONDS", help="Longest training (default: 8 times that of the program as it is)."
-        ),
-    ] = None,
-    executor: Annotated[str, typer.Option(metavar="local|ray", help="Where trainings run.")] = "local",
-    address: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Of the Ray cluster (default: start one here).")
-    ] = None,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Show nothing but errors.")] = False,
+    jobs: Jobs = None,
+    threads: Threads = 1,
+    network: Network = False,
+    memory: Memory = None,
+    time_limit: TimeLimit = None,
+    executor: ExecutorName = "local",
+    address: Address = None,
+    quiet: Quiet = False,
     directory: Directory = None,
 ) -> int:
     """Find which other changes do as well as a known fix, or as the best that is found, by training them.

@@ -1,0 +1,44 @@
+"""Options of the commands that run a script: what comes before its name is ours, what comes after is the script's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+BEFORE_SCRIPT = {"allow_extra_args": True, "ignore_unknown_options": False, "allow_interspersed_args": False}
+
+Program = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="SCRIPT [ARGS]…", help="The training script and its arguments."),
+]
+Metric = Annotated[
+    str,
+    typer.Option(
+        metavar="REGEX", help="What counts: a regular expression over the output, its group the number."
+    ),
+]
+MetricFile = Annotated[
+    str, typer.Option(metavar="FILE", help="What counts: a file that the program writes the number to.")
+]
+Maximize = Annotated[
+    bool | None,
+    typer.Option("--maximize/--minimize", help="Which way the metric is better (default: by its name)."),
+]
+ResultFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON.")]
+Jobs = Annotated[
+    int | None, typer.Option("-j", "--jobs", min=1, help="Trainings at once (default: one per core).")
+]
+Threads = Annotated[int, typer.Option(min=1, help="Threads of one training.")]
+Network = Annotated[bool, typer.Option("--network", help="Let trials use the network.")]
+Memory = Annotated[int | None, typer.Option(metavar="MB", min=1, help="Memory that one training may use.")]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(metavar="SECONDS", help="Longest training (default: 8 times that of the program as it is)."),
+]
+ExecutorName = Annotated[str, typer.Option(metavar="local|ray", help="Where trainings run.")]
+Address = Annotated[
+    str | None, typer.Option(metavar="ADDRESS", help="Of the Ray cluster (default: start one here).")
+]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Show nothing but errors.")]
