@@ -19,7 +19,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, StandardScaler
-from train import best_limits, unseen_answers, unseen_combinations
+from unseen import best_limits, unseen
 
 from netmend.diagnose.learned.combination import HEALTHY
 from netmend.diagnose.learned.features import row
@@ -93,8 +93,9 @@ def main() -> None:
             continue
         begun = time.monotonic()
         shares = unseen_shares(found, names, make)
-        made = unseen_combinations(found, shares)
-        answers = unseen_answers(found, shares, best_limits(found, shares, made), made)
+        known = unseen(found, shares)
+        limits = best_limits(found, known)
+        answers = [each.answer(limits) for each in known]
         own = figures([found[i] for i in mutants], [answers[i] for i in mutants])
         single = alone([found[i] for i in mutants], [shares[i] for i in mutants])
         print(

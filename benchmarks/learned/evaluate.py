@@ -16,8 +16,8 @@ from pathlib import Path
 from data_sheet import write_page
 from fitting import known_causes, shares_of, unseen_shares
 from rows import Row, rows
-from scoring import Answer, by_learned, by_rules, figures, per_cause
-from train import Limits, unseen_answers, unseen_combinations
+from scoring import Answer, Limits, by_learned, by_rules, figures, per_cause
+from unseen import unseen
 
 from netmend.diagnose.learned.model import FILE, Model, load
 
@@ -52,7 +52,7 @@ def measured(model: Model) -> dict[str, dict]:
     calibration = rows("calibration")
     shares = unseen_shares(calibration, model.forest.features, model.forest.trees)
     limits = Limits(model.least_confidence, model.most_healthy)
-    answers = unseen_answers(calibration, shares, limits, unseen_combinations(calibration, shares))
+    answers = [each.answer(limits) for each in unseen(calibration, shares)]
     held_out = rows("heldout")
     seen = [by_learned(row, shares_of(model.forest, row), model) for row in held_out]
     known = set(known_causes(calibration))

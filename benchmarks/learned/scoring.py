@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from rows import Row
@@ -14,6 +14,14 @@ from netmend.diagnose.learned.predict import Judgement, confidences_of
 from netmend.localise.learned_ranking import log_odds, missed, reweighed
 from netmend.localise.rank import Ranking, _best_guess, rank
 from netmend.vocabulary import Fault
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When to speak: from which confidence of a cause, and below which share of healthy runs among those alike."""
+
+    least_confidence: float
+    most_healthy: float
 
 
 @dataclass(frozen=True)
@@ -30,14 +38,32 @@ def by_rules(row: Row) -> Answer:
 
 def by_learned(row: Row, shares: dict[str, float], model: Model) -> Answer:
     """`shares` of a forest that has not seen the row's program."""
+    return weighed(row, shares, model).answer()
+
+
+@dataclass(frozen=True, eq=False)
+class Weighed:
+    """A run with everything but the limits applied."""
+
+    row: Row
+    judgement: Judgement
+    accused: tuple[Fault, ...]
+
+    def answer(self, limits: Limits | None = None) -> Answer:
+        """What is told, with the model's own limits or others."""
+        judgement = self.judgement
+        if limits is not None:
+            judgement = replace(judgement, model=replace(judgement.model, **vars(limits)))
+        failed = self.row.unmissable or judgement.failed
+        raised = missed(self.row.accused, judgement, failed)
+        more = () if raised is None else (_bare(raised, judgement.confidences[raised]),)
+        return _answer((*self.accused, *more), Ranking(judgement.model.least_confidence), failed)
+
+
+def weighed(row: Row, shares: dict[str, float], model: Model) -> Weighed:
     confidences = confidences_of(shares, log_odds(row.accused), model)
     judgement = Judgement(model, np.empty(0), row.values, shares, confidences)
-    accused = [*reweighed(row.accused, judgement)]
-    failed = row.unmissable or judgement.failed
-    raised = missed(row.accused, judgement, failed)
-    if raised is not None:
-        accused.append(_bare(raised, confidences[raised]))
-    return _answer(accused, Ranking(model.least_confidence), failed)
+    return Weighed(row, judgement, tuple(reweighed(row.accused, judgement)))
 
 
 def _bare(cause: str, confidence: float) -> Fault:

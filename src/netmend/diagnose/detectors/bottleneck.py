@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
-from netmend.diagnose.measures.chain import Link, chain
+from netmend.diagnose.measures.chain import ACROSS_UNITS, SIGMOIDS, Link, chain
 from netmend.diagnose.measures.examples import falling, flat
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.objective import objective
@@ -30,6 +31,9 @@ class Bottleneck:
     code: ClassVar[str] = "D120"
 
     width_limit: int = threshold(2, "convention", "hidden units: two can hold a class out of a few at best")
+    channel_limit: int = threshold(
+        1, "convention", "channels of a hidden feature map: one map holds one number for each place"
+    )
     ratio_limit: float = threshold(
         4.0, "convention", "inputs of the layer over its units, and units before it"
     )
@@ -43,12 +47,16 @@ class Bottleneck:
             return
         links = [link for link in chain(trace) if link.kind == "linear"]
         for link, following in itertools.pairwise(links):
-            if link.model != following.model or not self._narrow(link) or _rebuilds(trace, link.model):
+            if (
+                link.model != following.model
+                or not self._narrow(trace, link, following)
+                or _rebuilds(trace, link.model)
+            ):
                 continue
             width = _width(link, "out")
             yield Symptom(
                 self.code,
-                f"Layer {link.name} has only {width} unit{'s' if width > 1 else ''} for {_width(link, 'in')} inputs, and all later layers see "
+                f"Layer {link.name} has only {width} unit{'s' if width > 1 else ''} for {_fan_in(link)} inputs, and all later layers see "
                 "nothing else.",
                 component=link.name,
                 first_step=0,
@@ -58,9 +66,17 @@ class Bottleneck:
                 detail={"width": width},
             )
 
-    def _narrow(self, link: Link) -> bool:
-        inside, outside = _width(link, "in"), _width(link, "out")
-        return 0 < outside <= self.width_limit and inside >= self.ratio_limit * outside
+    def _narrow(self, trace: Trace, link: Link, following: Link) -> bool:
+        outside = _width(link, "out")
+        if link.module is not None and link.module.kind.startswith("Conv"):
+            return (
+                outside <= self.channel_limit
+                and _fan_in(link) >= self.ratio_limit
+                and not _gates(trace, link)
+            )
+        if outside == 1 and _width(following, "out") >= self.ratio_limit:
+            return _width(link, "in") > 1  # one number is spread over many units again
+        return 0 < outside <= self.width_limit and _width(link, "in") >= self.ratio_limit * outside
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run("wide enough", net_run(losses=_STUCK)),
@@ -73,12 +89,31 @@ class Bottleneck:
             "two units for ten classes",
             net_run("Linear(20,64) ReLU Linear(64,2) ReLU Linear(2,10)", losses=_STUCK),
         ),
+        Run(
+            "one unit between two and many",
+            net_run("Linear(2,1) ReLU Linear(1,64) ReLU Linear(64,3)", losses=_STUCK),
+        ),
     )
 
 
 def _width(link: Link, side: str) -> int:
     settings = {} if link.module is None else link.module.settings
     return int(settings.get(f"{side}_features") or settings.get(f"{side}_channels") or 0)
+
+
+def _fan_in(link: Link) -> int:
+    """Values that one unit sees: all inputs, or the channels under the kernel."""
+    settings = {} if link.module is None else link.module.settings
+    kernel = settings.get("kernel_size")
+    sides = [kernel] if isinstance(kernel, int) else list(kernel or ())
+    return _width(link, "in") * math.prod(sides) // int(settings.get("groups") or 1)
+
+
+def _gates(trace: Trace, link: Link) -> bool:
+    """Whether the next operation turns the map into weights for others (attention over places): then it is meant to be one."""
+    later = [other for other in chain(trace) if other.model == link.model and other.position > link.position]
+    following = next((other for other in later if other.kind not in ("transparent", "norm")), None)
+    return following is not None and following.function in (*SIGMOIDS, *ACROSS_UNITS)
 
 
 def _rebuilds(trace: Trace, model: str) -> bool:

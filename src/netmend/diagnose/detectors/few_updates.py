@@ -33,7 +33,7 @@ class FewUpdates:
 
     few: int = threshold(80, "convention", "updates in the whole run")
     share_limit: float = threshold(
-        0.25, "convention", "batch over the number of samples: four or fewer updates per epoch"
+        0.15, "convention", "batch over the number of samples: half a dozen updates per epoch"
     )
     least_size: int = threshold(
         200, "convention", "samples in a batch; smaller sets are commonly taken whole"
@@ -41,7 +41,7 @@ class FewUpdates:
     least_epochs: float = threshold(
         1.9, "convention", "passes over the data: smaller batches would have given more updates"
     )
-    least_relative: float = threshold(0.35, "convention", "a run that learned does not need more updates")
+    least_relative: float = threshold(0.3, "convention", "a run that learned does not need more updates")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         samples, size, passes = training_samples(trace), batch_size(trace), epochs(trace)

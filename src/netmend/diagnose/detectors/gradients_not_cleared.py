@@ -36,6 +36,12 @@ def _by_hand() -> Trace:
     return Trace(patterns=(*trace.patterns, cleared))
 
 
+def _dead() -> Trace:
+    trace = _run(("zero_grad forward backward step", 2), ("forward backward step", 18))
+    clear = Pattern((Call("zero_grad", detail="found clear"), *trace.patterns[1].calls), ((20, 21),))
+    return Trace(patterns=(*trace.patterns, clear))
+
+
 @register
 @dataclass(frozen=True)
 class GradientsNotCleared:
@@ -59,7 +65,8 @@ class GradientsNotCleared:
         # Many batches before the first step of the optimiser (accumulation) look like steps that changed nothing.
         patterns = [pattern for pattern in stepping(trace) if not _changed_nothing(pattern)]
         total = sum(pattern.steps for pattern in patterns)
-        if any(call.detail == "found clear" for pattern in patterns for call in pattern.calls):
+        clearings = [call for pattern in patterns for call in pattern.calls if call.what == "zero_grad"]
+        if clearings and all(call.detail == "found clear" for call in clearings):
             return  # the program clears them in its own way; that was seen where it was looked at closely
         uncleared = [pattern for pattern in patterns if _steps_on_old_gradients(pattern)]
         affected = sum(pattern.steps for pattern in uncleared)
@@ -101,6 +108,7 @@ class GradientsNotCleared:
             "cleared once per epoch",
             _run(("zero_grad forward backward step", 2), ("forward backward step", 18)),
         ),
+        Run("cleared once per epoch, and dead units have no gradient", _dead()),
     )
 
 

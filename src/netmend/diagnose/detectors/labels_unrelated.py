@@ -33,7 +33,9 @@ class LabelsUnrelated:
         "lowest evaluation loss over that of the best constant answer; healthy programs end below 0.9",
     )
     training_limit: float = threshold(
-        0.85, "convention", "the training loss must have fallen clearly below a constant's"
+        0.95,
+        "convention",
+        "the training loss must have fallen below a constant's: the same bound as for learning nothing",
     )
     chance_limit: float = threshold(
         0.1, "convention", "accuracy in evaluation above that of the most frequent class"

@@ -40,7 +40,7 @@ class OneSidedWeights:
             low, high = parameter.initial.minimum, parameter.initial.maximum
             if low is None or high is None or low == high or math.prod(parameter.shape) < self.least_weights:
                 continue
-            if low < 0 < high:
+            if low < 0 < high or not (math.isfinite(low) and math.isfinite(high)):
                 continue
             sign = "negative" if high <= 0 else "positive"
             yield Symptom(
@@ -56,6 +56,7 @@ class OneSidedWeights:
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run("around zero", _trace(-0.2, 0.2)),
         Run("a constant is another matter", _trace(0.5, 0.5)),
+        Run("a model made of one that was lost already", _trace(math.nan, math.nan)),
         Run("scales of a norm layer", _trace(0.5, 1.0, kind="LayerNorm")),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (Run("uniform below zero", _trace(-0.5, -0.001)),)

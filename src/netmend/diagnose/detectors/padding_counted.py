@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
 from netmend.diagnose.measures.batches import padding
 from netmend.unit import Run, threshold
-from netmend.vocabulary import LossFact, ModuleFact, Site, Symptom, TargetFact, Trace
+from netmend.vocabulary import (
+    BatchPrint,
+    LossFact,
+    ModelFact,
+    ModuleFact,
+    OperandFact,
+    Site,
+    Symptom,
+    TargetFact,
+    Trace,
+)
 
 _LOSS = "cross_entropy@train.py:20"
 
@@ -32,6 +42,17 @@ def _trace(ignored: int, padding: int | None, counts: dict[str, int], tokens: in
             "target": {_LOSS: TargetFact(_LOSS, 900, counts)},
         }
     )
+
+
+def _tagged(shape: tuple[int, ...], lowest: float) -> Trace:
+    """A tag for every token of 40 sequences of length 14, of whose tokens 10 fills a half."""
+    trace = _trace(-100, None, {"0": 500, "1": 200, "2": 200})
+    target = OperandFact("target", shape, "int64", minimum=lowest, maximum=2.0)
+    loss = replace(trace.losses[0], operands=(target,), settings={"classes": 3})
+    rows = ((10.0, 0.5, 0.9, 0.0),)
+    batches = tuple(BatchPrint(step, "training", 40, "model", (), "token", rows) for step in range(6))
+    model = ModelFact("model", "Tagger", input_shapes=((40, 14),))
+    return Trace(facts={**trace.facts, "loss": {_LOSS: loss}, "model": {"model": model}}, batches=batches)
 
 
 @register
@@ -93,7 +114,7 @@ class PaddingCounted:
             ):
                 return int(token)
         filled = padding(trace)
-        if filled is None or not _per_token(trace, loss):
+        if filled is None or not _per_token(trace, loss) or _marked(loss):
             return None
         total = sum(target.class_counts.values())
         name, count = max(target.class_counts.items(), key=lambda item: item[1])
@@ -109,9 +130,12 @@ class PaddingCounted:
         Run("no padding is known", _trace(-100, None, {"0": 500, "1": 200})),
         Run("classes of whole texts", _trace(-100, 0, {"0": 500, "1": 400}, tokens=50)),
         Run("hardly any", _trace(-100, 0, {"0": 20, "1": 400, "2": 480})),
+        Run("a class as frequent as padding, which is marked with -100", _tagged((40, 14), -100.0)),
+        Run("a class as frequent as padding, which was selected away", _tagged((320,), 0.0)),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run("half is padding", _trace(-100, 0, {"0": 500, "1": 200, "2": 200})),
+        Run("a class as frequent as padding, and nothing left out", _tagged((40, 14), 0.0)),
     )
 
 
@@ -119,4 +143,21 @@ def _per_token(trace: Trace, loss: LossFact) -> bool:
     """Whether there is a target for every token rather than for every sequence."""
     shapes = [operand.shape for operand in loss.operands if operand.role == "target"]
     sizes = [batch.size for batch in trace.batches if batch.phase == "training"]
-    return bool(shapes and sizes) and math.prod(shapes[0]) >= 2 * max(sizes)
+    return (
+        bool(shapes and sizes) and math.prod(shapes[0]) >= 2 * max(sizes) and not _selected(trace, shapes[0])
+    )
+
+
+def _marked(loss: LossFact) -> bool:
+    """Whether targets below zero, which are no classes, mark the places that the loss leaves out."""
+    return any(operand.role == "target" and (operand.minimum or 0) < 0 for operand in loss.operands)
+
+
+def _selected(trace: Trace, targets: tuple[int, ...]) -> bool:
+    """Whether the loss is given fewer targets than there were tokens, one less per sequence aside: some are left out by hand."""
+    seen = [
+        model.input_shapes[0]
+        for model in trace.models
+        if model.input_shapes and len(model.input_shapes[0]) == 2
+    ]
+    return len(seen) == 1 and math.prod(targets) < seen[0][0] * (seen[0][1] - 1)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
+from netmend.diagnose.measures.data import batch_size
 from netmend.diagnose.measures.examples import falling, flat
 from netmend.diagnose.measures.motion import Motion, motions
 from netmend.diagnose.measures.net_examples import net_run
@@ -44,6 +45,9 @@ class RateOutOfRange:
     most_fall: float = threshold(
         0.1, "convention", "share of the first loss that is gone, where it has no scale"
     )
+    far: float = threshold(
+        10.0, "convention", "times the highest usual rate: a mistake where nothing says how well the run went"
+    )
     least_steps: int = threshold(5, "convention", "fewer steps say nothing")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -53,9 +57,10 @@ class RateOutOfRange:
             rate = None if optimizer is None else highest_rate(trace, optimizer)
             if optimizer is None or usual is None or not rate or motion.highest is None:
                 continue
-            low = rate < usual[0] and motion.highest < self.small_step
+            low = rate * _summed(trace, optimizer) < usual[0] and motion.highest < self.small_step
             high = rate > usual[1] and motion.highest > self.large_step
-            if not (low or high) or not self._poor(trace, motion, low):
+            wild = high and rate > self.far * usual[1] and _unscaled(trace)
+            if not (low or high) or not (wild or self._poor(trace, motion, low)):
                 continue
             limit = usual[0] if low else usual[1]
             pushed = momentum(optimizer)
@@ -100,3 +105,21 @@ class RateOutOfRange:
         Run("Adam with 1e-5", net_run(losses=flat(200), settings={"lr": 1e-5}, ratio=1e-4)),
         Run("Adam with 0.5", net_run(losses=flat(200), settings={"lr": 0.5}, ratio=0.4)),
     )
+
+
+def _unscaled(trace: Trace) -> bool:
+    """Whether the loss can only be compared with its own start, which a wild rate makes easy to beat."""
+    course = objective(trace)
+    return course is not None and course.last_relative is None
+
+
+def _summed(trace: Trace, optimizer: OptimizerFact) -> float:
+    """How much a loss that is summed over the batch lengthens the gradient, which plain SGD follows: by the size of the batch."""
+    trained = [loss for loss in trace.losses if loss.backward is not None]
+    if (
+        optimizer.kind != "SGD"
+        or not trained
+        or any(loss.settings.get("reduction") != "sum" for loss in trained)
+    ):
+        return 1.0
+    return float(batch_size(trace) or 1)

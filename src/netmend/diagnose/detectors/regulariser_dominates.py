@@ -28,9 +28,10 @@ class RegulariserDominates:
     code: ClassVar[str] = "D117"
 
     share_limit: float = threshold(
-        1.0,
+        0.5,
         "calibrated",
-        "decay over the data's gradient; healthy programs that have not converged stay below 0.03",
+        "decay over the data's gradient, which is 1 where both hold each other in balance; healthy programs that have not converged "
+        "stay below 0.03",
     )
     penalty_limit: float = threshold(
         0.3,
@@ -38,7 +39,7 @@ class RegulariserDominates:
         "share of the objective that is not the criterion; other terms reach 0.9 in healthy programs, but weights do not shrink there",
     )
     shrink_limit: float = threshold(
-        0.6,
+        0.7,
         "calibrated",
         "weights at the end over their start; healthy programs that learned little stay above 0.86",
     )

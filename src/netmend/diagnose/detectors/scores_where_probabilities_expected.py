@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
+from netmend.diagnose.measures.chain import chain
 from netmend.diagnose.measures.heads import Head, heads
 from netmend.diagnose.measures.loss_examples import given, run_of, wanted
 from netmend.unit import Run, threshold
-from netmend.vocabulary import Symptom, Trace
+from netmend.vocabulary import ModuleFact, Symptom, Trace
 
 _NEEDS_LOGS = ("nll_loss", "kl_div")
 _REFUSED = "all elements of input should be between 0 and 1"
+# What leaves these can only be outside 0..1 by being no number, which has other causes.
+_PROBABILITIES = ("sigmoid", "softmax", "hardsigmoid")
 
 
 @register
@@ -47,14 +50,14 @@ class ScoresWhereProbabilitiesExpected:
                 site=head.loss.called,
                 detail={"given": what, "criterion": head.loss.criterion},
             )
-        exception = trace.run.exception or ""
-        if _REFUSED in exception:
+        exception, function = trace.run.exception or "", _last_function(trace)
+        if _REFUSED in exception and function not in _PROBABILITIES:
             yield Symptom(
                 self.code,
                 "The loss for probabilities stopped the program: it was given values outside 0..1.",
                 component="binary_cross_entropy",
                 site=trace.run.exception_site,
-                detail={"given": "scores", "criterion": "binary_cross_entropy"},
+                detail={"given": "scores", "criterion": "binary_cross_entropy", "ends_in": function},
             )
 
     def _given(self, head: Head) -> tuple[str, str, float | None, float | None] | None:
@@ -94,6 +97,17 @@ class ScoresWhereProbabilitiesExpected:
             ),
         ),
         Run(
+            "a sigmoid whose inputs became NaN",
+            run_of(
+                "binary_cross_entropy",
+                exception=f"RuntimeError: {_REFUSED}",
+                more=[
+                    ModuleFact("net.0", "Linear", model="net", order=0),
+                    ModuleFact("net.1", "Sigmoid", model="net", order=1, activation="sigmoid"),
+                ],
+            ),
+        ),
+        Run(
             "densities of an own formula, which may be above 1",
             run_of("nll_loss", given(16, 4, through=["Sub"], high=3.0), wanted(16)),
         ),
@@ -117,3 +131,10 @@ class ScoresWhereProbabilitiesExpected:
             run_of("binary_cross_entropy", exception=f"RuntimeError: {_REFUSED}"),
         ),
     )
+
+
+def _last_function(trace: Trace) -> str:
+    """The activation that ends the model, where there is one model and it ends in one."""
+    links = [link for link in chain(trace) if link.kind != "transparent"]
+    last = links[-1] if links and len({link.model for link in links}) == 1 else None
+    return last.function if last is not None and last.kind == "activation" else ""

@@ -8,7 +8,7 @@ import numpy as np
 
 from netmend.diagnose.measures.loop import main_pattern
 from netmend.diagnose.measures.progress import Progress, main_progress, progress
-from netmend.vocabulary import Table, TargetFact, Trace
+from netmend.vocabulary import Pattern, Table, TargetFact, Trace
 from netmend.vocabulary.table import FloatArray, IntArray
 
 _REGRESSIONS = ("mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss", "objective", "expression")
@@ -32,8 +32,21 @@ def _own_targets(trace: Trace, course: Progress) -> bool:
         return False
     pattern = main_pattern(trace)
     return pattern is not None and any(
-        call.what == "forward" and "no_grad" in call.detail for call in pattern.calls
+        call.what == "forward" and "no_grad" in call.detail and not _evaluates(pattern, index)
+        for index, call in enumerate(pattern.calls)
     )
+
+
+def _evaluates(pattern: Pattern, index: int) -> bool:
+    """Whether a forward pass without gradients is an evaluation: one update per epoch brings it into the loop of steps.
+
+    Its model is switched to evaluation within the loop, or the loss that follows has no gradients either.
+    """
+    model = pattern.calls[index].component
+    if any(call.what == "eval" and call.component == model for call in pattern.calls):
+        return True
+    following = next((call for call in pattern.calls[index + 1 :] if call.what in ("forward", "loss")), None)
+    return following is not None and following.what == "loss" and "no_grad" in following.detail
 
 
 def same_task(trace: Trace, table: Table, course: Progress) -> bool:

@@ -30,6 +30,7 @@ _EXPLAINS = (
     "D511",
     "D602",
 )
+_NOTHING = 1e-6  # spread of the answers over the samples: what rounding leaves of none
 _LOW = {"initial": Statistics(-5.0, 0.0, 5.0, -5.0, -5.0, 0.0, 0)}
 
 
@@ -52,7 +53,7 @@ class BiasesStartBadly:
         for symptom in case.of("D113")[:1]:
             dead = [s for s in case.of("D104", "D105") if s.detail.get("first", 0.0) > 0.5]
             evidence = [for_symptom(symptom, STRONG if symptom.detail.get("head") else FAIR)]
-            evidence += [for_symptom(s, self.dead_weight) for s in dead[:1]]
+            evidence += [for_symptom(s, self.dead_weight) for s in (dead or _cut_off(case))[:1]]
             if symptom.detail.get("head") and case.has("D412"):
                 evidence.append(Evidence("The first loss is far off.", WEAK, "D412"))
             yield self._fault(case, symptom, [*evidence, *harm(case), *relief(case, 2 * STRONG)])
@@ -83,3 +84,12 @@ class BiasesStartBadly:
             ),
         ),
     )
+
+
+def _cut_off(case: Case) -> list[Symptom]:
+    """The answer is the same for every sample from the first step on: whatever lies behind those biases gets no signal."""
+    return [
+        s
+        for s in case.of("D109")
+        if s.first_step == 0 and s.observed is not None and abs(s.observed) < _NOTHING
+    ]

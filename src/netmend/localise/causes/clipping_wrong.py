@@ -45,7 +45,9 @@ class ClippingWrong:
     def _too_tight(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D211"):
             evidence = [for_symptom(symptom, STRONG), *outcome(case, bad=STRONG, good=-STRONG)]
-            if not {o.kind for o in stepped_optimizers(case.trace)}.intersection(SCALED):
+            scaled = {o.kind for o in stepped_optimizers(case.trace)}.intersection(SCALED)
+            # Weight decay is added behind the clipping: against it even an optimiser that divides by the size has lost the data.
+            if not scaled and not case.has("D117"):
                 evidence.append(Evidence("The optimiser divides by the size of the gradient.", -2 * STRONG))
             slow = case.first("D102", "D508", "D501")
             if slow is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
@@ -12,7 +13,7 @@ from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, fault, for_symptom, register
 from netmend.localise.data_origin import input_origin
 from netmend.localise.split_line import split_line
-from netmend.unit import Run
+from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, Site
 
 
@@ -27,14 +28,16 @@ class EvaluationPreparedDifferently:
 
     code: ClassVar[str] = "PRE-TRAIN-TEST-SKEW"
 
+    loss_gap: float = threshold(2.0, "convention", "evaluation loss over training loss that is a clear gap")
+    metric_gap: float = threshold(0.2, "convention", "accuracy or R² lost from training to evaluation")
+    good_metric: float = threshold(
+        0.9, "convention", "accuracy or R² of an evaluation that does not suffer from how it is prepared"
+    )
+
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D310"):
             evidence = [for_symptom(symptom, STRONG)]
-            course, passes = objective(case.trace), evaluations(case.trace)
-            if course is not None and passes is not None and course.last > 0:
-                gap = float(passes[1][-1]) / course.last
-                worse = f"The evaluation loss is {gap:.1f} times the training loss."
-                evidence.append(Evidence(worse, STRONG if gap > 2 else -FAIR))
+            evidence += self._suffers(case)
             yield fault(
                 self.code,
                 evidence,
@@ -47,6 +50,22 @@ class EvaluationPreparedDifferently:
                 related=[loader.created for loader in case.trace.loaders],
                 explains=("D311", "D506", "D507"),
             )
+
+    def _suffers(self, case: Case) -> Iterator[Evidence]:
+        """Whether evaluation is worse than training, by its loss or by what it gets right."""
+        course, passes = objective(case.trace), evaluations(case.trace)
+        if course is None or passes is None or course.last <= 0:
+            return
+        gap = float(passes[1][-1]) / course.last
+        right = float(passes[2][-1])
+        if gap > self.loss_gap:
+            yield Evidence(f"The evaluation loss is {gap:.1f} times the training loss.", STRONG)
+        elif course.metric_last is not None and course.metric_last - right > self.metric_gap:
+            # A loss has no scale where the targets were changed with the inputs; the share that is explained has.
+            text = f"Accuracy or R² is {course.metric_last:.2f} in training and {right:.2f} in evaluation."
+            yield Evidence(text, STRONG)
+        elif not math.isfinite(right) or right >= self.good_metric:
+            yield Evidence(f"The evaluation loss is {gap:.1f} times the training loss.", -FAIR)
 
     FAULTY: ClassVar[tuple[Run, ...]] = TrainingEvaluationSkew.FAULTY
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -13,7 +13,24 @@ from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, STRONG, fault, for_symptom, register
 from netmend.localise.data_origin import input_origin, target_origin
 from netmend.unit import Run
-from netmend.vocabulary import Evidence, Fault, Trace
+from netmend.vocabulary import Evidence, Fault, Symptom, Trace
+
+# A run that was lost: nothing that is seen afterwards says anything about another fault.
+_SPOILED = (
+    "D101",
+    "D107",
+    "D110",
+    "D122",
+    "D403",
+    "D410",
+    "D501",
+    "D502",
+    "D504",
+    "D505",
+    "D508",
+    "D511",
+    "D701",
+)
 
 
 @register
@@ -31,6 +48,8 @@ class InvalidValuesInData:
         for symptom in case.of("D301"):
             evidence = [for_symptom(symptom, PROVEN)]
             spoiled = _spoiled(case.trace)
+            if spoiled is None and (stopped := case.first("D701")) is not None:
+                spoiled = stopped.first_step  # a loss that refuses what is no number
             if spoiled is None:
                 evidence.append(
                     Evidence("The loss stayed finite: the program seems to take care of them.", -2 * STRONG)
@@ -38,24 +57,21 @@ class InvalidValuesInData:
             else:
                 evidence.append(
                     Evidence(
-                        f"From step {spoiled} on the loss or the weights were not finite.",
+                        f"At step {spoiled} the loss or the weights were no longer finite, or the program stopped.",
                         STRONG,
                         step=spoiled,
                     )
                 )
-            yield fault(
-                self.code,
-                evidence,
-                component=symptom.component,
-                site=input_origin(case),
-                summary=symptom.message,
-                reason="One such value makes the loss NaN, then every gradient, then every weight.",
-                remedy="Remove or fill the rows that are not finite before training, for example `x = torch.nan_to_num(x)`, and find out where they come from.",
-                refutation="`torch.isfinite(x).all()` holds for every batch.",
-                related=(symptom.site,),
-                explains=("D110", "D502", "D107", "D101"),
-            )
+            yield self._fault(case, symptom, evidence)
         yield from self._targets(case)
+        yield from self._traced(case)
+
+    def _traced(self, case: Case) -> Iterator[Fault]:
+        """The first value that was not finite was traced back to what the model was given."""
+        for symptom in case.of("D110"):
+            if symptom.component != "input" or symptom.detail.get("grew") or case.has("D301"):
+                continue
+            yield self._fault(case, symptom, [for_symptom(symptom, PROVEN)])
 
     def _targets(self, case: Case) -> Iterator[Fault]:
         bad = [
@@ -75,7 +91,21 @@ class InvalidValuesInData:
             reason="One such value makes the loss NaN, then every gradient, then every weight.",
             remedy="Remove or fill the targets that are not finite before training.",
             refutation="`torch.isfinite(y).all()` holds for every batch.",
-            explains=("D110", "D502", "D107", "D101"),
+            explains=_SPOILED,
+        )
+
+    def _fault(self, case: Case, symptom: Symptom, evidence: list[Evidence]) -> Fault:
+        return fault(
+            self.code,
+            evidence,
+            component=symptom.component,
+            site=input_origin(case),
+            summary=symptom.message,
+            reason="One such value makes the loss NaN, then every gradient, then every weight.",
+            remedy="Remove or fill the rows that are not finite before training, for example `x = torch.nan_to_num(x)`, and find out where they come from.",
+            refutation="`torch.isfinite(x).all()` holds for every batch.",
+            related=(symptom.site,),
+            explains=_SPOILED,
         )
 
     FAULTY: ClassVar[tuple[Run, ...]]
@@ -98,4 +128,19 @@ def _example() -> Trace:
     return Trace(tables=trace.tables, events=(Event(1, "nonfinite", "The input was not finite."),))
 
 
-InvalidValuesInData.FAULTY = (Run("NaN in some rows", _example()),)
+def _seen_late() -> Trace:
+    """The batch with NaN was not looked at when it came; the replay of the step that failed found it."""
+    from netmend.diagnose.measures.examples import run_with
+    from netmend.vocabulary import Event
+
+    trace = run_with([1.0, 0.9, 0.8, 0.8] * 5 + [float("nan")] * 20)
+    event = Event(
+        20, "nonfinite", "The loss became NaN at step 20: first made by the input of the model", "input"
+    )
+    return replace(trace, events=(event,))
+
+
+InvalidValuesInData.FAULTY = (
+    Run("NaN in some rows", _example()),
+    Run("NaN in one row, found by the replay", _seen_late()),
+)

@@ -15,6 +15,8 @@ from netmend.localise.label_line import label_line
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault
 
+_RESULTS = ("D109", "D114", "D220", "D224", "D226")  # of learning nothing, or of no weight
+
 
 @register
 @dataclass(frozen=True)
@@ -38,18 +40,12 @@ class LabelsDoNotBelong:
             evidence.append(for_symptom(memorised, STRONG + WEAK))
         if stuck is not None:
             evidence.append(for_symptom(stuck, WEAK))
-            # Nothing else may explain it: every other symptom of a broken program speaks against the labels.
-            mechanical = [
-                s
-                for s in case.symptoms
-                if s.code[:2] in ("D1", "D2", "D4") and s.code not in ("D114", "D109")
-            ]
-            if mechanical:
-                evidence.append(Evidence("Something else is broken that would explain it.", -STRONG))
-            else:
-                evidence.append(
-                    Evidence("Gradients, updates, loss and loop all look as they should.", FAIR + WEAK)
-                )
+        # Nothing else may explain it: every other symptom of a broken program speaks against the labels.
+        if any(s.code[:2] in ("D1", "D2", "D4") and s.code not in _RESULTS for s in case.symptoms):
+            evidence.append(Evidence("Something else is broken that would explain it.", -STRONG))
+        elif stuck is not None:
+            text = "Gradients, updates, loss and loop all look as they should."
+            evidence.append(Evidence(text, FAIR + WEAK))
         if memorised is None and case.has("D512", "D505"):
             evidence.append(Evidence("Training was too short to tell.", -STRONG))
         samples = training_samples(case.trace)

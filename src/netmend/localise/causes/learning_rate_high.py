@@ -39,6 +39,7 @@ _EXPLAINS = (
     "D511",
 )
 _RIVALS = {
+    "D120": "A layer of one or two units is dead easily.",
     "D111": "The weights start symmetric.",
     "D112": "The weights start at a wrong scale.",
     "D113": "The biases start far off.",

@@ -20,6 +20,7 @@ _EXPLAINS = ("D102", "D109", "D114", "D215", "D501", "D504", "D505", "D508", "D5
 _RIVALS = {
     "D106": "The gradients vanish on their way to the first layers.",
     "D111": "The weights start symmetric.",
+    "D113": "Biases drown what the weights say.",
     "D112": "The weights start at a wrong scale.",
     "D210": "A schedule takes the rate away.",
     "D211": "Clipping takes most of the gradient away.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
@@ -66,12 +67,21 @@ class ModelRecreated:
     )
 
 
+def _rates_of_one_line(case: Case) -> set[object]:
+    """Rates of the optimisers that one line made, where there are such: one before the loop may have lost its rate to a scheduler."""
+    made = Counter(optimizer.created for optimizer in case.trace.optimizers)
+    often = {site for site, times in made.items() if times > 1}
+    return {
+        group.settings.get("lr")
+        for optimizer in case.trace.optimizers
+        if not often or optimizer.created in often
+        for group in optimizer.groups[:1]
+    }
+
+
 def _purpose(case: Case, site: Site | None) -> Iterator[Evidence]:
     """Whether the loop around the line that creates the model goes over settings to compare, or over epochs."""
-    rates = {
-        group.settings.get("lr") for optimizer in case.trace.optimizers for group in optimizer.groups[:1]
-    }
-    if len(rates) > 1:
+    if len(_rates_of_one_line(case)) > 1:
         yield Evidence(
             "The models are trained with different learning rates: they are compared.", -STRONG - FAIR
         )

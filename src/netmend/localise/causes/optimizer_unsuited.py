@@ -17,7 +17,7 @@ from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, OptimizerFact
 
 # Rates below which these take tiny steps by construction; they were made for rates near 1 and 0.01.
-_MADE_FOR = {"Adadelta": 0.1, "Adagrad": 0.005, "Rprop": 1e-4, "ASGD": 1e-3}
+_MADE_FOR = {"Adadelta": 0.1, "Adagrad": 0.005, "Rprop": 1e-4, "ASGD": 1e-2}
 
 
 @register

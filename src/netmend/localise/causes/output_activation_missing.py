@@ -27,8 +27,8 @@ class OutputActivationMissing:
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D403"):
-            if symptom.detail["criterion"] != "binary_cross_entropy":
-                continue
+            if symptom.detail["criterion"] != "binary_cross_entropy" or symptom.detail.get("ends_in"):
+                continue  # where there is an activation, it is the wrong one
             head = head_of(case, symptom)
             layer = last_layer(case, head)
             called = head.loss.called if head is not None else symptom.site

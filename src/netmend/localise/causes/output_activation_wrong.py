@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors import output_range_too_narrow
+from netmend.diagnose.measures.chain import chain
 from netmend.diagnose.measures.heads import Head
 from netmend.diagnose.measures.loss_examples import call, given, run_of, wanted
 from netmend.diagnose.measures.progress import progress
@@ -14,7 +15,7 @@ from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, STRONG, fault, for_symptom, register
 from netmend.localise.head_lines import STUCK, activation_line, head_of, text_at
 from netmend.unit import Run, threshold
-from netmend.vocabulary import Evidence, Fault, Symptom
+from netmend.vocabulary import Evidence, Fault, ModuleFact, Site, Symptom
 
 
 @register
@@ -37,6 +38,9 @@ class OutputActivationWrong:
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D404", "D403"):
+            if symptom.detail.get("ends_in"):
+                yield self._refused(case, symptom)
+                continue
             head = head_of(case, symptom)
             if head is None:
                 continue
@@ -59,6 +63,23 @@ class OutputActivationWrong:
                 related=related,
                 explains=STUCK,
             )
+
+    def _refused(self, case: Case, symptom: Symptom) -> Fault:
+        """The loss for probabilities stopped the program, and the model ends in an activation that makes none."""
+        function = str(symptom.detail["ends_in"])
+        last = [link for link in chain(case.trace) if link.function == function][-1]
+        return fault(
+            self.code,
+            [for_symptom(symptom, PROVEN + 1.5)],
+            component=last.name,
+            site=last.site,
+            summary=symptom.message,
+            reason=f"What leaves {function} is no probability: the loss takes values between 0 and 1 only.",
+            remedy=f"Use a sigmoid instead of {function} at {text_at(case, last.site)}.",
+            refutation="An output that is a probability by construction, and leaves 0..1 only by rounding.",
+            related=[symptom.site],
+            explains=(*STUCK, "D110", "D701"),
+        )
 
     @staticmethod
     def _meaning(symptom: Symptom, head: Head) -> tuple[float, str, str]:
@@ -106,6 +127,19 @@ class OutputActivationWrong:
             run
             for run in output_range_too_narrow.OutputRangeTooNarrow.FAULTY
             if "ReLU on class" not in run.title
+        ),
+        Run(
+            "tanh where probabilities are expected",
+            run_of(
+                "binary_cross_entropy",
+                exception="RuntimeError: all elements of input should be between 0 and 1",
+                more=[
+                    ModuleFact("net.0", "Linear", model="net", order=0),
+                    ModuleFact(
+                        "net.1", "Tanh", model="net", activation="tanh", order=1, created=Site("train.py", 9)
+                    ),
+                ],
+            ),
         ),
         Run(
             "softmax where log-softmax is expected",

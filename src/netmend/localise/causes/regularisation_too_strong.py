@@ -9,9 +9,9 @@ from typing import ClassVar
 
 from netmend.diagnose.detectors.regulariser_dominates import RegulariserDominates
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, fault, for_symptom, register
+from netmend.localise.cause import FAIR, STRONG, fault, for_symptom, register
 from netmend.localise.follow import value_origin
-from netmend.localise.outcome import harm
+from netmend.localise.outcome import harm, rivals
 from netmend.localise.rates import Setting, rounded, setting
 from netmend.localise.source import last_name, site_of
 from netmend.unit import Run, threshold
@@ -56,6 +56,9 @@ class RegularisationTooStrong:
         for symptom in case.of("D117"):
             evidence = [for_symptom(symptom, self.dominates), *harm(case)]
             evidence += [for_symptom(s, FAIR) for s in case.of("D108")[:1]]
+            evidence += rivals(
+                case, {"D211": "Clipping leaves hardly anything of the data's pull."}, STRONG + FAIR
+            )
             yield (
                 self._decay(case, symptom, evidence)
                 if symptom.detail.get("form") == "decay"

@@ -35,6 +35,8 @@ class TooFewEpochs:
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         passes, steps = epochs(case.trace), case.trace.run.steps
+        if case.has("D701", "D110"):
+            return  # it did not stop by plan, or what it did afterwards was lost
         # A straight line means the same when there were hardly any steps: the curve had no time to bend.
         brief = steps <= self.few_steps and passes is not None and passes <= self.few_epochs
         short = case.first("D512")

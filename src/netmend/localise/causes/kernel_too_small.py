@@ -1,0 +1,45 @@
+"""LYR-FILTER, of a network that trains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detectors.pointwise_kernels import PointwiseKernels
+from netmend.localise.case import Case
+from netmend.localise.cause import STRONG, fault, for_symptom, register
+from netmend.localise.follow import argument_origin
+from netmend.localise.outcome import harm, relief
+from netmend.unit import Run
+from netmend.vocabulary import Fault
+
+
+@register
+@dataclass(frozen=True)
+class KernelTooSmall:
+    """The convolutions have kernels of 1, so that no place sees its neighbours.
+
+    Edges, shapes and rhythms lie in how neighbouring values differ, and nothing in such a network compares them before everything is pooled or flattened.
+    Use kernels of 3 or 5, with padding of half of that.
+    """
+
+    code: ClassVar[str] = "LYR-FILTER"
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D127")[:1]:
+            origin = argument_origin(case.sources, symptom.site, "kernel_size", 2)
+            yield fault(
+                self.code,
+                [for_symptom(symptom, STRONG), *harm(case), *relief(case, 2 * STRONG)],
+                component=symptom.component,
+                site=symptom.site if origin is None else origin.site,
+                summary=symptom.message,
+                reason="What distinguishes samples lies in how neighbouring places differ; these layers look at one place at a time.",
+                remedy=f"Give {symptom.component} a kernel of 3 with `padding=1`, and the other convolutions too.",
+                refutation="Training is no better with kernels of 3.",
+                related=(symptom.site,),
+                explains=("D109", "D127", "D501", "D504", "D508", "D511"),
+            )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = PointwiseKernels.FAULTY
