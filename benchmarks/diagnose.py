@@ -185,7 +185,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--part", choices=(*PARTS, "all"), default="calibration")
+    parser.add_argument("--part", choices=("calibration", "heldout", "all"), default="calibration")
     parser.add_argument("--kind", choices=("healthy", "faulty"))
     parser.add_argument("--match", default="", help="only programs whose name contains this")
     parser.add_argument("--group", help="only programs of this folder of a part: multi")
@@ -198,6 +198,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="write every score to this file")
     options = parser.parse_args()
     found = list(programs(None if options.part == "all" else options.part, options.kind, options.match))
+    found = [program for program in found if program.part != "bugs21"]  # those run from copies: `netmend bench`
     if options.group:
         found = [program for program in found if options.group in program.entry.parts]
     if not options.recorded:

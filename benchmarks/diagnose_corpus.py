@@ -1,6 +1,6 @@
 """The corpus of training programs: what is in it, what is wrong with each program, and its recorded runs.
 
-Parts: calibration (thresholds are set on it), heldout (figures are reported on it), bugs21 (the 21 bugs of a published study).
+Parts: calibration (thresholds are set on it), heldout (figures are reported on it), bugs21 (the 21 bugs of a published study; they are diagnosed by `netmend bench bugs21`).
 """
 
 from __future__ import annotations

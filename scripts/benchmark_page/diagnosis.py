@@ -12,7 +12,6 @@ from netmend.bench import bugs21
 PARTS = (
     ("heldout", "held-out"),
     ("calibration", "calibration (tuned on)"),
-    ("bugs21", "bugs21 (looked at while working)"),
 )
 _EARLY = 10  # steps
 

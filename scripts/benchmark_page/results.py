@@ -16,7 +16,6 @@ ORIGINS = "origins.json"  # for result files that carry no date themselves
 COMMANDS = {
     "diagnose-heldout.json": "python benchmarks/diagnose.py --part heldout --json benchmarks/results/diagnose-heldout.json",
     "diagnose-calibration.json": "python benchmarks/diagnose.py --part calibration --json benchmarks/results/diagnose-calibration.json",
-    "diagnose-bugs21.json": "python benchmarks/diagnose.py --part bugs21 --json benchmarks/results/diagnose-bugs21.json",
     "diagnose-rivals.json": "python benchmarks/diagnose_rivals.py --python rivals/bin/python --json benchmarks/results/diagnose-rivals.json",
     "diagnose-speed.json": "python benchmarks/diagnose_speed_synthetic.py",
     "repair-heldout-faulty-netmend.json": "python benchmarks/repair.py --part heldout",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -66,8 +67,11 @@ def judge_values(
 def confidences_of(
     shares: Mapping[str, float], accusations: Mapping[str, float], model: Model
 ) -> dict[str, float]:
+    """The learned confidence of every cause that the forest knows; of the others that of the rules, as they are."""
     found = {
         cause: model.combination.confidence(terms(cause, shares, accusations))
+        if cause in shares
+        else 1 / (1 + math.exp(-accusations[cause]))
         for cause in candidates(shares, accusations)
     }
     return dict(sorted(found.items(), key=lambda item: -item[1]))
