@@ -14,7 +14,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from diagnose_corpus import PARTS, Expected, Program, programs, record_all, run_of
+from diagnose_corpus import Expected, Program, programs, record_all, run_of
 
 from netmend.lint.of_run import findings_of_run
 from netmend.localise import diagnose
@@ -198,7 +198,9 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="write every score to this file")
     options = parser.parse_args()
     found = list(programs(None if options.part == "all" else options.part, options.kind, options.match))
-    found = [program for program in found if program.part != "bugs21"]  # those run from copies: `netmend bench`
+    found = [
+        program for program in found if program.part != "bugs21"
+    ]  # those run from copies: `netmend bench`
     if options.group:
         found = [program for program in found if options.group in program.entry.parts]
     if not options.recorded:
