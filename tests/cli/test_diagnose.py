@@ -22,7 +22,7 @@ x = torch.randn(256, 6)
 y = (x[:, 0] * x[:, 1] > 0).long()
 model = nn.Sequential(nn.Linear(6, 32), nn.ReLU(), nn.Linear(32, 2))
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(60):
+for step in range(200):
     i = torch.randint(0, 256, (32,))
     loss = nn.functional.cross_entropy(model(x[i]), y[i])
     loss.backward()
@@ -30,7 +30,7 @@ for step in range(60):
 print("done")
 """
 HEALTHY = FAULTY.replace("    loss.backward()", "    optimizer.zero_grad()\n    loss.backward()").replace(
-    "range(60)", "range(400)"
+    "range(200)", "range(400)"
 )
 SITE = {
     "type": ["object", "null"],
@@ -118,7 +118,7 @@ def test_the_json_keeps_its_contract(folder: Path, faulty: subprocess.CompletedP
     first = data["faults"][0]
     assert (first["rank"], first["code"], first["aliases"]) == (1, "LOOP-ZERO-GRAD", ["ZGR"])
     assert (first["site"]["file"], first["site"]["line"]) == ("train.py", 12)
-    assert data["run"]["steps"] == 60
+    assert data["run"]["steps"] == 200
 
 
 def test_the_page_shows_the_fault(folder: Path, faulty: subprocess.CompletedProcess[str]) -> None:
@@ -159,7 +159,7 @@ def test_exit_on_fault(folder: Path) -> None:
 
 
 def test_training_is_interrupted_when_asked(folder: Path) -> None:
-    (folder / "long.py").write_text(FAULTY.replace("range(60)", "range(1_000_000)"), encoding="utf-8")
+    (folder / "long.py").write_text(FAULTY.replace("range(200)", "range(1_000_000)"), encoding="utf-8")
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "NETMEND_LIVE_AFTER": "1"}
     command = [sys.executable, "-m", "netmend", "run", "--stop-on", "fault", "--json", "long.json", "long.py"]
     ended = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=200)

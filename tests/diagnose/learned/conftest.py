@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -20,16 +21,16 @@ def small_model() -> Callable[..., Model]:
 def _small_model(least: float = 0.5, healthy: float = 0.0) -> Model:
     """One tree: a falling loss is healthy, any other has a rate that is too high."""
     forest = Forest(
-        ("loss_last",),
-        (HEALTHY, "HYP-LR-HIGH"),
-        np.array([0, 3]),
-        np.array([0, LEAF, LEAF], dtype=np.int16),
-        np.array([-0.3, 0, 0], dtype=np.float32),
-        np.array([2, 0, 0]),
-        np.array([False, False, False]),
-        np.array([0, 1, 3]),
-        np.array([0, 0, 1]),
-        np.array([10.0, 1.0, 9.0]),
+        features=("loss_last",),
+        classes=(HEALTHY, "HYP-LR-HIGH"),
+        base=np.zeros(2),
+        starts=np.array([0, 3]),
+        speaks_of=np.array([1]),
+        feature=np.array([0, LEAF, LEAF], dtype=np.int16),
+        threshold=np.array([-0.3, 0, 0]),
+        right=np.array([2, 0, 0]),
+        missing_left=np.array([True, False, False]),
+        value=np.array([0.0, -9.0, math.log(9)]),
     )
     weights = {"share": 1.0, "rules": 0.5, "rules_first": 1.0}
     combination = Combination(0.0, tuple(weights.get(name, 0.0) for name in TERMS))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,12 +26,12 @@ def test_what_is_loaded_is_what_was_saved(tmp_path: Path, small_model: Make) -> 
     save(made, file)
     read = load(file)
     assert read.forest.features == made.forest.features and read.forest.classes == made.forest.classes
-    for name in ("starts", "feature", "threshold", "right", "missing_left", "offsets", "members", "weights"):
+    for name in ("base", "starts", "speaks_of", "feature", "threshold", "right", "missing_left", "value"):
         inner = made.forest.feature != LEAF
         one, two = getattr(made.forest, name), getattr(read.forest, name)
         if name == "right":  # leaves have no right child
             one, two = one[inner], two[inner]
-        assert np.array_equal(one, two), name
+        assert np.allclose(one, two, rtol=1e-7), name
     assert (read.combination, read.least_confidence, read.made_from) == (made.combination, 0.5, {"runs": 20})
 
 
@@ -70,16 +71,17 @@ def test_a_stuck_run_is_judged_and_a_falling_one_is_not(small_model: Make) -> No
 def test_a_cause_that_the_forest_never_saw_is_left_to_the_rules(small_model: Make) -> None:
     judged = judge_values({"loss_last": 0.0}, {"OPT-CLIP": 4.0, "LOOP-ZERO-GRAD": -2.0}, small_model())
     assert "OPT-CLIP" in judged.confidences and "OPT-CLIP" not in judged.shares
-    assert judged.confidences["OPT-CLIP"] > 0.5 > judged.confidences["LOOP-ZERO-GRAD"]
+    assert judged.confidences["OPT-CLIP"] == pytest.approx(1 / (1 + math.exp(-4.0)))
+    assert judged.confidences["LOOP-ZERO-GRAD"] < 0.5
 
 
 def test_terms_say_who_leads() -> None:
     shares = {HEALTHY: 0.1, "HYP-LR-HIGH": 0.6, "OPT-SELECT": 0.3}
     of = dict(zip(TERMS, terms("HYP-LR-HIGH", shares, {"HYP-LR-HIGH": 1.0, "OPT-SELECT": 2.0}), strict=True))
-    assert of["known"] == 1 and of["share_lead"] > 0
+    assert of["share_lead"] > 0
     assert of["rules_lead"] == pytest.approx(-1.0) and of["rules_first"] == 0 and of["agree"] == 0
-    of = dict(zip(TERMS, terms("OPT-CLIP", shares, {}), strict=True))
-    assert of["known"] == 0 and of["share"] == 0 and of["accused"] == 0 and of["rules"] == 0
+    of = dict(zip(TERMS, terms("HYP-LR-HIGH", shares, {}), strict=True))
+    assert of["accused"] == 0 and of["rules"] == 0 and of["rules_first"] == 0
 
 
 def test_a_combination_needs_all_its_weights() -> None:
