@@ -11,10 +11,10 @@ import warnings
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from fitting import balance, examples, folds, known_causes, names_of
+from fitting import balance, boosting, dividing, examples, folds, known_causes, names_of
 from rows import Row, rows
 from scoring import figures
-from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -27,9 +27,7 @@ from netmend.diagnose.learned.features import row
 KINDS: dict[str, Callable[[], object]] = {
     "extremely randomised trees": lambda: ExtraTreesClassifier(200, max_features=0.3, random_state=0),
     "random forest": lambda: RandomForestClassifier(200, max_features=0.1, random_state=0),
-    "gradient boosting": lambda: HistGradientBoostingClassifier(
-        max_iter=40, max_leaf_nodes=8, learning_rate=0.1, min_samples_leaf=5, max_features=0.2, random_state=0
-    ),
+    "gradient boosting": boosting,
     "logistic regression": lambda: make_pipeline(
         SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True),
         StandardScaler(),
@@ -58,8 +56,9 @@ def unseen_shares(
             if hasattr(model, "steps")
             else {"sample_weight": weight}
         )
-        model.fit(table[learn][indices], classes, **step)
-        for index, said in zip(ask, model.predict_proba(table[ask]), strict=True):
+        usable = dividing(table[learn][indices])
+        model.fit(table[learn][indices][:, usable], classes, **step)
+        for index, said in zip(ask, model.predict_proba(table[ask][:, usable]), strict=True):
             shares[index] = dict(zip(model.classes_.tolist(), said.tolist(), strict=True))
     return shares
 

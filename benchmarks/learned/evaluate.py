@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from data_sheet import write_page
-from fitting import known_causes, shares_of, unseen_shares
+from fitting import known_causes, names_of, shares_of
 from rows import Row, rows
 from scoring import Answer, Limits, by_learned, by_rules, figures, per_cause
-from unseen import unseen
+from unseen import unseen, unseen_shares
 
 from netmend.diagnose.learned.model import FILE, Model, load
 
@@ -50,7 +50,7 @@ def main() -> None:
 
 def measured(model: Model) -> dict[str, dict]:
     calibration = rows("calibration")
-    shares = unseen_shares(calibration, model.forest.features, model.forest.trees)
+    shares = unseen_shares(calibration, names_of(calibration))
     limits = Limits(model.least_confidence, model.most_healthy)
     answers = [each.answer(limits) for each in unseen(calibration, shares)]
     held_out = rows("heldout")

@@ -1,4 +1,4 @@
-"""Fitting of the learned model: a forest of random trees over features, and the small model that joins it with the rules.
+"""Fitting of the learned model: boosted trees over features, and the small model that joins them with the rules.
 
 scikit-learn is needed here only; what comes out is plain arrays.
 """
@@ -10,9 +10,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 from rows import Row
-from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
+from verdicts import half_of
 
 from netmend.diagnose.learned.combination import HEALTHY, TERMS, Combination, terms
 from netmend.diagnose.learned.features import row, words
@@ -21,9 +22,8 @@ from netmend.diagnose.learned.predict import candidates
 from netmend.localise.learned_ranking import log_odds
 
 FOLDS = 5
-TREES = 200
+ROUNDS = 50  # one tree for each class in each
 LEAST_PROGRAMS = 3  # a cause that fewer programs show is left to the rules
-HEALTHY_WEIGHT = 1.0  # healthy runs together, relative to the faulty ones together
 
 
 def names_of(found: Sequence[Row]) -> tuple[str, ...]:
@@ -60,62 +60,82 @@ def examples(found: Sequence[Row], causes: Sequence[str]) -> tuple[list[int], li
     return indices, classes, weights
 
 
-def fit_forest(found: Sequence[Row], names: Sequence[str], trees: int = TREES, seed: int = 0) -> Forest:
+def fit_forest(found: Sequence[Row], names: Sequence[str]) -> Forest:
     causes = known_causes(found)
     indices, classes, weights = examples(found, causes)
     table = np.array([row(found[index].values, names) for index in indices])
     weight = np.array(weights) * balance(np.array(classes), np.array(weights))
-    made = ExtraTreesClassifier(trees, max_features=0.3, min_samples_leaf=1, random_state=seed, n_jobs=1)
-    made.fit(table, classes, sample_weight=weight)
-    return exported(made, names)
+    usable = dividing(table)
+    made = boosting().fit(table[:, usable], classes, sample_weight=weight)
+    return exported(made, [names[index] for index in usable])
+
+
+def boosting(seed: int = 0) -> HistGradientBoostingClassifier:
+    """Small trees, each over a fifth of the features: few runs show a cause, and many features say nearly the same."""
+    return HistGradientBoostingClassifier(
+        max_iter=ROUNDS,
+        max_leaf_nodes=8,
+        learning_rate=0.1,
+        min_samples_leaf=5,
+        max_features=0.2,
+        l2_regularization=1.0,
+        early_stopping=False,
+        random_state=seed,
+    )
+
+
+def dividing(table: np.ndarray) -> list[int]:
+    """Columns with at least two known values: the others cannot be divided by."""
+    return [index for index, column in enumerate(table.T) if len(np.unique(column[~np.isnan(column)])) > 1]
 
 
 def balance(classes: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Half-way to equal classes: rare causes are heard, frequent ones keep some of their due."""
+    """Most of the way to equal classes: rare causes are heard, frequent ones keep some of their due. One on average."""
     totals = {name: weights[classes == name].sum() for name in np.unique(classes)}
-    return np.array([totals[name] ** -0.5 for name in classes])
+    found = np.array([totals[name] ** -0.75 for name in classes])
+    return found / (found * weights).mean()
 
 
-def exported(made: ExtraTreesClassifier, names: Sequence[str]) -> Forest:
-    """scikit-learn's trees as arrays. Thresholds are rounded down to what 32 bits hold: values have 32 bits, so nothing changes sides."""
+def exported(made: HistGradientBoostingClassifier, names: Sequence[str]) -> Forest:
+    """scikit-learn's trees as arrays; nodes above leaves get the average of what lies below, each leaf counted by its runs."""
     parts: dict[str, list[np.ndarray]] = {
-        key: [] for key in ("feature", "threshold", "right", "missing", "size", "members", "weights")
+        key: [] for key in ("feature", "threshold", "right", "missing", "value")
     }
-    starts = [0]
-    for estimator in made.estimators_:
-        tree = estimator.tree_
-        inner = tree.children_left != -1
-        if not (tree.children_left[inner] == np.flatnonzero(inner) + 1).all():
-            raise SystemExit("scikit-learn's trees are not in preorder any more; the export needs that")
-        parts["feature"].append(np.where(inner, tree.feature, LEAF).astype(np.int16))
-        parts["threshold"].append(_rounded_down(np.where(inner, tree.threshold, 0.0)))
-        parts["right"].append(np.where(inner, tree.children_right + starts[-1], 0).astype(np.int64))
-        parts["missing"].append(np.asarray(tree.missing_go_to_left).astype(bool))
-        shares = tree.value[~inner, 0, :] * tree.weighted_n_node_samples[~inner, None]
-        leaves, members = np.nonzero(shares)
-        parts["size"].append(np.bincount(leaves, minlength=len(shares)))
-        parts["members"].append(members)
-        parts["weights"].append(shares[leaves, members].astype(np.float32).astype(np.float64))
-        starts.append(starts[-1] + tree.node_count)
+    starts, speaks_of = [0], []
+    for of_round in made._predictors:
+        for index, predictor in enumerate(of_round):
+            nodes = predictor.nodes
+            inner = nodes["is_leaf"] == 0
+            if not (nodes["left"][inner] == np.flatnonzero(inner) + 1).all():
+                raise SystemExit("scikit-learn's trees are not in preorder any more; the export needs that")
+            parts["feature"].append(np.where(inner, nodes["feature_idx"], LEAF).astype(np.int16))
+            parts["threshold"].append(np.where(inner, nodes["num_threshold"], 0.0))
+            parts["right"].append(np.where(inner, nodes["right"].astype(np.int64) + starts[-1], 0))
+            parts["missing"].append(nodes["missing_go_to_left"].astype(bool) & inner)
+            parts["value"].append(_averages(nodes, inner))
+            starts.append(starts[-1] + len(nodes))
+            speaks_of.append(index)
     joined = {key: np.concatenate(values) for key, values in parts.items()}
     return Forest(
         tuple(names),
         tuple(str(name) for name in made.classes_),
+        np.asarray(made._baseline_prediction, dtype=np.float64).ravel(),
         np.array(starts, dtype=np.int64),
+        np.array(speaks_of, dtype=np.int64),
         joined["feature"],
         joined["threshold"],
         joined["right"],
         joined["missing"],
-        np.concatenate([[0], np.cumsum(joined["size"])]).astype(np.int64),
-        joined["members"].astype(np.int64),
-        joined["weights"],
+        joined["value"].astype(np.float32).astype(np.float64),
     )
 
 
-def _rounded_down(values: np.ndarray) -> np.ndarray:
-    near = values.astype(np.float32)
-    above = near.astype(np.float64) > values
-    return np.where(above, np.nextafter(near, np.float32(-np.inf)), near).astype(np.float32)
+def _averages(nodes: np.ndarray, inner: np.ndarray) -> np.ndarray:
+    value = np.where(inner, 0.0, nodes["value"])
+    for node in np.flatnonzero(inner)[::-1]:  # children come after their node
+        below = [int(nodes["left"][node]), int(nodes["right"][node])]
+        value[node] = np.average(value[below], weights=nodes["count"][below])
+    return value
 
 
 def folds(found: Sequence[Row], seed: int = 0) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -129,24 +149,20 @@ def shares_of(forest: Forest, each: Row) -> dict[str, float]:
     return dict(zip(forest.classes, forest.shares(row(each.values, forest.features)).tolist(), strict=True))
 
 
-def unseen_shares(found: Sequence[Row], names: Sequence[str], trees: int = TREES) -> list[dict[str, float]]:
-    """What forests say of each run that were made without its program."""
-    shares: list[dict[str, float]] = [{} for _ in found]
-    for learn, ask in folds(found):
-        forest = fit_forest([found[index] for index in learn], names, trees)
-        for index in ask:
-            shares[index] = shares_of(forest, found[index])
-    return shares
-
-
 def fit_combination(found: Sequence[Row], shares: Sequence[dict[str, float]]) -> Combination:
-    """Logistic regression over all pairs of a run and a cause that is worth weighing; shares must be of unseen runs."""
+    """Logistic regression over all pairs of a run and a cause that is worth weighing; shares must be of unseen runs.
+
+    Only mutants of the half of the programs that nobody looked at while writing rules: on what rules were tuned on, they look more
+    trustworthy than they are.
+    """
     table, right = [], []
     for each, said in zip(found, shares, strict=True):
+        if each.source.kind != "mutant" or half_of(each.source.program) != "odd":
+            continue
         odds = log_odds(each.accused)
         accepted = {code for codes in each.source.causes for code in codes}
         for cause in candidates(said, odds):
-            if cause not in each.source.harmless:
+            if cause in said and cause not in each.source.harmless:
                 table.append(terms(cause, said, odds))
                 right.append(cause in accepted)
     made = LogisticRegression(C=1.0, max_iter=2000).fit(np.array(table), right)

@@ -22,6 +22,7 @@ from diagnose_corpus import programs, run_of  # noqa: E402
 
 import netmend  # noqa: E402
 from netmend.diagnose.learned.features import features  # noqa: E402
+from netmend.lint.of_run import findings_of_run  # noqa: E402
 from netmend.localise.learned_ranking import log_odds  # noqa: E402
 from netmend.localise.rank import UNMISSABLE, Ranking, diagnose  # noqa: E402
 from netmend.store import read_trace  # noqa: E402
@@ -29,7 +30,7 @@ from netmend.vocabulary import Evidence, Fault  # noqa: E402
 
 LEARNED_RUNS = BENCHMARKS / ".learned-runs"
 SETS = ("calibration", "heldout")
-RULES_ONLY = {"learned": False} if "learned" in Ranking.__dataclass_fields__ else {}
+FORMAT = 3  # of the rows that are kept on disk
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Row:
 def rows(part: str, kinds: Iterable[str] = ("mutant", "program")) -> list[Row]:
     """All rows of one part; those that were read before come from the cache."""
     sources = [source for source in _sources(part) if source.kind in kinds]
-    cache = LEARNED_RUNS / "features" / f"{part}-{_code_fingerprint()}.jsonl"
+    cache = LEARNED_RUNS / "features" / f"{part}-{_code_fingerprint()}-{FORMAT}.jsonl"
     known = dict(_cached(cache)) if cache.exists() else {}
     cache.parent.mkdir(parents=True, exist_ok=True)
     missing = [source for source in sources if source.run not in known]
@@ -117,11 +118,11 @@ def _mutant(part: str, entry: dict) -> Source | None:
 
 def _read(run: str) -> dict:
     trace = read_trace(Path(run))
-    judged = diagnose(trace, ranking=Ranking(**RULES_ONLY))
+    judged = diagnose(trace, ranking=Ranking(learned=False), findings=findings_of_run(trace.run))
     accused = (*judged.faults, *judged.suspects)
     values, failures = features(trace, judged.symptoms, log_odds(accused))
     return {
-        "values": {name: float(f"{value:.6g}") for name, value in values.items() if math.isfinite(value)},
+        "values": {name: value for name, value in values.items() if math.isfinite(value)},
         "told": [fault.cause for fault in judged.faults],
         "accused": [_kept(fault) for fault in accused],
         "unmissable": any(symptom.code in UNMISSABLE for symptom in judged.symptoms),
@@ -132,28 +133,23 @@ def _read(run: str) -> dict:
 def _kept(fault: Fault) -> list:
     """What ranking needs of an accusation."""
     place = str(fault.site or fault.component)
-    return [
-        fault.cause,
-        fault.confidence,
-        place,
-        list(fault.symptoms),
-        sorted(fault.explains),
-        fault.first_step,
-    ]
+    evidence = [[item.weight, item.symptom] for item in fault.evidence]
+    return [fault.cause, fault.confidence, place, evidence, sorted(fault.explains), fault.first_step]
 
 
 def _fault(
-    cause: str, confidence: float, place: str, symptoms: list, explains: list, step: int | None
+    cause: str, confidence: float, place: str, evidence: list, explains: list, step: int | None
 ) -> Fault:
-    evidence = tuple(Evidence("", 1.0, code) for code in symptoms)
-    words = {"summary": "", "reason": "", "remedy": "", "refutation": ""}
     return Fault(
         cause,
         confidence,
         place,
         None,
-        **words,
-        evidence=evidence,
+        summary="",
+        reason="",
+        remedy="",
+        refutation="",
+        evidence=tuple(Evidence("", weight, symptom) for weight, symptom in evidence),
         first_step=step,
         explains=frozenset(explains),
     )
@@ -183,9 +179,9 @@ def _code_fingerprint() -> str:
     """Changes when a detector, a cause or a feature does."""
     root = Path(netmend.__file__).parent
     digest = hashlib.sha256()
-    for folder in ("diagnose", "localise", "vocabulary"):
+    for folder in ("diagnose", "lint", "localise", "vocabulary"):
         for file in sorted((root / folder).rglob("*.py")):
-            if file.parent.name == "learned" or file.name == "learned_ranking.py":
+            if file.parent.name == "learned" or file.name in ("learned_ranking.py", "likely_place.py"):
                 continue  # what is made of the features; the features have a folder of their own
             digest.update(file.read_bytes())
     return digest.hexdigest()[:12]

@@ -12,7 +12,7 @@ from rows import Row
 from netmend.diagnose.learned.model import Model
 from netmend.diagnose.learned.predict import Judgement, confidences_of
 from netmend.localise.learned_ranking import log_odds, missed, reweighed
-from netmend.localise.rank import Ranking, _best_guess, rank
+from netmend.localise.rank import Ranking, best_guess, rank
 from netmend.vocabulary import Fault
 
 
@@ -73,7 +73,7 @@ def _bare(cause: str, confidence: float) -> Fault:
 def _answer(accused: Sequence[Fault], ranking: Ranking, failed: bool) -> Answer:
     faults, suspects = rank(accused, ranking)
     if not faults and failed:
-        faults, suspects = _best_guess(suspects, ranking)
+        faults, suspects = best_guess(suspects, ranking)
     return Answer(tuple(fault.cause for fault in faults), faults[0].confidence if faults else 0.0)
 
 

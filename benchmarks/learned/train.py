@@ -14,10 +14,10 @@ import time
 from pathlib import Path
 
 import sklearn
-from fitting import TREES, fit_combination, fit_forest, known_causes, names_of, unseen_shares
+from fitting import fit_combination, fit_forest, known_causes, names_of
 from rows import rows
 from scoring import figures
-from unseen import best_limits, unseen
+from unseen import best_limits, unseen, unseen_shares
 
 from netmend.diagnose.learned.combination import TERMS
 from netmend.diagnose.learned.model import FILE, Model, save
@@ -27,7 +27,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--trees", type=int, default=TREES)
     parser.add_argument("--output", type=Path, default=FILE)
     options = parser.parse_args()
     begun = time.monotonic()
@@ -41,7 +40,7 @@ def main() -> None:
     print(
         f"{len(found)} runs ({mutants} of mutants and their originals), {len(names)} features, {len(known_causes(found))} causes"
     )
-    shares = unseen_shares(found, names, options.trees)
+    shares = unseen_shares(found, names)
     combination = fit_combination(found, shares)
     known = unseen(found, shares)
     limits = best_limits(found, known)
@@ -54,7 +53,7 @@ def main() -> None:
         "scikit-learn": sklearn.__version__,
     }
     model = Model(
-        fit_forest(found, names, options.trees),
+        fit_forest(found, names),
         combination,
         limits.least_confidence,
         limits.most_healthy,

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import inspect
 import itertools
+import json
 from collections.abc import Sequence
 
+import fitting
 import numpy as np
-from fitting import fit_combination, folds
-from rows import Row
+from fitting import fit_combination, fit_forest, folds, shares_of
+from rows import LEARNED_RUNS, Row
 from scoring import Limits, Weighed, figures, weighed
 
 from netmend.diagnose.learned.forest import Forest
@@ -18,17 +22,24 @@ CONFIDENCES = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 HEALTHY_SHARES = (0.0, 0.02, 0.04, 0.06, 0.09, 0.12, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4)
 _NONE = np.empty(0, dtype=np.int64)
 _NO_FOREST = Forest(
-    (),
-    (),
-    _NONE,
-    _NONE.astype(np.int16),
-    _NONE.astype(np.float32),
-    _NONE,
-    _NONE > 0,
-    _NONE,
-    _NONE,
-    _NONE * 1.0,
+    (), (), _NONE * 1.0, _NONE, _NONE, _NONE.astype(np.int16), _NONE * 1.0, _NONE, _NONE > 0, _NONE * 1.0
 )  # for shares that are known already
+
+
+def unseen_shares(found: Sequence[Row], names: Sequence[str]) -> list[dict[str, float]]:
+    """What forests say of each run that were made without its program; kept on disk, because it takes minutes."""
+    asked = [[each.source.run, each.source.causes, each.source.harmless, each.values] for each in found]
+    how = [inspect.getsource(fitting), list(names), asked]
+    key = hashlib.sha256(json.dumps(how).encode()).hexdigest()[:16]
+    file = LEARNED_RUNS / "features" / f"unseen-{key}.json"
+    if not file.exists():
+        shares: list[dict[str, float]] = [{} for _ in found]
+        for learn, ask in folds(found):
+            forest = fit_forest([found[index] for index in learn], names)
+            for index in ask:
+                shares[index] = shares_of(forest, found[index])
+        file.write_text(json.dumps(shares), encoding="utf-8")
+    return json.loads(file.read_text(encoding="utf-8"))
 
 
 def unseen(found: Sequence[Row], shares: Sequence[dict[str, float]]) -> list[Weighed]:

@@ -261,31 +261,41 @@ def neutral(
     return run_neutral(target_of(str(script), arguments, module), options)
 
 
-def diagnose(run: str | Path | Trace = "last", *, directory: Path | str | None = None) -> Report:
-    """Judge a recorded run: its id (or the beginning of it), its directory, "last", or a trace."""
+def diagnose(
+    run: str | Path | Trace = "last",
+    *,
+    directory: Path | str | None = None,
+    learned: bool | None = None,
+) -> Report:
+    """Judge a recorded run: its id (or the beginning of it), its directory, "last", or a trace.
+
+    `learned`: whether what was learned from mutants weighs the causes; None: as this version does by default.
+    """
     from netmend.store import find_run, read_trace, runs_root
     from netmend.vocabulary import Trace
 
     if isinstance(run, Trace):
-        return Report(run, judge(None, run))
+        return Report(run, judge(None, run, learned))
     root = Path(directory) / "runs" if directory is not None else runs_root()
     path = find_run(root, str(run))
     trace = read_trace(path)
-    return Report(trace, judge(path, trace))
+    return Report(trace, judge(path, trace, learned))
 
 
-def judge(path: Path | None, trace: Trace) -> Diagnosis:
+def judge(path: Path | None, trace: Trace, learned: bool | None = None) -> Diagnosis:
     """What is wrong with a run; the other processes of a distributed run are compared with this one."""
     from netmend.diagnose.measures.replicas import with_replicas
     from netmend.lint.of_run import findings_of_run
     from netmend.localise import diagnose as judge_trace
+    from netmend.localise.rank import Ranking
     from netmend.store import read_trace, recorded_ranks
 
     if path is not None:
         own = trace.environment.rank
         others = [read_trace(path, rank) for rank in recorded_ranks(path) if rank != own]
         trace = with_replicas(trace, others) if others else trace
-    return judge_trace(trace, findings=findings_of_run(trace.run))
+    ranking = None if learned is None else Ranking(learned=learned)
+    return judge_trace(trace, ranking=ranking, findings=findings_of_run(trace.run))
 
 
 _active: Watch | None = None

@@ -266,12 +266,19 @@ def diagnose(
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="Write to a file instead of the terminal."),
     ] = None,
+    learned: Annotated[
+        bool | None,
+        typer.Option(
+            "--learned/--no-learned",
+            help="Let what was learned from mutants weigh the causes (docs/learned.md).",
+        ),
+    ] = None,
     directory: Directory = None,
 ) -> int:
     """Judge a recorded run again. Exit code 0: healthy or undecided, 1: faults found."""
     from netmend.cli.diagnose import diagnose_run
 
-    return diagnose_run(run, form, html, output, directory)
+    return diagnose_run(run, form, html, output, directory, learned)
 
 
 @app.command()

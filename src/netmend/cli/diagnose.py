@@ -10,11 +10,18 @@ from netmend.api import diagnose
 from netmend.errors import UsageError
 
 
-def diagnose_run(name: str, form: str, html: Path | None, output: Path | None, directory: Path | None) -> int:
+def diagnose_run(
+    name: str,
+    form: str,
+    html: Path | None,
+    output: Path | None,
+    directory: Path | None,
+    learned: bool | None = None,
+) -> int:
     """Prints or writes the diagnosis; returns the exit code."""
     if form not in report.FORMATS:
         raise UsageError(f"--format must be one of {', '.join(report.FORMATS)}, got {form!r}")
-    judged = diagnose(name, directory=directory)
+    judged = diagnose(name, directory=directory, learned=learned)
     if html is not None:
         _write(html, judged.html())
     if form != "text":

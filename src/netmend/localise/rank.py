@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from netmend.diagnose import examine
+from netmend.diagnose.learned import ON_BY_DEFAULT
 from netmend.diagnose.measures.progress import progress
 from netmend.localise.case import Case
 from netmend.localise.cause import CAUSES, Cause
 from netmend.localise.findings import advised, with_findings
+from netmend.localise.learned_ranking import weigh
 from netmend.localise.source import Sources
 from netmend.vocabulary import FAULTY, HEALTHY, UNDECIDED, Advice, Diagnosis, Fault, Trace
 from netmend.vocabulary.finding import Finding
@@ -33,6 +35,7 @@ class Ranking:
         0.03  # for the likeliest cause of a run that plainly failed: a poor guess beats silence there
     )
     least_steps: int = 5  # fewer optimiser steps than this say nothing about learning
+    learned: bool = ON_BY_DEFAULT  # what was learned from mutants weighs the causes anew; see docs/learned.md
 
 
 def diagnose(
@@ -57,13 +60,22 @@ def diagnose(
             accused.extend(cause.accuse(case))
         except Exception as problem:  # noqa: BLE001 - one cause's mistake must not cost the whole diagnosis
             problems.append(f"{cause.code} ({type(problem).__name__}: {problem})")
+    failed = case.has(*UNMISSABLE)
+    if ranking.learned:
+        try:
+            weighed = weigh(case, accused, failed)
+            accused, failed = list(weighed.accused), weighed.failed
+            ranking = replace(ranking, least_confidence=weighed.least_confidence)
+            problems.extend(weighed.failures)
+        except Exception as problem:  # noqa: BLE001 - rules can do without
+            problems.append(f"learned ranking ({type(problem).__name__}: {problem})")
     try:
         accused = with_findings(case, accused)
     except Exception as problem:  # noqa: BLE001 - the run speaks for itself
         problems.append(f"findings ({type(problem).__name__}: {problem})")
     faults, suspects = rank(accused, ranking)
-    if not faults and case.has(*UNMISSABLE):
-        faults, suspects = _best_guess(suspects, ranking)
+    if not faults and failed:
+        faults, suspects = best_guess(suspects, ranking)
     verdict, reason = _verdict(trace, faults, suspects, ranking)
     advice = tuple(
         Advice(s.code, s.message, s.site) for s in case.of(*ADVISORY) if s.code not in _told(faults)
@@ -113,7 +125,7 @@ def residual(fault: Fault, explained: set[str]) -> float:
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, odds))))
 
 
-def _best_guess(suspects: tuple[Fault, ...], ranking: Ranking) -> tuple[tuple[Fault, ...], tuple[Fault, ...]]:
+def best_guess(suspects: tuple[Fault, ...], ranking: Ranking) -> tuple[tuple[Fault, ...], tuple[Fault, ...]]:
     """A run that plainly fails is told about even when no cause is sure: the likeliest one, with its low confidence."""
     likely = [fault for fault in suspects if fault.confidence >= ranking.least_guess]
     return tuple(likely[:1]), tuple(fault for fault in suspects if fault not in likely[:1])

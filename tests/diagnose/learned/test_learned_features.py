@@ -9,7 +9,7 @@ import pytest
 from netmend.diagnose import examine
 from netmend.diagnose.detector import DETECTORS
 from netmend.diagnose.learned.features import features, row, words
-from netmend.diagnose.learned.features.numbers import decades
+from netmend.diagnose.learned.features.numbers import decades, rounded
 from netmend.diagnose.learned.features.signs import strength
 from netmend.diagnose.measures.examples import falling, flat, run_with
 from netmend.diagnose.measures.net_examples import net_run
@@ -92,6 +92,12 @@ def test_decades_never_fail() -> None:
     assert decades(1.0, 0.0) == 12.0
     assert decades(math.inf) == 12.0
     assert math.isnan(decades(-1.0)) and math.isnan(decades(None)) and math.isnan(decades(0.0, 0.0))
+
+
+def test_values_that_differ_in_the_last_bit_are_the_same() -> None:
+    assert rounded(0.1 + 0.2) == rounded(0.3) == 0.3
+    assert math.isnan(rounded(math.nan))
+    assert all(value != value or value == rounded(value) for value in of(net_run()).values())
 
 
 def test_a_row_follows_the_given_names_and_leaves_gaps() -> None:

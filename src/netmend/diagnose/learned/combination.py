@@ -1,6 +1,6 @@
-"""How sure to be of a cause, from what the forest and the rules say of it: one small logistic model for all causes.
+"""How sure to be of a cause that the forest knows, from what it and the rules say of it: one small logistic model for all causes.
 
-One model for all causes also serves those that the forest has never seen: there only the rules speak.
+Few runs show each single cause; how far the forest and the rules are to be believed is learned from all of them together.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from netmend.diagnose.learned.features.suspicion import NOBODY
 HEALTHY = ""  # the forest's class for runs with nothing wrong
 _FLOOR = 0.002  # shares below that are noise of the forest
 TERMS = (
-    "known",  # the forest has seen the cause
     "share",  # log-odds of the forest's share
     "share_lead",  # the same minus that of the likeliest other cause
     "healthy",  # log-odds of the forest's share of healthy runs
@@ -47,23 +46,21 @@ class Combination:
 
 
 def terms(cause: str, shares: Mapping[str, float], accusations: Mapping[str, float]) -> tuple[float, ...]:
-    """What is known of one cause in one run; `shares` by class of the forest, `accusations` the rules' log-odds by cause."""
-    known = cause in shares
-    share = _odds(shares.get(cause, 0.0))
+    """What is said of one cause, which the forest must know; `shares` by class of the forest, `accusations` the rules' log-odds by cause."""
+    share = _odds(shares[cause])
     other = max((_odds(s) for name, s in shares.items() if name not in (cause, HEALTHY)), default=_odds(0.0))
     rules = accusations.get(cause, NOBODY)
     rival = max((odds for name, odds in accusations.items() if name != cause), default=NOBODY)
     first = rules > 0 and rules >= rival
     return (
-        float(known),
-        share if known else 0.0,
-        share - other if known else 0.0,
+        share,
+        share - other,
         _odds(shares.get(HEALTHY, 0.0)),
         float(rules > NOBODY),
         max(rules, NOBODY) if rules > NOBODY else 0.0,
         max(-6.0, min(6.0, rules - rival)) if rules > NOBODY else 0.0,
         float(first),
-        float(first and known and share >= other),
+        float(first and share >= other),
     )
 
 

@@ -14,7 +14,7 @@ from netmend.diagnose.learned.predict import Judgement
 class Reason:
     feature: str
     value: float  # NaN: that it is missing is what spoke
-    moved: float  # by how much it raised the cause's share
+    moved: float  # by how much it raised the cause's score
     message: str
 
 

@@ -49,19 +49,17 @@ def load(file: Path = FILE) -> Model:
 
 def _model(arrays: Any, about: dict[str, Any]) -> Model:
     feature = arrays["feature"].astype(np.int16)
-    nodes = np.arange(len(feature))
-    sizes = arrays["leaf_sizes"].astype(np.int64)
     forest = Forest(
         tuple(str(name) for name in arrays["features"]),
         tuple(str(name) for name in arrays["classes"]),
+        arrays["base"].astype(np.float64),
         np.concatenate([[0], np.cumsum(arrays["tree_sizes"].astype(np.int64))]),
+        arrays["speaks_of"].astype(np.int64),
         feature,
-        arrays["threshold"].astype(np.float32),
-        nodes + arrays["right_offset"].astype(np.int64),
+        arrays["threshold"].astype(np.float64),
+        np.arange(len(feature)) + arrays["right_offset"].astype(np.int64),
         np.unpackbits(arrays["missing_left"], count=len(feature)).astype(np.bool_),
-        np.concatenate([[0], np.cumsum(sizes)]),
-        arrays["members"].astype(np.int64),
-        arrays["weights"].astype(np.float64),
+        arrays["value"].astype(np.float64),
     )
     _check(forest)
     weighing = about["combination"]
@@ -76,13 +74,13 @@ def _check(forest: Forest) -> None:
     nodes = np.flatnonzero(inner)
     ends = np.repeat(forest.starts[1:], np.diff(forest.starts))
     good = (
-        forest.starts[-1] == len(forest.feature) == len(forest.threshold) == len(forest.right)
+        forest.starts[-1] == len(forest.feature) == len(forest.threshold) == len(forest.value)
+        and len(forest.speaks_of) == forest.trees
+        and len(forest.base) == len(forest.classes)
         and int(forest.feature.max(initial=-1)) < len(forest.features)
+        and int(forest.speaks_of.max(initial=0)) < len(forest.classes)
         and bool((forest.right[inner] > nodes + 1).all())
         and bool((forest.right[inner] < ends[inner]).all())
-        and len(forest.offsets) - 1 == int((~inner).sum())
-        and forest.offsets[-1] == len(forest.members) == len(forest.weights)
-        and int(forest.members.max(initial=0)) < len(forest.classes)
     )
     if not good:
         raise ValueError("its trees do not fit together")
@@ -104,12 +102,12 @@ def save(model: Model, file: Path = FILE) -> None:
         about=np.array(json.dumps(about)),
         features=np.array(forest.features),
         classes=np.array(forest.classes),
+        base=forest.base,
         tree_sizes=np.diff(forest.starts).astype(np.int32),
+        speaks_of=forest.speaks_of.astype(np.int16),
         feature=forest.feature.astype(np.int16),
-        threshold=np.where(inner, forest.threshold, 0).astype(np.float32),
+        threshold=np.where(inner, forest.threshold, 0.0),
         right_offset=np.where(inner, forest.right - np.arange(len(forest.right)), 0).astype(np.int32),
         missing_left=np.packbits(forest.missing_left),
-        leaf_sizes=np.diff(forest.offsets).astype(np.int16),
-        members=forest.members.astype(np.int16),
-        weights=forest.weights.astype(np.float32),
+        value=forest.value.astype(np.float32),
     )

@@ -22,6 +22,7 @@ from netmend.diagnose.learned.features import (
     supply,
     suspicion,
 )
+from netmend.diagnose.learned.features.numbers import rounded
 from netmend.vocabulary import Symptom, Trace
 from netmend.vocabulary.table import FloatArray
 
@@ -48,7 +49,8 @@ def features(
             found |= measure.of(trace)
         except Exception as problem:  # noqa: BLE001 - one group's mistake must not cost the others
             failures.append(f"features of {measure.__name__} ({type(problem).__name__}: {problem})")
-    return found | signs.of(trace, symptoms) | suspicion.of(accusations), tuple(failures)
+    found |= signs.of(trace, symptoms) | suspicion.of(accusations)
+    return {name: rounded(value) for name, value in found.items()}, tuple(failures)
 
 
 def row(values: Mapping[str, float], names: Iterable[str]) -> FloatArray:

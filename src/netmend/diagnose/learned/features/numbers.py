@@ -20,6 +20,11 @@ def number(value: float | int | bool | None) -> float:
     return max(-limit, min(limit, float(value)))
 
 
+def rounded(value: float) -> float:
+    """Six digits: what differs only in the last bit must not fall on different sides of a tree's threshold."""
+    return float(f"{value:.6g}")
+
+
 def decades(value: float | None, base: float | None = 1.0) -> float:
     """log10(value / base), cut off at both ends; NaN where either is missing or negative."""
     if value is None or base is None or math.isnan(value) or math.isnan(base) or value < 0 or base < 0:
