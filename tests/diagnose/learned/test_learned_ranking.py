@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from netmend.diagnose import examine
+from netmend.diagnose.learned import ON_BY_DEFAULT
 from netmend.diagnose.learned.combination import HEALTHY
 from netmend.diagnose.learned.explain import reasons
 from netmend.diagnose.learned.model import Model
@@ -18,7 +19,7 @@ from netmend.diagnose.measures.net_examples import net_run
 from netmend.localise.case import Case
 from netmend.localise.cause import PRIOR, fault
 from netmend.localise.learned_ranking import log_odds, weigh
-from netmend.localise.rank import Ranking, rank
+from netmend.localise.rank import Ranking, diagnose, rank
 from netmend.vocabulary import Evidence, Fault, Site, Trace
 
 
@@ -85,6 +86,17 @@ def test_a_run_that_failed_gets_the_likeliest_cause_however_unsure(small_model: 
         weighed = weigh(case(STUCK), [], failed, small_model(least=0.95, healthy=healthy))
         assert [fault.cause for fault in weighed.accused] == ["HYP-LR-HIGH"] and weighed.failed
     assert not weigh(case(STUCK), [], False, small_model(least=0.95, healthy=0.05)).failed
+
+
+def test_the_shipped_model_takes_part_in_a_diagnosis_only_where_it_is_asked_to() -> None:
+    asked, plain = (diagnose(STUCK, ranking=Ranking(learned=learned)) for learned in (True, False))
+    assert not asked.failures and not plain.failures
+    said = [item.message for fault in (*asked.faults, *asked.suspects) for item in fault.evidence]
+    assert any("learned from recorded runs" in message for message in said)
+    assert not any(
+        "learned" in item.message for fault in (*plain.faults, *plain.suspects) for item in fault.evidence
+    )
+    assert Ranking().learned is ON_BY_DEFAULT
 
 
 def test_reasons_name_the_features_that_spoke_for_a_cause(small_model: Make) -> None:

@@ -107,7 +107,8 @@ class StepSkipsParameters:
         if {"rho", "lr_decay", "etas"}.intersection(settings):
             push = np.zeros_like(gradients)  # how far these rules move depends on the whole past
         sizes = self._sizes(trace, wire, steps)
-        lengths = np.where(np.isfinite(gradients) & np.isfinite(sizes), rate * push / sizes, 0.0)
+        finite = np.isfinite(gradients) & np.isfinite(sizes)
+        lengths = rate * np.where(finite, push, 0.0) / np.where(finite, sizes, 1.0)
         return np.asarray(lengths, dtype=np.float64)
 
     def _sizes(self, trace: Trace, wire: Wire, steps: IntArray) -> FloatArray:
