@@ -26,7 +26,7 @@ types: $(STAMP)
 	$(BIN)/mypy
 
 unit: $(STAMP)
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 # Generate the corpus of mutants anew (it goes on where it was stopped), train the ranking of causes, report on unseen programs.
 learned: $(STAMP)
