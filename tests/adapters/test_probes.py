@@ -184,7 +184,12 @@ def test_hand_written_gradients(tmp_path: Path, value: str, gradient: str, ratio
 
 def test_the_two_modes(tmp_path: Path) -> None:
     layers = LINEAR + "\nself.n = nn.BatchNorm1d(8)"
-    done = tried(tmp_path, "return self.b(F.relu(self.n(self.a(x))))", layers, steps=70)
+    for attempt in range(3):  # the later look is left out when the machine is so busy that it would cost too much
+        folder = tmp_path / str(attempt)
+        folder.mkdir()
+        done = tried(folder, "return self.b(F.relu(self.n(self.a(x))))", layers, steps=70)
+        if len(done.trace.probes("mode gap")) == 2:
+            break
     early, late = done.trace.probes("mode gap")
     assert (early.step, late.step) == (16, 64)
     assert late.values["output"] < early.values["output"]
