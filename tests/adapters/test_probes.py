@@ -184,7 +184,7 @@ def test_hand_written_gradients(tmp_path: Path, value: str, gradient: str, ratio
 
 def test_the_two_modes(tmp_path: Path) -> None:
     layers = LINEAR + "\nself.n = nn.BatchNorm1d(8)"
-    for attempt in range(3):  # the later look is left out when the machine is so busy that it would cost too much
+    for attempt in range(3):  # on a busy machine the later look may be left out as too dear
         folder = tmp_path / str(attempt)
         folder.mkdir()
         done = tried(folder, "return self.b(F.relu(self.n(self.a(x))))", layers, steps=70)
