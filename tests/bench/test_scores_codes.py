@@ -13,7 +13,7 @@ from netmend.bench.faults22.programs import LayerPlace, Written
 from netmend.vocabulary import LEAVES, Fault, Site
 
 PROGRAM = Written(
-    Path("/work/train.py"),
+    Path("project/train.py"),
     {
         0: LayerPlace((10, 20), ("0", "1")),
         1: LayerPlace((11,), ("2",)),
@@ -24,7 +24,7 @@ PROGRAM = Written(
 )
 
 
-def told(cause: str, component: str = "", line: int | None = None, file: str = "/copy/train.py") -> Fault:
+def told(cause: str, component: str = "", line: int | None = None, file: str = "copy/train.py") -> Fault:
     site = None if line is None else Site(file, line)
     return Fault(cause, 0.9, component, site, "", "", "", "")
 
@@ -88,3 +88,10 @@ def test_faults_of_one_code_are_one_atom_in_the_order_in_which_they_are_told() -
     ]
     assert answer_of(faults, PROGRAM) == (Atom("ACH", (0, 1)), Atom("HLR"))
     assert answer_of((), replace(PROGRAM, layers={})) == ()
+
+
+def test_an_output_activation_told_at_the_loss_is_that_of_the_last_layer() -> None:
+    (atom,) = answer_of([told("LYR-SOFTMAX-MISSING", "nll_loss", line=99)], PROGRAM)
+    assert atom == Atom("ACH", (2,))
+    (hidden,) = answer_of([told("ACT-HID-WRONG", "nll_loss", line=99)], PROGRAM)
+    assert hidden == Atom("ACH", ())
