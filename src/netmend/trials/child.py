@@ -16,6 +16,7 @@ from netmend.launch.script import load_module, load_script
 from netmend.launch.tracebacks import clean
 from netmend.observe.options import Options
 from netmend.trials import measures, seeds
+from netmend.trials.examination import Finished, examiner_of
 from netmend.trials.guards import Guards, guard_saving
 from netmend.trials.interpreter import flush, use_copy, wind_down
 from netmend.trials.output import Output
@@ -48,7 +49,9 @@ def trial_of(data: dict[str, Any]) -> Trial:
     )
     plain = {key: data[key] for key in ("seed", "pattern", "measure_file", "overhead")}
     texts = tuple((name, text) for name, text in data["texts"])
-    return Trial(target, texts, rule=rule, limits=Limits(**data["limits"]), **plain)
+    module, options = data["examination"]
+    limits = Limits(**data["limits"])
+    return Trial(target, texts, rule=rule, limits=limits, examination=(module, options), **plain)
 
 
 class Process:
@@ -95,7 +98,11 @@ class Process:
                 self.race.watch(self.watching.recorder)
 
         observed._start = start  # type: ignore[method-assign]
+        examiner = examiner_of(self.trial.examination, self.folder, self.notes.append)
+        examiner.begin()
         ended = observed.run()
+        if ended.status == FINISHED:
+            examiner.end(Finished(self.folder, self.root, program.module.__dict__, self.watching))
         wind_down()
         self._finish(ended)
 

@@ -61,11 +61,17 @@ class Trial:
     pattern: str = ""  # the user's own measure: a regular expression over the output
     measure_file: str = ""  # or a file that the program writes a number to
     overhead: float = 0.05
+    examination: tuple[str, str] = (
+        "",
+        "",
+    )  # a module that looks at the trained model, and its options; see examination.py
 
     def key(self, fingerprint: str) -> str:
         """Names the trial by its content: the same trial of the same files has the same key."""
         what = asdict(self)
         what["target"].pop("directory")
+        if not self.examination[0]:
+            what.pop("examination")
         limits = what.pop("limits")  # time and memory change whether it ends, not what it computes
         kept = {name: limits[name] for name in ("network", "threads")}
         text = json.dumps([FORMAT, VERSION, fingerprint, what, kept], sort_keys=True)
