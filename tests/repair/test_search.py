@@ -11,10 +11,11 @@ import pytest
 from world import PROGRAM, Settings, World, gives, sets
 
 from netmend.repair import search as search_module
+from netmend.repair.joint import Joint
 from netmend.repair.problem import Measure
 from netmend.repair.repair import REPAIRS
 from netmend.trials.trial import FAILED, STOPPED
-from netmend.vocabulary.change import BUDGET
+from netmend.vocabulary.change import BUDGET, Change
 
 Patch = pytest.MonkeyPatch
 
@@ -421,3 +422,15 @@ def test_a_measure_that_the_user_names_is_kept(tmp_path: Path, monkeypatch: Patc
     monkeypatch.setattr(search_module, "for_rare_classes", for_rare_classes)
     World(tmp_path, lambda given: (0.9, "DAT-IMBALANCE"), measure=measure).search(monkeypatch)
     assert bool(chosen) == (measure == Measure())
+
+
+def test_with_many_trainings_left_more_knobs_are_combined() -> None:
+    changes = [
+        Change("R", f"C{name}", f"{name} {value}", (), knob=name, cost=cost, effort=effort)
+        for name, cost, effort in [*((name, 1.0, 2) for name in "abcdefghij"), ("longer", 4.0, BUDGET)]
+        for value in (1, 2)
+    ]
+    few, many = Joint(changes, [], trainings=10), Joint(changes, [], trainings=60)
+    assert len(few._options) == 4 and len(many._options) == 8
+    assert "longer" in Joint(changes[-4:], [], trainings=60)._options
+    assert "longer" not in Joint(changes[-4:], [], trainings=30)._options

@@ -11,7 +11,10 @@ from netmend.vocabulary.change import BUDGET, Change
 if TYPE_CHECKING:
     from netmend.repair.search import Attempt
 
-_KNOBS = 4  # more cannot be searched with the few trainings that are left
+_KNOBS = 4  # more cannot be searched with the few trainings that are left, …
+_KNOBS_AT_MOST = 8  # … unless there are many
+_TRAININGS_PER_KNOB = 5
+_SHARE_OF_LONGER = 0.1  # of the trainings that are left: what one that trains longer may cost
 _LEAVE = -1  # the choice of not turning a knob
 _TRIES = 20  # until a combination comes that was not there before
 _USELESS = -2.0  # what the sampler is told of one that cannot be made or does not end
@@ -20,15 +23,19 @@ _USELESS = -2.0  # what the sampler is told of one that cannot be made or does n
 class Joint:
     """Changes by knob; each combination takes one change, or none, of every knob."""
 
-    def __init__(self, changes: Sequence[Change], attempts: Sequence[Attempt], seed: int = 0) -> None:
+    def __init__(
+        self, changes: Sequence[Change], attempts: Sequence[Attempt], trainings: float = 0.0, seed: int = 0
+    ) -> None:
         self._options: dict[str, list[Change]] = {}
         best = {attempt.change.knob: attempt.gain for attempt in sorted(attempts, key=lambda a: a.gain)}
         for change in changes:
-            if change.effort < BUDGET and change.arguments is None:
+            affordable = change.effort < BUDGET or change.cost <= trainings * _SHARE_OF_LONGER
+            if affordable and change.arguments is None:
                 self._options.setdefault(change.knob, []).append(change)
         # What already helped a little comes first; what has not been tried is better than what made things worse.
         order = sorted(self._options, key=lambda knob: -best.get(knob, 0.0))
-        self._options = {knob: self._options[knob] for knob in order[:_KNOBS]}
+        most = max(_KNOBS, min(_KNOBS_AT_MOST, int(trainings / _TRAININGS_PER_KNOB)))
+        self._options = {knob: self._options[knob] for knob in order[:most]}
         self._study: Any = _study(seed) if len(self._options) > 1 else None
         self._asked: dict[tuple[Change, ...], Any] = {}
         self._seen: set[tuple[Change, ...]] = set()

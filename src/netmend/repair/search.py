@@ -156,7 +156,8 @@ class Search:
 
     def _together(self, version: Version, best: Outcome, found: Candidates) -> Step | None:
         """No change helped alone: several at once, chosen by what was learned from those before."""
-        joint = Joint([*found.called_for, *found.suspected, *found.exploratory], self.attempts)
+        every = (*found.called_for, *found.suspected, *found.exploratory, *found.blind)
+        joint = Joint(list(dict.fromkeys(every)), self.attempts, self.problem.affordable)
         while joint.is_possible and self.problem.affordable >= 1:
             asked = [joint.ask() for _ in range(self.problem.runner.executor.jobs)]
             batch = []

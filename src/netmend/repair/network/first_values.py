@@ -40,6 +40,18 @@ def write_at(case: Case) -> Write | None:
     return None if found is None else _write(*found)
 
 
+def constant_weights(file: File) -> Iterator[Write]:
+    """Writes of one and the same value to all weights of a layer; of each scope and kind the first, as they go together."""
+    known: set[int] = set()
+    for node in ast.walk(file.tree):
+        write = _write(file, node) if isinstance(node, ast.stmt) else None
+        if write is None or write.part != "weight" or write.how not in CONSTANT or _is_of_norm(write):
+            continue
+        if id(write.statement) not in known:
+            known.update(id(other.statement) for other in writes_like(write))
+            yield write
+
+
 def writes_like(write: Write) -> list[Write]:
     """The writes of the same kind to the same part, in the same function or the same class; normalisations are left out."""
     file = write.file

@@ -6,10 +6,18 @@ import ast
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from dataclasses import replace as replaced
 from typing import ClassVar
 
 from netmend.localise.source import site_of
-from netmend.repair.network.first_values import Write, conditions, without, write_at, writes_like
+from netmend.repair.network.first_values import (
+    Write,
+    conditions,
+    constant_weights,
+    without,
+    write_at,
+    writes_like,
+)
 from netmend.repair.network.fresh_weights import everywhere, suited
 from netmend.repair.network.model_layers import layers_of, model_of_fault, united
 from netmend.repair.repair import Case, Example, change, register
@@ -17,6 +25,7 @@ from netmend.repair.source.code import File
 from netmend.repair.source.naming import spelled
 from netmend.repair.source.values import Faces, set_argument
 from netmend.repair.source.writing import delete_argument, replace
+from netmend.vocabulary import Fault
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
 _DEEP = 5  # layers from which the framework's own start is rather weak for rectifiers
@@ -52,6 +61,10 @@ class Initialisation:
                     thin = any(isinstance(size, ast.Constant) and size.value == 1 for size in call.args)
                     if isinstance(statement, ast.Assign | ast.AnnAssign) and not thin:
                         yield from self._by_hand(case, (file, statement))
+                for constant in constant_weights(file):
+                    site = site_of(file.file, constant.statement)
+                    blind = Fault("ARC-INIT-WEIGHT", 0.0, "", site, "", "", "", "")
+                    yield from self.propose(replaced(case, fault=blind))
             return
         write = write_at(case) if case.cause == "ARC-INIT-WEIGHT" else None
         if write is None:
@@ -218,6 +231,17 @@ model = Net()
             new="STD = 0.4",
             mark="normal_",
             component="model.a",
+        ),
+        Example(
+            "weights of one value, whatever was told",
+            before=f"""
+import torch
+from torch import nn
+model = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
+nn.init.zeros_(model[0].weight)
+{_TAIL}""",
+            old="nn.init.zeros_(model[0].weight)\n",
+            new="",
         ),
         Example(
             "no initialisation by hand: He's for all",
