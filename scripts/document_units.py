@@ -1,4 +1,4 @@
-"""Writes docs/catalogue.md, docs/rules.md, docs/repairs.md and the listing of the rules from the units themselves; with --check, fails when a page differs."""
+"""Writes docs/catalogue.md, docs/rules.md, docs/repairs.md, docs/mutants.md and the listing of the rules from the units themselves; with --check, fails when a page differs."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ import difflib
 import sys
 from pathlib import Path
 
+from netmend.adapters.torch.weight_mutants import MUTANTS
 from netmend.diagnose.detector import DETECTORS
 from netmend.lint import listing
 from netmend.lint.rule import FAMILIES, RULES, Snippet
 from netmend.localise.cause import CAUSES
+from netmend.mutate.magnitude import Graded
+from netmend.mutate.mutation import OPERATORS
 from netmend.repair.repair import REPAIRS, Example
 from netmend.unit import page
 from netmend.vocabulary import LEAVES
@@ -100,6 +103,56 @@ def _change(example: Example) -> str:
     return f"{example.title[0].upper()}{example.title[1:]}:\n\n```diff\n{body}\n```\n"
 
 
+MUTANTS_HEAD = """# Faults that `netmend mutate` seeds
+
+Written by `python scripts/document_units.py` from the operators themselves; each example is also a test. *Published* names are those of DeepCrime (TCL, HLR, …),
+DeepMutation (GF, WS, …; its operators on sources DR, LE, …), MuNN (DIN, …), MuFF (inhibitors) and µPRL (SDF, …). A *scale* says what can be turned from no fault to an extreme one: the mildest value that
+a test set notices is searched. Operators without one have a list of faults.
+
+"""
+PLACES = {
+    "M1": "Hyperparameters and optimisers",
+    "M2": "Activations",
+    "M3": "Losses",
+    "M4": "Layers and weights",
+    "M5": "Data",
+    "M6": "The training loop",
+    "M7": "Reinforcement learning",
+}
+
+
+def mutants() -> str:
+    parts = [MUTANTS_HEAD, "| code | what it does | published | causes | scale |", "|---|---|---|---|---|"]
+    units = OPERATORS.classes()
+    for code, unit in units.items():
+        causes, scale = ", ".join(unit.causes), "yes" if _scale(unit) else ""
+        parts.append(
+            f"| [{code}](#{code.lower()}) | {page(unit)[0]} | {', '.join(unit.published)} | {causes} | {scale} |"
+        )
+    parts.append(
+        "\nOf trained models, without training again; a share of the layer's weights or neurons is changed:\n"
+    )
+    parts += ["| code | what it does | published |", "|---|---|---|"]
+    for code, mutant in MUTANTS.classes().items():
+        parts.append(f"| {code} | {' '.join(page(mutant)).strip()} | {', '.join(mutant.published)} |")
+    for prefix, title in PLACES.items():
+        parts.append(f"\n## {title}\n")
+        for code, unit in units.items():
+            if code.startswith(prefix):
+                first, rest = page(unit)
+                parts.append(f"### {code}\n\n**{first}**\n")
+                parts.extend(f"{' '.join(paragraph.split())}\n" for paragraph in rest.split("\n\n"))
+                if _scale(unit):
+                    parts.append(f"Scale: {_scale(unit)}\n")
+                parts.append(_change(next(each for each in unit.EXAMPLES if each.new is not None)))
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _scale(unit: type) -> str:
+    """What an operator says can be turned."""
+    return " ".join((unit.knobs.__doc__ or "").split()) if issubclass(unit, Graded) else ""
+
+
 def catalogue() -> str:
     parts = [HEAD, "## Causes\n"]
     known = CAUSES.classes()
@@ -132,6 +185,7 @@ def main() -> None:
         (PAGE, catalogue()),
         (DOCS / "rules.md", rules()),
         (DOCS / "repairs.md", repairs()),
+        (DOCS / "mutants.md", mutants()),
         (listing.FILE, listing.written()),
     )
     for path, text in pages:

@@ -9,7 +9,7 @@ import pytest
 import netmend
 
 
-@pytest.mark.parametrize("name", ["diagnose", "neutral", "repair"])
+@pytest.mark.parametrize("name", ["diagnose", "mutate", "neutral", "repair"])
 def test_a_verb_stays_a_verb_after_its_package_was_imported(name: str) -> None:
     importlib.import_module(f"netmend.{name}")
     with pytest.raises(netmend.NetmendError):

@@ -24,6 +24,16 @@ from netmend.trials.trial import Limits, Outcome, Target, Trial
 
 WORK = Path(__file__).resolve().parent.parent / ".learned-runs"
 SEEDS = (0, 1, 2)
+# The operators that the recorded runs were drawn from; others would change the draw.
+RECORDED = frozenset(
+    {
+        "M101", "M102", "M103", "M104", "M105", "M106", "M107", "M108", "M109", "M110", "M201", "M202",
+        "M203", "M204", "M205", "M206", "M301", "M302", "M303", "M304", "M401", "M402", "M411", "M412",
+        "M413", "M414", "M415", "M416", "M417", "M418", "M419", "M501", "M502", "M503", "M504", "M505",
+        "M506", "M507", "M508", "M509", "M601", "M602", "M603", "M604", "M605", "M606", "M607", "M608",
+        "M609", "M610", "M611",
+    }
+)  # fmt: skip
 OVERHEAD = 0.01  # as `netmend run` watches by itself
 _GRACE, _PATIENCE = 20.0, 6.0  # seconds, and times the original's: longer than that a mutant hangs
 
@@ -87,7 +97,7 @@ def observe(subject: Subject, seeds: tuple[int, ...]) -> bool:
     trace = relocated(read_trace(Path(first.run)), first)
     sources = Sources(trace.run.working_directory, trace.run.script)
     problems: list[str] = []
-    subject.mutations = every(Case(trace, sources), problems)
+    subject.mutations = every(Case(trace, sources), problems, RECORDED)
     for problem in problems:
         sys.stderr.write(f"\n{subject.program.name}: {problem}\n")
     return True

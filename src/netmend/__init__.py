@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from netmend.api import Report, Watch, check, diagnose, load, neutral, repair, watch
+    from netmend.api import Report, Watch, adequacy, check, diagnose, load, mutate, neutral, repair, watch
     from netmend.errors import NetmendError
     from netmend.lint.outcome import Outcome
     from netmend.vocabulary import Diagnosis, Fault, Finding, Trace
@@ -25,9 +25,11 @@ __all__ = [
     "Trace",
     "Watch",
     "__version__",
+    "adequacy",
     "check",
     "diagnose",
     "load",
+    "mutate",
     "neutral",
     "repair",
     "watch",
@@ -39,12 +41,14 @@ _PLACES = {
     "Finding": "netmend.vocabulary.finding",
     "Outcome": "netmend.lint.outcome",
     "Report": "netmend.api",
+    "adequacy": "netmend.api",
     "check": "netmend.api",
     "diagnose": "netmend.api",
     "NetmendError": "netmend.errors",
     "Trace": "netmend.vocabulary",
     "Watch": "netmend.api",
     "load": "netmend.api",
+    "mutate": "netmend.api",
     "neutral": "netmend.api",
     "repair": "netmend.api",
     "watch": "netmend.api",

@@ -12,9 +12,11 @@ from netmend.errors import UsageError
 from netmend.observe.options import Options, parse_share
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from netmend.adequacy.result import Adequacy
     from netmend.lint.outcome import Outcome
+    from netmend.mutate.result import MutationResult
     from netmend.neutral.neutrality import Neutrality
     from netmend.observe.session import Watching
     from netmend.repair.result import Result
@@ -259,6 +261,67 @@ def neutral(
         jobs=jobs,
     )
     return run_neutral(target_of(str(script), arguments, module), options)
+
+
+def mutate(
+    script: str | Path,
+    *arguments: str,
+    module: bool = False,
+    tests: Sequence[str] = (),
+    subsets: Sequence[str] = (),
+    profile: str = "quick",
+    operators: Sequence[str] = (),
+    weights: bool = True,
+    jobs: int | None = None,
+    threads: int = 1,
+    network: bool = False,
+    directory: str | Path | None = None,
+) -> MutationResult:
+    """Which faults of training a test set would notice, and what to add to it; for agents see `netmend.rl.session.study`.
+
+    The same as `netmend mutate script arguments…`. `tests` and `subsets` are written as `--test` and `--subset` take them.
+    """
+    from netmend.mutate.options import MutateOptions
+    from netmend.mutate.session import mutate as run_mutate
+    from netmend.repair.session import target_of
+
+    options = MutateOptions(
+        tests=tuple(tests),
+        subsets=tuple(subsets),
+        profile=profile,
+        operators=tuple(operators),
+        weights=weights,
+        jobs=jobs,
+        threads=threads,
+        network=network,
+        directory=None if directory is None else Path(directory).resolve(),
+    )
+    return run_mutate(target_of(str(script), arguments, module), options)
+
+
+def adequacy(
+    model: Any,
+    train: Any,
+    test: Any,
+    pool: Any = None,
+    *,
+    layer: str | None = None,
+    task: str | None = None,
+    forward: Callable[[Any, Any], Any] | None = None,
+    limit: int = 5_000,
+    count: int = 20,
+    seed: int = 0,
+) -> Adequacy:
+    """How adequate a test set is for a trained model, and which inputs of a pool are worth a label next; nothing is trained.
+
+    Data is a DataLoader, a Dataset, tensors or arrays (`x`, `(x, y)`, a dictionary) or an iterable of batches. The same as
+    `netmend adequacy`. The result prints itself, has `json()` and `save(file)`, `missing`, `spread`, `surprises`, `suggestions`.
+    """
+    from netmend.adequacy.session import adequacy as measure
+
+    return measure(
+        model, train, test, pool, layer=layer, task=task, forward=forward, limit=limit, count=count, seed=seed
+    )
 
 
 def diagnose(

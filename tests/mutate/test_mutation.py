@@ -102,3 +102,17 @@ def test_an_operator_that_fails_does_not_cost_the_others(monkeypatch: pytest.Mon
     problems: list[str] = []
     assert len(every(Case(Trace(), Sources()), problems)) == 1
     assert problems == ["M999 failed (RecursionError: too deep)"]
+
+
+def test_some_operators_can_be_asked_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Named:
+        def __init__(self, code: str) -> None:
+            self.code = code
+
+        def propose(self, case: Case) -> Iterator[Mutation]:
+            yield Mutation(self.code, "HYP-LR-HIGH", f"by {self.code}", (self.code,))  # type: ignore[arg-type]
+
+    monkeypatch.setattr(OPERATORS, "all", lambda: (Named("M998"), Named("M999")))
+    case = Case(Trace(), Sources())
+    assert [each.operator for each in every(case, [])] == ["M998", "M999"]
+    assert [each.operator for each in every(case, [], codes={"M999"})] == ["M999"]

@@ -12,6 +12,7 @@ import torch
 
 import netmend
 from netmend.localise.source import Sources
+from netmend.mutate.magnitude import Graded
 from netmend.mutate.mutation import OPERATORS
 from netmend.repair.apply import applied
 from netmend.repair.repair import Case, Example
@@ -38,6 +39,10 @@ def test_an_operator_says_what_it_is(unit: Any) -> None:
     assert unit.causes and all(cause in LEAVES for cause in unit.causes)
     assert any(example.new is not None for example in unit.EXAMPLES)
     assert isinstance(unit.crashes, bool) and isinstance(unit.rescales, bool)
+    assert all(name and isinstance(name, str) for name in unit.published)
+    assert not issubclass(unit, Graded) or unit.knobs.__doc__, (
+        "the docstring of knobs() says what the scale is"
+    )
 
 
 @pytest.fixture(scope="module")

@@ -51,11 +51,24 @@ def explanation(code: str) -> list[str]:
         unit = REPAIRS.classes()[wanted]
         cured = "".join(f"\n  {cause}  {escape(LEAVES[cause].title)}" for cause in unit.cures)
         return [*_page(wanted, unit, "repair"), "", f"[bold]Mends[/bold]{cured}"]
+    from netmend.mutate.mutation import OPERATORS
+
+    if wanted in OPERATORS.classes():
+        operator = OPERATORS.classes()[wanted]
+        seeded = "".join(f"\n  {cause}  {escape(LEAVES[cause].title)}" for cause in operator.causes)
+        return [*_page(wanted, operator, "mutation operator"), "", f"[bold]Seeds[/bold]{seeded}"]
     named = [leaf.code for leaf in LEAVES.values() if wanted in leaf.aliases]
     if named:
         return [line for name in named for line in (*_leaf(name), "")]
     aliases = [alias for leaf in LEAVES.values() for alias in leaf.aliases]
-    known = [*rule_titles(), *DETECTORS.classes(), *REPAIRS.classes(), *LEAVES, *aliases]
+    known = [
+        *rule_titles(),
+        *DETECTORS.classes(),
+        *REPAIRS.classes(),
+        *OPERATORS.classes(),
+        *LEAVES,
+        *aliases,
+    ]
     raise UsageError(f"there is no code {code!r}{did_you_mean(wanted, known)} All codes: netmend explain")
 
 

@@ -74,6 +74,7 @@ def neutral_program(
         executor=executor,
         address=address,
         directory=directory.resolve() if directory else None,
+        results=tuple(file for file in (wishes.json, wishes.html) if file is not None),
     )
     target = target_of(script, arguments, module is not None)
     with NeutralProgress(quiet=wishes.quiet) as progress:

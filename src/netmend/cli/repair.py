@@ -73,6 +73,7 @@ def repair_program(
         executor,
         address,
         directory.resolve() if directory else None,
+        tuple(file for file in (wishes.json, wishes.html) if file is not None),
     )
     target = target_of(script, arguments, module is not None)
     from netmend import report

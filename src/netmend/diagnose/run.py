@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from netmend.diagnose.detector import DETECTORS, Detector
+from netmend.diagnose.measures.acting import applies
 from netmend.vocabulary import Symptom, Trace
 
 
@@ -18,7 +19,8 @@ def examine(
     failures.extend(DETECTORS.problems)
     for detector in chosen:
         try:
-            found.extend(detector.examine(trace))
+            if applies(detector.code, trace):
+                found.extend(detector.examine(trace))
         except Exception as problem:  # noqa: BLE001 - one detector's mistake must not cost the whole diagnosis
             failures.append(f"{detector.code} ({type(problem).__name__}: {problem})")
     found.sort(key=lambda symptom: -1 if symptom.first_step is None else symptom.first_step)

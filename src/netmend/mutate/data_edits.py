@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from netmend.localise.source import last_name
@@ -23,6 +24,10 @@ from netmend.repair.repair import Case
 from netmend.repair.source.naming import spelled
 from netmend.repair.source.writing import insert_after, insert_before
 from netmend.vocabulary.change import FileEdits
+
+_HELD_OUT = re.compile(r"(^|_)(val|valid|validation|test|te|dev|eval|holdout)(_|\d|$)", re.IGNORECASE)
+_WHOLE = ("randint", ".long()", ".int()", "LongTensor", "int64", "int32", "torch.int", "torch.long", "bool")
+_REAL = (".float()", "float32", "float64", "FloatTensor", "torch.float", ".double()")
 
 
 def targets(case: Case) -> Holder | None:
@@ -147,3 +152,15 @@ def evaluates_too(case: Case, held: Holder) -> bool:
         for flow in evaluation_inputs(case)
         for step in flow
     )
+
+
+def amounts(case: Case) -> Holder | None:
+    """The same as `inputs`, where noise or a missing value can be written into it and would be training data."""
+    held = inputs(case)
+    if held is None or _HELD_OUT.search(held.name):
+        return None
+    made = held.file.source(held.statement)
+    if "requires_grad" in made:
+        return None  # nothing can be written into a leaf that gradients are wanted of
+    whole = any(text in made for text in _WHOLE) and not any(text in made for text in _REAL)
+    return None if whole else held

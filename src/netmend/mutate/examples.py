@@ -144,3 +144,77 @@ for epoch in range(6):
         optimizer.step()
 print(f"loss {loss.item():.3f}")
 """
+
+VALIDATED = """
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+torch.manual_seed(0)
+
+
+def made(n):
+    x = torch.randn(n, 5)
+    return TensorDataset(x, (x[:, 0] > 0).long() + (x[:, 1] > 0.5).long())
+
+
+train_loader = DataLoader(made(60), batch_size=20, shuffle=True)
+val_loader = DataLoader(made(20), batch_size=20)
+test_loader = DataLoader(made(20), batch_size=20)
+model = nn.Sequential(
+    nn.Linear(5, 12, bias=False),
+    nn.BatchNorm1d(12),
+    nn.ReLU(),
+    nn.Dropout(0.5),
+    nn.Linear(12, 3),
+)
+criterion = nn.CrossEntropyLoss()
+optimizer = torch.optim.AdamW(model.parameters(), lr=0.01, weight_decay=0.02)
+
+
+def loss_on(loader):
+    model.eval()
+    with torch.no_grad():
+        return sum(criterion(model(xb), yb).item() for xb, yb in loader) / len(loader)
+
+
+best, waited, patience = float("inf"), 0, 4
+for epoch in range(8):
+    model.train()
+    for xb, yb in train_loader:
+        optimizer.zero_grad()
+        loss = criterion(model(xb), yb)
+        loss.backward()
+        optimizer.step()
+    val_loss = loss_on(val_loader)
+    if val_loss < best:
+        best, waited = val_loss, 0
+    else:
+        waited += 1
+        if waited >= patience:
+            break
+print(f"test loss {loss_on(test_loader):.3f}")
+"""
+
+# Training and test data are cut from the same names; evaluation never leaves training mode; inputs want gradients.
+CUT_LATER = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+x = torch.randn(40, 3, requires_grad=True)
+y = (x.sum(1) > 0).long()
+mixed_up = torch.randperm(len(x))
+train, test = mixed_up[:30], mixed_up[30:]
+model = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 2))
+criterion = nn.CrossEntropyLoss()
+optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+for epoch in range(6):
+    for rows in torch.randperm(30).split(10):
+        optimizer.zero_grad()
+        loss = criterion(model(x[train][rows]), y[train][rows])
+        loss.backward()
+        optimizer.step()
+with torch.no_grad():
+    print(f"test accuracy {(model(x[test]).argmax(1) == y[test]).float().mean():.3f}")
+"""

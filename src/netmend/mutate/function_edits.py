@@ -25,6 +25,9 @@ LAYERS = {
     "softplus": "torch.nn.Softplus",
     "hardtanh": "torch.nn.Hardtanh",
     "softmax": "torch.nn.Softmax",
+    "elu": "torch.nn.ELU",
+    "selu": "torch.nn.SELU",
+    "hardsigmoid": "torch.nn.Hardsigmoid",
 }
 CALLS = {
     "sigmoid": "torch.sigmoid",
@@ -35,6 +38,9 @@ CALLS = {
     "hardtanh": "torch.nn.functional.hardtanh",
     "softmax": "torch.softmax",
     "exp": "torch.exp",
+    "elu": "torch.nn.functional.elu",
+    "selu": "torch.nn.functional.selu",
+    "hardsigmoid": "torch.nn.functional.hardsigmoid",
 }
 _ELEMENTWISE = ("relu", "tanh", "sigmoid", "gelu", "leaky_relu", "elu", "silu", "softplus", "selu", "relu6")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
@@ -26,6 +26,7 @@ class Mutation:
     grade: float = 1.0  # 0 … 1: how strong the fault is among those of its operator
     component: str = ""  # the layer, optimiser or loss that is touched
     parameter: str = ""  # what was chosen: "lr ×100"
+    value: float | None = None  # where on the scale of its knob it stands, see magnitude.py
 
 
 class Operator(Protocol):
@@ -35,6 +36,7 @@ class Operator(Protocol):
     causes: ClassVar[tuple[str, ...]]  # leaves of the taxonomy that it can seed
     crashes: ClassVar[bool]  # whether ending with an exception is what this fault does
     rescales: ClassVar[bool]  # whether values of the loss cannot be compared with those of the original
+    published: ClassVar[tuple[str, ...]]  # what DeepCrime, DeepMutation or other studies call it
     EXAMPLES: ClassVar[tuple[Example, ...]]
 
     def propose(self, case: Case) -> Iterator[Mutation]:
@@ -55,23 +57,33 @@ def mutation(
     grade: float = 1.0,
     component: str = "",
     parameter: str = "",
+    value: float | None = None,
 ) -> Iterator[Mutation]:
     """One mutation, or none when its edits cannot be made or leave the program as it was."""
     own = tuple(dict.fromkeys(edits.edits if isinstance(edits, Faces) else edits))
     texts = applied({}, own) if own else None
     if texts and all(text != read(file) for file, text in texts.items()):
         yield Mutation(
-            operator.code, cause or operator.causes[0], title, own, grade, component, parameter or title
+            operator.code,
+            cause or operator.causes[0],
+            title,
+            own,
+            grade,
+            component,
+            parameter or title,
+            value,
         )
 
 
-def every(case: Case, problems: list[str]) -> list[Mutation]:
-    """All mutations that all operators propose; two with the same edits count once, as the first says.
+def every(case: Case, problems: list[str], codes: Collection[str] | None = None) -> list[Mutation]:
+    """All mutations that all operators propose, or those of some codes; of two with the same edits the first counts.
 
     An operator that fails on a program goes into `problems`; what it proposed until then counts.
     """
     found: dict[FileEdits, Mutation] = {}
     for operator in OPERATORS.all():
+        if codes is not None and operator.code not in codes:
+            continue
         try:
             for each in operator.propose(case):
                 found.setdefault(each.edits, each)

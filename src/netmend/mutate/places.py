@@ -11,6 +11,7 @@ from netmend.repair.network.model_layers import in_stack
 from netmend.repair.repair import Case
 from netmend.repair.source.code import File
 from netmend.repair.source.known_as import known_as
+from netmend.repair.source.naming import spelled
 from netmend.repair.source.writing import insert_after, insert_before
 from netmend.vocabulary import ModelFact, ModuleFact, ParameterFact
 from netmend.vocabulary.change import FileEdits
@@ -88,6 +89,14 @@ def weighted(case: Case, model: ModelFact) -> list[ModuleFact]:
         and module.name in owners
         and module.kind in ("Linear", "Conv1d", "Conv2d", "ConvTranspose2d")
     ]
+
+
+def every_layer(place: Made, kinds: list[str], line: str) -> FileEdits:
+    """A line about `module`, for every layer of some kinds."""
+    classes = [spelled(place.file, f"torch.nn.{kind}") for kind in dict.fromkeys(kinds)]
+    wanted = classes[0][0] if len(classes) == 1 else f"({', '.join(each for each, _ in classes)})"
+    text = f"for module in {place.name}.modules():\n    if isinstance(module, {wanted}):\n        {line}"
+    return (*place.put(text), *(edit for _, extra in classes for edit in extra))
 
 
 def is_written(case: Case, module: ModuleFact) -> bool:

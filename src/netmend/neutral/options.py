@@ -28,6 +28,9 @@ class NeutralOptions:
     executor: str = "local"
     address: str | None = None
     directory: Path | None = None  # holds `trials/`; None: .netmend in the working directory
+    results: tuple[
+        Path, ...
+    ] = ()  # files that the outcome is written to: no part of the program, wherever they lie
 
     def checked(self) -> NeutralOptions:
         """Itself; an error for what makes no sense."""

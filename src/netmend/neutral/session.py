@@ -49,7 +49,7 @@ def neutral(
     def ended(trial: Trial, outcome: Outcome) -> None:
         tell(doing[0], problem, explorer, outcome)
 
-    runner = Runner(target, folder, executor, limits, ended)
+    runner = Runner(target, folder, executor, limits, ended, options.results)
     problem = make_problem(runner, options.budget, options.measure)
     graph = Graph(problem, seeds_of(options.seeds))
     explorer = Explorer(graph, Judge(graph), neighbours, options.width, options.depth)

@@ -34,6 +34,9 @@ class RepairOptions:
     executor: str = "local"
     address: str | None = None
     directory: Path | None = None  # holds `trials/`; None: .netmend in the working directory
+    results: tuple[
+        Path, ...
+    ] = ()  # files that the outcome is written to: no part of the program, wherever they lie
 
 
 def target_of(script: str, arguments: tuple[str, ...], is_module: bool) -> Target:
@@ -80,7 +83,7 @@ def repair(
     def ended(trial: Trial, outcome: Outcome) -> None:
         tell(doing[0], problem, outcome)
 
-    runner = Runner(target, folder, executor, limits, ended)
+    runner = Runner(target, folder, executor, limits, ended, options.results)
     problem = Problem(runner, options.budget, options.measure)
     try:
         tell(doing[0], problem, None)

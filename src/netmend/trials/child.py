@@ -90,6 +90,8 @@ class Process:
             seeds.move_torch_seeds(self.trial.seed)
             torch.set_num_threads(self.trial.limits.threads)
             guard_saving(torch, self.guards)
+            if self.trial.overhead <= 0:  # judged by its examination alone: nothing is recorded
+                return
             begin()
             self.watching = observed.watching
             if self.watching is None:

@@ -25,6 +25,14 @@ class Finished:
     watching: Any  # the session that observed it; None where nothing could be watched
 
 
+def needed(examination: tuple[str, str], folder: Path) -> list[tuple[str, Path]]:
+    """Files that an examination on another machine has to be given: name there, place here. A module may say so (`needs`)."""
+    module = importlib.import_module(examination[0]) if examination[0] else None
+    return (
+        list(module.needs(examination[1], folder)) if module is not None and hasattr(module, "needs") else []
+    )
+
+
 @dataclass(frozen=True)
 class Examiner:
     """The examination of one trial; none where the module is empty."""

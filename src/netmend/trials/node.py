@@ -37,6 +37,7 @@ def _tried(folder: Path, parcel: Parcel, data: Any) -> Answer:
     try:
         for files in (data, parcel.sources):
             unpack(files, folder / "program")
+        unpack(parcel.given, folder)
         (folder / "program").mkdir(exist_ok=True)
         limits = parcel.trial.limits
         if limits.megabytes is None:
@@ -45,7 +46,9 @@ def _tried(folder: Path, parcel: Parcel, data: Any) -> Answer:
         local.describe(folder, trial, parcel.protected, parcel.environment)
         outcome = _executor().attend(folder, limits, lambda: False)
         run = Path(outcome.run) if outcome.run else None
-        record = pack(folder, ((str(f.relative_to(folder)), f) for f in run.iterdir())) if run else {}
+        left = [*(run.iterdir() if run else ()), *folder.glob("*.npz"), *folder.glob("*.json")]
+        names = {"outcome.json", "trial.json"}  # everything else that lies there, an examination has left
+        record = pack(folder, ((str(f.relative_to(folder)), f) for f in left if f.name not in names))
         return Answer(to_json(outcome), str(folder), record)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -15,6 +15,7 @@ from typing import Any
 
 from netmend.errors import UsageError
 from netmend.trials import local, workspace
+from netmend.trials.examination import needed
 from netmend.trials.node import on_node
 from netmend.trials.parcel import Answer, Parcel, data_of, pack, unpack, variables
 from netmend.trials.trial import LOST, Outcome, Trial, from_json
@@ -52,7 +53,8 @@ class RayExecutor:
         local.clear(folder)
         workspace.make(directory, folder / "program", trial.texts, sources_only=True)
         data, environment = self._shared(directory)
-        parcel = Parcel(trial, pack(folder / "program"), protected, environment, VERSION)
+        given = pack(folder, iter(needed(trial.examination, folder)))
+        parcel = Parcel(trial, pack(folder / "program"), protected, environment, VERSION, given)
         task = self._task.options(num_cpus=max(1, trial.limits.threads))
         answer = self._await(task.remote(parcel, data), stopping)
         if isinstance(answer, str):

@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ class Parcel:
     protected: tuple[str, ...]
     environment: dict[str, str]
     version: str
+    given: Files = field(default_factory=dict)  # what an examination needs, beside the program
 
 
 @dataclass(frozen=True)

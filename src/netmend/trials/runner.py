@@ -9,7 +9,7 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -59,6 +59,7 @@ class Runner:
         executor: Executor | None = None,
         limits: Limits | None = None,
         told: Callable[[Trial, Outcome], None] | None = None,
+        results: Collection[Path] = (),
     ) -> None:
         self.target = target
         self.folder = folder.resolve()
@@ -66,7 +67,7 @@ class Runner:
         (self.folder / workspace.MARK).touch()
         self.executor = executor or LocalExecutor(os.cpu_count() or 1)
         self.limits = limits or Limits(megabytes=memory_limit(self.executor.jobs))
-        self.fingerprint = f"{workspace.fingerprint(Path(target.directory))} {versions()}"
+        self.fingerprint = f"{workspace.fingerprint(Path(target.directory), results)} {versions()}"
         self.used = Used()
         self._told = told
         self._counting = threading.Lock()

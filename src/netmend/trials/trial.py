@@ -60,7 +60,7 @@ class Trial:
     limits: Limits = Limits()
     pattern: str = ""  # the user's own measure: a regular expression over the output
     measure_file: str = ""  # or a file that the program writes a number to
-    overhead: float = 0.05
+    overhead: float = 0.05  # share of the time that watching may cost; 0: not watched
     examination: tuple[str, str] = (
         "",
         "",

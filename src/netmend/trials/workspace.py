@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -86,10 +86,13 @@ def _linked(folder: Path, directory: Path) -> Entry:
     return Entry(os.path.relpath(folder, directory), 0, modified, place)
 
 
-def fingerprint(directory: Path) -> str:
-    """Changes when a source of the program does, or the size or date of another file."""
+def fingerprint(directory: Path, without: Collection[Path] = ()) -> str:
+    """Changes when a source of the program does, or the size or date of another file; `without`: results, which are no part of it."""
     digest = hashlib.sha256()
+    results = {path.resolve() for path in without}
     for entry in entries(directory):
+        if results and (directory / entry.relative).resolve() in results:
+            continue
         digest.update(entry.relative.encode(errors="surrogateescape") + b"\0")
         content = f"{entry.size} {entry.modified}".encode()
         if entry.is_source:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from netmend.vocabulary.acting import AgentFact, WorldFact
     from netmend.vocabulary.batch import BatchPrint
     from netmend.vocabulary.cause import LEAVES, Leaf
     from netmend.vocabulary.event import Event
@@ -42,6 +43,7 @@ __all__ = [
     "LEAVES",
     "UNDECIDED",
     "Advice",
+    "AgentFact",
     "BatchPrint",
     "Call",
     "Diagnosis",
@@ -75,6 +77,7 @@ __all__ = [
     "TargetFact",
     "TaskFact",
     "Trace",
+    "WorldFact",
 ]
 
 _PLACES = {
@@ -84,6 +87,7 @@ _PLACES = {
     "LEAVES": "cause",
     "UNDECIDED": "fault",
     "Advice": "fault",
+    "AgentFact": "acting",
     "BatchPrint": "batch",
     "Call": "protocol",
     "Diagnosis": "fault",
@@ -117,6 +121,7 @@ _PLACES = {
     "TargetFact": "facts",
     "TaskFact": "facts",
     "Trace": "trace",
+    "WorldFact": "acting",
 }
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from netmend.vocabulary.acting import AgentFact, WorldFact
 from netmend.vocabulary.site import Site
 
 Settings = Mapping[str, Any]  # hyperparameters by name: numbers, strings, booleans, lists of these
@@ -282,6 +283,8 @@ Fact = (
     | TaskFact
     | TargetFact
     | ProbeFact
+    | WorldFact
+    | AgentFact
 )
 
 FACT_KINDS: dict[str, type[Any]] = {
@@ -298,5 +301,7 @@ FACT_KINDS: dict[str, type[Any]] = {
     "task": TaskFact,
     "target": TargetFact,
     "probe": ProbeFact,
+    "world": WorldFact,
+    "agent": AgentFact,
 }
 KIND_OF_FACT: dict[type[Any], str] = {cls: kind for kind, cls in FACT_KINDS.items()}

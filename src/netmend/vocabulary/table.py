@@ -59,6 +59,25 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "graphs": ("marked", "alive", "alive_inside"),
     # component: the model; statistics of its input
     "input": ("mean", "std", "minimum", "maximum", "nonfinite"),
+    # component: the environment (WorldFact); steps are its own. One row per episode; one per stretch of steps: the share of
+    # the action chosen most often, and the rewards
+    "episode": ("return", "length", "terminated", "truncated"),
+    "behaviour": ("top_action_share", "reward_mean", "reward_std"),
+    # component: the agent (AgentFact); steps are its environment steps; entropy in nats; values and rewards of what it gathered
+    "agent": (
+        "entropy",
+        "policy_loss",
+        "value_loss",
+        "explained_variance",
+        "divergence",
+        "value_rms",
+        "value_highest",
+        "return_rms",
+        "reward_rms",
+        "observation_rms",
+        "exploration",
+        "updates",
+    ),
 }
 
 FloatArray = npt.NDArray[np.float64]

@@ -25,6 +25,7 @@ class BackwardMissing:
     causes: ClassVar[tuple[str, ...]] = ("LOOP-BACKWARD",)
     crashes: ClassVar[bool] = True
     rescales: ClassVar[bool] = False
+    published: ClassVar[tuple[str, ...]] = ()
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         places = spots(case, "backward")

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from netmend.diagnose.measures.data import batch_size, training_samples
 from netmend.mutate.examples import FUNCTIONS, STACK
+from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, mutation, register
 from netmend.repair.loop.batch_places import set_batch_size
 from netmend.repair.repair import Case, Example
@@ -26,8 +27,10 @@ class BatchSizeChanged:
     causes: ClassVar[tuple[str, ...]] = ("HYP-BATCH-SMALL", "HYP-BATCH-LARGE", "HYP-BATCH-NONE")
     crashes: ClassVar[bool] = False
     rescales: ClassVar[bool] = False
+    published: ClassVar[tuple[str, ...]] = ("HBS", "HDB")
 
     most_steps: int = 12_000  # of a run with tiny batches: more would take too long
+    precision: float = 1.3  # ratio of two sizes that are told apart
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         present, samples = batch_size(case.trace), training_samples(case.trace)
@@ -47,6 +50,29 @@ class BatchSizeChanged:
         yield from mutation(
             self, f"batches of {old} → {new}", edits, cause=cause, grade=grade, parameter=f"batch {new}"
         )
+
+    def knobs(self, case: Case) -> Iterator[Knob]:
+        """Samples in a batch: from the program's own number down towards 1, and up to all samples."""
+        present, samples = batch_size(case.trace), training_samples(case.trace)
+        least = 1 if not present else max(1, -(-case.trace.run.steps * present // self.most_steps))
+        for cause, title, extreme in (
+            ("HYP-BATCH-SMALL", "smaller batches", least),
+            ("HYP-BATCH-LARGE", "larger batches", samples or 0),
+        ):
+            if (
+                present
+                and extreme
+                and (extreme < present) == (cause == "HYP-BATCH-SMALL")
+                and extreme != present
+            ):
+                yield from knob(
+                    self,
+                    title,
+                    Scale(present, extreme, self.precision, logarithmic=True, whole=True),
+                    lambda size: set_batch_size(case, int(size)),
+                    cause=cause,
+                    told=f"batches of {present} → {{}}",
+                )
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
         Example("of a loader", STACK, old="batch_size=16", new="batch_size=2"),

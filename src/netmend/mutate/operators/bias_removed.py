@@ -26,6 +26,7 @@ class BiasRemoved:
     causes: ClassVar[tuple[str, ...]] = ("LYR-BIAS-MISSING",)
     crashes: ClassVar[bool] = False
     rescales: ClassVar[bool] = False
+    published: ClassVar[tuple[str, ...]] = ("WRB",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         model = trained_model(case)

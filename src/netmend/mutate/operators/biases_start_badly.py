@@ -25,6 +25,7 @@ class BiasesStartBadly:
     causes: ClassVar[tuple[str, ...]] = ("ARC-INIT-BIAS",)
     crashes: ClassVar[bool] = False
     rescales: ClassVar[bool] = False
+    published: ClassVar[tuple[str, ...]] = ()
 
     values: tuple[float, ...] = (-5.0, 10.0, -10.0, 100.0)
 

@@ -9,7 +9,9 @@ from typing import ClassVar
 from netmend.diagnose.measures.data import training_loader, training_samples
 from netmend.mutate.data_edits import put, rows
 from netmend.mutate.examples import LOG_PROBABILITIES, PROBABILITIES, STACK
+from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, mutation, register
+from netmend.mutate.row_edits import chosen_rows
 from netmend.repair.repair import Case, Example
 from netmend.repair.source.naming import spelled
 from netmend.repair.source.writing import wrap
@@ -29,6 +31,7 @@ class DataCut:
     causes: ClassVar[tuple[str, ...]] = ("DAT-LITTLE",)
     crashes: ClassVar[bool] = False
     rescales: ClassVar[bool] = False
+    published: ClassVar[tuple[str, ...]] = ("TRD", "DM")
 
     shares: tuple[float, ...] = (0.1, 0.03)
     least: int = 12
@@ -47,6 +50,22 @@ class DataCut:
                 grade=index / len(self.shares),
                 parameter=f"{count} samples",
             )
+
+    def knobs(self, case: Case) -> Iterator[Knob]:
+        """The share of the training samples that is gone, from 0 to nearly 1."""
+        samples = training_samples(case.trace)
+        if samples is not None and samples >= 2 * self.least:
+            yield from knob(
+                self,
+                "less training data",
+                Scale(0.0, 1 - max(0.01, self.least / samples), 0.05),
+                lambda share: chosen_rows(case, round(samples * (1 - share)), repeated=False),
+                told=lambda share: f"{share:.0%} of the training samples are gone",
+            )
+
+    def others(self, case: Case) -> Iterator[Mutation]:
+        """None: where nothing can be turned, rows cannot be taken away without further changes."""
+        return iter(())
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
         Example(

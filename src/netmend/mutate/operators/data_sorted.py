@@ -11,8 +11,9 @@ from typing import ClassVar
 from netmend.diagnose.measures.data import training_loader
 from netmend.localise.source import last_name
 from netmend.mutate.data_edits import is_made, part_of, put
-from netmend.mutate.examples import FUNCTIONS, PROBABILITIES
+from netmend.mutate.examples import CUT_LATER, FUNCTIONS, PROBABILITIES
 from netmend.mutate.mutation import Mutation, mutation, register
+from netmend.mutate.row_edits import only_trains, takes_one_input
 from netmend.repair.data.data_holders import Holder, fresh, pairs
 from netmend.repair.loop.loop_code import loops_around, reached_from, spots
 from netmend.repair.network.heads_in_source import head_of
@@ -35,16 +36,19 @@ class DataSorted:
     causes: ClassVar[tuple[str, ...]] = ("API-SHUFFLE-POS",)
     crashes: ClassVar[bool] = False
     rescales: ClassVar[bool] = False
+    published: ClassVar[tuple[str, ...]] = ("DF",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         in_order = _in_order(case)
-        # All rows stay, so it does no harm that some of them may be used elsewhere.
         first = next(
             (both for both in pairs(case) if is_made(case, both[0]) and all(map(_is_assignable, both))), None
         )
+        # What is cut into training and test data later would be cut by class; other inputs would stay in their order.
+        if first is None or not only_trains(case, first[0]) or not takes_one_input(case):
+            return
         head = head_of(case)
         shape = () if head is None or head.target is None else head.target.shape
-        if not in_order or first is None or math.prod(shape[1:]) != 1:
+        if not in_order or math.prod(shape[1:]) != 1:
             return
         given, wanted = first
         x, y, order = part_of(given), part_of(wanted), fresh(wanted.file, "order", "by_target")
@@ -67,6 +71,7 @@ class DataSorted:
             + "    by_target = y.argsort(0).reshape(-1)\n    x, y = x[by_target], y[by_target]\n",
         ),
         Example("all data at once", PROBABILITIES),
+        Example("test data is cut from the same names", CUT_LATER),
     )
 
 

@@ -28,6 +28,7 @@ class DropoutAlwaysOn:
     causes: ClassVar[tuple[str, ...]] = ("LYR-DROPOUT-MODE",)
     crashes: ClassVar[bool] = False
     rescales: ClassVar[bool] = False
+    published: ClassVar[tuple[str, ...]] = ()
 
     rates: tuple[float, ...] = (0.3, 0.6)
 

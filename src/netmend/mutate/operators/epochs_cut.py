@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.mutate.examples import FUNCTIONS, STACK
+from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, mutation, register
 from netmend.repair.loop.epoch_loop import epoch_rounds
 from netmend.repair.repair import Case, Example
@@ -25,6 +26,7 @@ class EpochsCut:
     causes: ClassVar[tuple[str, ...]] = ("HYP-EPOCH-FEW",)
     crashes: ClassVar[bool] = False
     rescales: ClassVar[bool] = False
+    published: ClassVar[tuple[str, ...]] = ("HNE",)
 
     shares: tuple[float, ...] = (0.25, 0.1, 0.04)
 
@@ -44,6 +46,21 @@ class EpochsCut:
             edits = set_number(case.code, rounds.file, rounds.count, text, case.arguments)
             title = f"{present} → {count} rounds of training"
             yield from mutation(self, title, edits, grade=index / len(self.shares), parameter=f"×{share:g}")
+
+    def knobs(self, case: Case) -> Iterator[Knob]:
+        """Rounds of training, from the program's own number down to 1."""
+        rounds = epoch_rounds(case)
+        bound = None if rounds is None else number(case.code, rounds.file, rounds.count, case.arguments)
+        if rounds is None or bound is None or bound - rounds.start < 2:
+            return
+        code, file, count, start = case.code, rounds.file, rounds.count, rounds.start
+        yield from knob(
+            self,
+            "fewer rounds of training",
+            Scale(int(bound) - start, 1, 1, whole=True),
+            lambda left: set_number(code, file, count, str(int(left) + start), case.arguments),
+            told=f"{int(bound) - start} → {{}} rounds of training",
+        )
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
         Example("a literal", STACK, old="range(8)", new="range(2)"),

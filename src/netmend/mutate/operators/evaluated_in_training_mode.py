@@ -27,6 +27,7 @@ class EvaluatedInTrainingMode:
     causes: ClassVar[tuple[str, ...]] = ("LOOP-MODE-EVAL",)
     crashes: ClassVar[bool] = False
     rescales: ClassVar[bool] = False
+    published: ClassVar[tuple[str, ...]] = ()
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         models = [model.name for model in case.trace.models if mode_layers(case.trace, model.name)]

@@ -47,6 +47,7 @@ class EvaluationPreparedDifferently:
     causes: ClassVar[tuple[str, ...]] = ("PRE-TRAIN-TEST-SKEW",)
     crashes: ClassVar[bool] = False
     rescales: ClassVar[bool] = False
+    published: ClassVar[tuple[str, ...]] = ()
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         if not takes_amounts(case):

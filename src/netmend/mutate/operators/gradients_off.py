@@ -28,6 +28,7 @@ class GradientsOff:
     causes: ClassVar[tuple[str, ...]] = ("LOOP-NO-GRAD",)
     crashes: ClassVar[bool] = True
     rescales: ClassVar[bool] = False
+    published: ClassVar[tuple[str, ...]] = ()
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         backward = next(iter(spots(case, "backward")), None)

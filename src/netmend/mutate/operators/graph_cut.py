@@ -27,6 +27,7 @@ class GraphCut:
     causes: ClassVar[tuple[str, ...]] = ("LOS-GRAPH-CUT",)
     crashes: ClassVar[bool] = False
     rescales: ClassVar[bool] = False
+    published: ClassVar[tuple[str, ...]] = ()
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         model = trained_model(case)

@@ -36,6 +36,7 @@ class HiddenActivationExchanged:
     causes: ClassVar[tuple[str, ...]] = ("ACT-HID-WRONG",)
     crashes: ClassVar[bool] = False
     rescales: ClassVar[bool] = False
+    published: ClassVar[tuple[str, ...]] = ("ACH",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         links = hidden(case)

@@ -25,6 +25,7 @@ class HiddenActivationRemoved:
     causes: ClassVar[tuple[str, ...]] = ("ACT-HID-MISSING",)
     crashes: ClassVar[bool] = False
     rescales: ClassVar[bool] = False
+    published: ClassVar[tuple[str, ...]] = ("ARM", "AFR")
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         links = hidden(case)

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.mutate.data_edits import inputs, part_of, put
-from netmend.mutate.examples import FUNCTIONS, STACK
+from netmend.mutate.data_edits import amounts, part_of, put
+from netmend.mutate.examples import CUT_LATER, FUNCTIONS, STACK
+from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, mutation, register
+from netmend.mutate.row_edits import normal, only_trains
 from netmend.repair.data.data_holders import is_array
 from netmend.repair.repair import Case, Example
 from netmend.repair.source.naming import spelled
@@ -26,11 +28,12 @@ class InputsNoisy:
     causes: ClassVar[tuple[str, ...]] = ("DAT-LOWQ",)
     crashes: ClassVar[bool] = False
     rescales: ClassVar[bool] = False
+    published: ClassVar[tuple[str, ...]] = ("TAN", "NP")
 
     sizes: tuple[int, ...] = (1, 3)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
-        held = inputs(case)
+        held = amounts(case)
         if held is None:
             return
         array = bool(is_array(held.flow, held))
@@ -47,6 +50,26 @@ class InputsNoisy:
                 parameter=f"{size} std",
             )
 
+    def knobs(self, case: Case) -> Iterator[Knob]:
+        """The size of the noise in standard deviations of the inputs, from 0 to 3."""
+        held = amounts(case)
+        if held is None or not only_trains(case, held):
+            return
+        name = part_of(held)
+        noise, extra = normal(held, f"{name}.shape")
+        yield from knob(
+            self,
+            f"noise in {held.name}",
+            Scale(0.0, float(self.sizes[-1]), 0.1),
+            lambda size: (*put(held, f"{name}[:] = {name} + {size:g} * {name}.std() * {noise}"), *extra),
+            component=held.name,
+            told=f"noise of {{}} standard deviations in {held.name}",
+        )
+
+    def others(self, case: Case) -> Iterator[Mutation]:
+        """None: where nothing can be turned, evaluation data would be changed as well."""
+        return iter(())
+
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
         Example(
             "tensors",
@@ -61,4 +84,5 @@ class InputsNoisy:
             new="    x[:] = x + 3 * x.std() * torch.randn(x.shape)\n    train(net, ",
             nth=1,
         ),
+        Example("a leaf that wants gradients", CUT_LATER),
     )

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from netmend.mutate.data_edits import evaluated, inputs, put, scaling, takes_amounts
 from netmend.mutate.examples import PROBABILITIES, STACK
+from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, mutation, register
 from netmend.repair.data.data_holders import evaluation_inputs, training_inputs
 from netmend.repair.network.model_layers import united
@@ -28,6 +29,7 @@ class InputsNotScaled:
     causes: ClassVar[tuple[str, ...]] = ("PRE-MISS-NORM",)
     crashes: ClassVar[bool] = False
     rescales: ClassVar[bool] = False
+    published: ClassVar[tuple[str, ...]] = ()
 
     units: tuple[str, ...] = ("{} * 20 + 60", "{} * 255", "{} * 2000 - 500")
 
@@ -50,6 +52,26 @@ class InputsNotScaled:
                 component=held.name,
                 parameter=unit.format("x"),
             )
+
+    def knobs(self, case: Case) -> Iterator[Knob]:
+        """How many times as large the inputs are, from 1 to 10,000."""
+        held, others = inputs(case), evaluated(case)
+        if held is None or held.part is not None or others is None:
+            return
+        places = {(each.name, id(each.statement)): each for each in (held, *others)}
+        yield from knob(
+            self,
+            "inputs in a larger unit",
+            Scale(1.0, 1e4, 1.5, logarithmic=True),
+            lambda factor: united(
+                put(each, f"{each.name} = {each.name} * {factor:.3g}") for each in places.values()
+            ),
+            component=held.name,
+            told="inputs {} times as large",
+        )
+
+    def others(self, case: Case) -> Iterator[Mutation]:
+        return (each for each in self.propose(case) if each.parameter == "no scaling")
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
         Example("the program's own scaling", STACK, old="(raw - raw.mean(0)) / raw.std(0)", new="raw"),

@@ -26,6 +26,7 @@ class KernelSizeWrong:
     causes: ClassVar[tuple[str, ...]] = ("LYR-FILTER",)
     crashes: ClassVar[bool] = False
     rescales: ClassVar[bool] = False
+    published: ClassVar[tuple[str, ...]] = ()
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         model = trained_model(case)

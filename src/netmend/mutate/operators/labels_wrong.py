@@ -8,9 +8,12 @@ from typing import ClassVar
 
 from netmend.mutate.data_edits import part_of, put, random_rows, targets
 from netmend.mutate.examples import FUNCTIONS, STACK
+from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, mutation, register
-from netmend.repair.data.data_holders import fresh
+from netmend.mutate.row_edits import chances, only_trains
+from netmend.repair.data.data_holders import fresh, is_array
 from netmend.repair.repair import Case, Example
+from netmend.vocabulary.change import FileEdits
 
 
 @register
@@ -26,6 +29,7 @@ class LabelsWrong:
     causes: ClassVar[tuple[str, ...]] = ("DAT-LABEL",)
     crashes: ClassVar[bool] = False
     rescales: ClassVar[bool] = False
+    published: ClassVar[tuple[str, ...]] = ("TCL", "LE")
 
     shares: tuple[float, ...] = (0.3, 0.6, 1.0)
 
@@ -50,6 +54,37 @@ class LabelsWrong:
                 component=held.name,
                 parameter=f"{share:g}",
             )
+
+    def knobs(self, case: Case) -> Iterator[Knob]:
+        """The share of all labels that is exchanged, from 0 to 1."""
+        held = targets(case)
+        if held is None or not only_trains(case, held):
+            return
+        name, mixed = part_of(held), fresh(held.file, "mixed", "exchanged")
+        drawn, extra = chances(held, f"len({name})")
+
+        def edits(share: float) -> FileEdits:
+            # The chosen ones in reverse order: nothing more has to be drawn.
+            if is_array(held.flow, held):
+                first = f"{mixed} = ({drawn} < {share:g}).nonzero()[0]"
+                second = f"{name}[{mixed}] = {name}[{mixed}[::-1]]"
+            else:
+                first = f"{mixed} = ({drawn} < {share:g}).nonzero().flatten()"
+                second = f"{name}[{mixed}] = {name}[{mixed}.flip(0)]"
+            return (*put(held, first, second), *extra)
+
+        yield from knob(
+            self,
+            f"labels in {held.name} exchanged",
+            Scale(0.0, 1.0, 0.05),
+            edits,
+            component=held.name,
+            told=lambda share: f"{share:.0%} of the labels in {held.name} exchanged",
+        )
+
+    def others(self, case: Case) -> Iterator[Mutation]:
+        """None: where nothing can be turned, evaluation data would be changed as well."""
+        return iter(())
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
         Example(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.mutate.examples import FUNCTIONS, STACK
+from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, mutation, register
 from netmend.mutate.places import trained_model
 from netmend.repair.network.model_layers import TAKES, layers_of, links_of, united
@@ -28,6 +29,7 @@ class LayerNarrowed:
     causes: ClassVar[tuple[str, ...]] = ("LYR-UNITS",)
     crashes: ClassVar[bool] = False
     rescales: ClassVar[bool] = False
+    published: ClassVar[tuple[str, ...]] = ()
 
     widths: tuple[int, ...] = (2, 1)
 
@@ -45,6 +47,23 @@ class LayerNarrowed:
                         component=layer.name,
                         parameter=f"{width} units",
                     )
+
+    def knobs(self, case: Case) -> Iterator[Knob]:
+        """Units of a hidden layer, from the program's own number down to 1."""
+        model = trained_model(case)
+        for layer in layers_of(case, "" if model is None else model.name)[:-1]:
+            if _width(layer) > 1:
+                yield from self._units(case, layer)
+
+    def _units(self, case: Case, layer: ModuleFact) -> Iterator[Knob]:
+        yield from knob(
+            self,
+            f"fewer units of {layer.name}",
+            Scale(_width(layer), 1, 1.3, logarithmic=True, whole=True),
+            lambda width: _narrowed(case, layer, int(width)),
+            component=layer.name,
+            told=f"{layer.name}: {_width(layer)} → {{}} units",
+        )
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
         Example(

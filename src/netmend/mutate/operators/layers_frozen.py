@@ -25,6 +25,7 @@ class LayersFrozen:
     causes: ClassVar[tuple[str, ...]] = ("LOOP-FREEZE",)
     crashes: ClassVar[bool] = False
     rescales: ClassVar[bool] = False
+    published: ClassVar[tuple[str, ...]] = ()
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         model = trained_model(case)

@@ -42,6 +42,7 @@ class LossExchanged:
     causes: ClassVar[tuple[str, ...]] = ("LOS-SELECT",)
     crashes: ClassVar[bool] = False
     rescales: ClassVar[bool] = True
+    published: ClassVar[tuple[str, ...]] = ("LCH",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         head = head_of(case)

@@ -25,6 +25,7 @@ class LossNegated:
     causes: ClassVar[tuple[str, ...]] = ("LOS-CALC",)
     crashes: ClassVar[bool] = False
     rescales: ClassVar[bool] = False
+    published: ClassVar[tuple[str, ...]] = ()
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         spot = backward(case)

@@ -33,6 +33,7 @@ class LossSummed:
     causes: ClassVar[tuple[str, ...]] = ("LOS-CALC",)
     crashes: ClassVar[bool] = False
     rescales: ClassVar[bool] = True
+    published: ClassVar[tuple[str, ...]] = ()
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         head = head_of(case)

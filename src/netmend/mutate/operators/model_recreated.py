@@ -29,6 +29,7 @@ class ModelRecreated:
     causes: ClassVar[tuple[str, ...]] = ("ARC-INIT-MULTI",)
     crashes: ClassVar[bool] = False
     rescales: ClassVar[bool] = False
+    published: ClassVar[tuple[str, ...]] = ()
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         rounds, model, optimizer = epoch_rounds(case), trained_model(case), case.optimizer

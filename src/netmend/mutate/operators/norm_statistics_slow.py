@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.mutate.examples import LOG_PROBABILITIES, STACK
+from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, mutation, register
 from netmend.mutate.places import is_written
 from netmend.repair.network.model_layers import united
 from netmend.repair.repair import Case, Example
 from netmend.repair.source.values import set_argument
 from netmend.vocabulary import ModuleFact
+from netmend.vocabulary.change import FileEdits
 
 
 @register
@@ -27,21 +29,15 @@ class NormStatisticsSlow:
     causes: ClassVar[tuple[str, ...]] = ("LYR-NORM-STATS",)
     crashes: ClassVar[bool] = False
     rescales: ClassVar[bool] = False
+    published: ClassVar[tuple[str, ...]] = ()
 
     values: tuple[float, ...] = (0.001, 0.0001)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
-        norms = [
-            m
-            for m in case.trace.all(ModuleFact)
-            if m.kind.startswith("BatchNorm") and m.order is not None and is_written(case, m)
-        ]
+        norms = _norms(case)
         for index, value in enumerate(self.values, 1):
             text = f"{value:.4f}".rstrip("0")
-            faces = [
-                set_argument(case.code, norm.created, "momentum", text, 2, case.arguments) for norm in norms
-            ]
-            edits = united(face.edits for face in faces) if all(faces) else ()
+            edits = _followed(case, norms, text)
             yield from mutation(
                 self,
                 f"batch norm with momentum {text}",
@@ -50,7 +46,32 @@ class NormStatisticsSlow:
                 parameter=text,
             )
 
+    def knobs(self, case: Case) -> Iterator[Knob]:
+        """Momentum of batch norm's statistics, from 0.1 down to 1e-6."""
+        norms = _norms(case)
+        if norms:
+            yield from knob(
+                self,
+                "slower statistics of batch norm",
+                Scale(0.1, 1e-6, 3.0, logarithmic=True),
+                lambda value: _followed(case, norms, f"{value:.2g}"),
+                told="batch norm with momentum {}",
+            )
+
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
         Example("the default", STACK, old="nn.BatchNorm1d(8)", new="nn.BatchNorm1d(8, momentum=0.001)"),
         Example("no running statistics", LOG_PROBABILITIES),
     )
+
+
+def _norms(case: Case) -> list[ModuleFact]:
+    return [
+        m
+        for m in case.trace.all(ModuleFact)
+        if m.kind.startswith("BatchNorm") and m.order is not None and is_written(case, m)
+    ]
+
+
+def _followed(case: Case, norms: list[ModuleFact], momentum: str) -> FileEdits:
+    faces = [set_argument(case.code, norm.created, "momentum", momentum, 2, case.arguments) for norm in norms]
+    return united(face.edits for face in faces) if all(faces) else ()

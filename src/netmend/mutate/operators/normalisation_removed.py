@@ -27,6 +27,7 @@ class NormalisationRemoved:
     causes: ClassVar[tuple[str, ...]] = ("LYR-NORM-MISSING",)
     crashes: ClassVar[bool] = False
     rescales: ClassVar[bool] = False
+    published: ClassVar[tuple[str, ...]] = ()
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         norms = [m for m in case.trace.all(ModuleFact) if "Norm" in m.kind and m.order is not None]

@@ -31,6 +31,7 @@ class OptimizerExchanged:
     causes: ClassVar[tuple[str, ...]] = ("OPT-SELECT",)
     crashes: ClassVar[bool] = False
     rescales: ClassVar[bool] = False
+    published: ClassVar[tuple[str, ...]] = ("OCH",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         optimizer = case.optimizer
@@ -41,7 +42,7 @@ class OptimizerExchanged:
         for index, new in enumerate((*wanted, "Adagrad", "ASGD", "Adadelta"), 1):
             # Adadelta and Adagrad with a usual rate of Adam are what people write by mistake.
             own = min(rate, 1e-3) if new in ("Adagrad", "Adadelta") else None
-            edits = _exchanged(case, optimizer, new, own)
+            edits = with_optimizer(case, optimizer, new, own)
             title = f"{optimizer.kind} → {new}" + ("" if own is None else f" with rate {own:g}")
             yield from mutation(self, title, edits, grade=index / 4, component=optimizer.name, parameter=new)
 
@@ -56,7 +57,7 @@ class OptimizerExchanged:
     )
 
 
-def _exchanged(case: Case, optimizer: OptimizerFact, new: str, rate: float | None) -> FileEdits:
+def with_optimizer(case: Case, optimizer: OptimizerFact, new: str, rate: float | None) -> FileEdits:
     found = case.code.call_at(optimizer.created)
     if found is None or not qualified(found[0], found[1].func).startswith("torch.optim."):
         return ()

@@ -49,6 +49,7 @@ class OutputActivationAdded:
     causes: ClassVar[tuple[str, ...]] = ("LYR-SOFTMAX-EXTRA", "ACT-OUT-WRONG")
     crashes: ClassVar[bool] = False
     rescales: ClassVar[bool] = False
+    published: ClassVar[tuple[str, ...]] = ("AAL",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         head = head_of(case)

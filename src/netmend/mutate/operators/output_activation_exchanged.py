@@ -27,6 +27,7 @@ class OutputActivationExchanged:
     causes: ClassVar[tuple[str, ...]] = ("ACT-OUT-WRONG",)
     crashes: ClassVar[bool] = True
     rescales: ClassVar[bool] = False
+    published: ClassVar[tuple[str, ...]] = ("ACH",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         head = head_of(case)

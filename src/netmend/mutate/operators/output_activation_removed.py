@@ -40,6 +40,7 @@ class OutputActivationRemoved:
     causes: ClassVar[tuple[str, ...]] = ("LYR-SOFTMAX-MISSING", "ACT-OUT-MISSING")
     crashes: ClassVar[bool] = True
     rescales: ClassVar[bool] = True
+    published: ClassVar[tuple[str, ...]] = ("ARM",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         head = head_of(case)

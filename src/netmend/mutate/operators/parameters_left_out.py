@@ -28,6 +28,7 @@ class ParametersLeftOut:
     causes: ClassVar[tuple[str, ...]] = ("OPT-PARAMS",)
     crashes: ClassVar[bool] = False
     rescales: ClassVar[bool] = False
+    published: ClassVar[tuple[str, ...]] = ()
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         optimizer, model = case.optimizer, trained_model(case)

@@ -29,6 +29,7 @@ class RegularisationRemoved:
     causes: ClassVar[tuple[str, ...]] = ("LYR-DROPOUT-MISSING", "LOS-REG-MISSING")
     crashes: ClassVar[bool] = False
     rescales: ClassVar[bool] = False
+    published: ClassVar[tuple[str, ...]] = ("RRW",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         edits = united(_without_dropout(case))

@@ -28,6 +28,7 @@ class SchedulePerBatch:
     causes: ClassVar[tuple[str, ...]] = ("LOOP-SCHED-ORDER",)
     crashes: ClassVar[bool] = False
     rescales: ClassVar[bool] = False
+    published: ClassVar[tuple[str, ...]] = ()
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         schedulers = [each for each in case.trace.all(SchedulerFact) if each.kind in _FALLING]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.mutate.examples import LOG_PROBABILITIES, STACK
+from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, mutation, register
 from netmend.repair.loop.loop_code import optimizer_at, spots
 from netmend.repair.loop.rate_places import set_setting
@@ -31,9 +32,11 @@ class ScheduleTooFast:
     causes: ClassVar[tuple[str, ...]] = ("HYP-LR-SCHED",)
     crashes: ClassVar[bool] = False
     rescales: ClassVar[bool] = False
+    published: ClassVar[tuple[str, ...]] = ()
 
     factors: tuple[float, ...] = (0.1, 0.01)
     decays: tuple[float, ...] = (0.95, 0.8)
+    steepest: float = 0.001
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         schedulers = case.trace.all(SchedulerFact)
@@ -61,6 +64,34 @@ class ScheduleTooFast:
                     grade=index / len(self.decays),
                     parameter=f"gamma {factor:g} per batch",
                 )
+
+    def knobs(self, case: Case) -> Iterator[Knob]:
+        """The schedule's factor down to 0.001; where there is none, the share that the rate loses with every batch, up to 0.2."""
+        schedulers = case.trace.all(SchedulerFact)
+        if schedulers:
+            yield from self._factor(case, schedulers[0])
+        if not schedulers and len(case.trace.optimizers) == 1:
+            yield from knob(
+                self,
+                "the rate falls with every batch",
+                Scale(1e-6, 1 - self.decays[-1], 2.0, logarithmic=True),
+                lambda lost: _with_every_batch(case, 1 - lost),
+                told=lambda lost: f"the rate falls by a factor of {1 - lost:g} with every batch",
+            )
+
+    def _factor(self, case: Case, scheduler: SchedulerFact) -> Iterator[Knob]:
+        present = scheduler.settings.get("gamma")
+        if scheduler.kind not in _GAMMA or not isinstance(present, int | float) or present <= self.steepest:
+            return
+        place = _GAMMA[scheduler.kind]
+        yield from knob(
+            self,
+            f"smaller factor of {scheduler.kind}",
+            Scale(float(present), self.steepest, 1.5, logarithmic=True),
+            lambda factor: set_setting(case, scheduler.created, "gamma", f"{factor:.3g}", place),
+            component=scheduler.name,
+            told=f"{scheduler.kind} with gamma {present:g} → {{}}",
+        )
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
         Example("a factor far too small", STACK, old="gamma=0.5", new="gamma=0.1"),

@@ -28,6 +28,7 @@ class ShapesBroadcast:
     causes: ClassVar[tuple[str, ...]] = ("TSR-SQUEEZE",)
     crashes: ClassVar[bool] = False
     rescales: ClassVar[bool] = True
+    published: ClassVar[tuple[str, ...]] = ()
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         head = head_of(case)

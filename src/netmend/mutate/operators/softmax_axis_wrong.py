@@ -29,6 +29,7 @@ class SoftmaxAxisWrong:
     causes: ClassVar[tuple[str, ...]] = ("ACT-DIM",)
     crashes: ClassVar[bool] = False
     rescales: ClassVar[bool] = False
+    published: ClassVar[tuple[str, ...]] = ()
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         sites: dict[Site, str] = {}

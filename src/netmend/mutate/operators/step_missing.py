@@ -25,6 +25,7 @@ class StepMissing:
     causes: ClassVar[tuple[str, ...]] = ("LOOP-STEP",)
     crashes: ClassVar[bool] = False
     rescales: ClassVar[bool] = False
+    published: ClassVar[tuple[str, ...]] = ()
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         steps = spots(case, "step")

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from netmend.mutate.data_edits import evaluates_too, inputs, put, targets
 from netmend.mutate.examples import FUNCTIONS, STACK
+from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, mutation, register
 from netmend.repair.data.data_holders import evaluation_inputs
 from netmend.repair.network.heads_in_source import head_of
@@ -28,6 +29,7 @@ class TargetsNotScaled:
     causes: ClassVar[tuple[str, ...]] = ("PRE-MISS-SCALE",)
     crashes: ClassVar[bool] = False
     rescales: ClassVar[bool] = True
+    published: ClassVar[tuple[str, ...]] = ()
 
     units: tuple[str, ...] = ("{} * 1000", "{} * 50000 + 200000")
 
@@ -47,6 +49,22 @@ class TargetsNotScaled:
                 grade=index / len(self.units),
                 component=held.name,
                 parameter=unit.format("y"),
+            )
+
+    def knobs(self, case: Case) -> Iterator[Knob]:
+        """How many times as large the targets are, from 1 to a million."""
+        if next(self.propose(case), None) is None:
+            return
+        held = targets(case)
+        if held is not None:
+            name = held.name
+            yield from knob(
+                self,
+                "targets in a larger unit",
+                Scale(1.0, 1e6, 2.0, logarithmic=True),
+                lambda factor: put(held, f"{name} = {name} * {factor:.3g}"),
+                component=name,
+                told="targets {} times as large",
             )
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (

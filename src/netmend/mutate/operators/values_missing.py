@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.mutate.data_edits import inputs, part_of, put
-from netmend.mutate.examples import STACK
+from netmend.mutate.data_edits import amounts, part_of, put
+from netmend.mutate.examples import CUT_LATER, STACK
 from netmend.mutate.mutation import Mutation, mutation, register
 from netmend.repair.repair import Case, Example
 
@@ -24,9 +24,10 @@ class ValuesMissing:
     causes: ClassVar[tuple[str, ...]] = ("PRE-MISS-CLEAN",)
     crashes: ClassVar[bool] = True
     rescales: ClassVar[bool] = False
+    published: ClassVar[tuple[str, ...]] = ()
 
     def propose(self, case: Case) -> Iterator[Mutation]:
-        held = inputs(case)
+        held = amounts(case)
         if held is not None:
             name = part_of(held)
             line = f'{name}[len({name}) // 3] = float("nan")'
@@ -34,4 +35,5 @@ class ValuesMissing:
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
         Example("a row", STACK, old="loader = ", new='x[len(x) // 3] = float("nan")\nloader = '),
+        Example("a leaf that wants gradients", CUT_LATER),
     )

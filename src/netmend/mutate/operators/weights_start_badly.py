@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.mutate.examples import FUNCTIONS, STACK
+from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, mutation, register
-from netmend.mutate.places import Made, made, reached, trained_model, weighted
+from netmend.mutate.places import Made, every_layer, made, reached, trained_model, weighted
 from netmend.repair.repair import Case, Example
 from netmend.repair.source.naming import spelled
 from netmend.vocabulary.change import FileEdits
@@ -37,6 +38,7 @@ class WeightsStartBadly:
     causes: ClassVar[tuple[str, ...]] = ("ARC-INIT-WEIGHT",)
     crashes: ClassVar[bool] = False
     rescales: ClassVar[bool] = False
+    published: ClassVar[tuple[str, ...]] = ("WCI",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         model = trained_model(case)
@@ -62,6 +64,26 @@ class WeightsStartBadly:
                     self, f"all weights start as {title}", (*edits, *extra), grade=grade, parameter=title
                 )
 
+    def knobs(self, case: Case) -> Iterator[Knob]:
+        """How many times as large all weights start as they did: from 1 down to 0.0001 and up to 1,000."""
+        model = trained_model(case)
+        place, layers = made(case, model), [] if model is None else weighted(case, model)
+        if place is None or not layers:
+            return
+        kinds = [layer.kind for layer in layers]
+        for title, extreme in (("weights start smaller", 1e-4), ("weights start larger", 1e3)):
+            yield from knob(
+                self,
+                title,
+                Scale(1.0, extreme, 1.5, logarithmic=True),
+                lambda factor: every_layer(place, kinds, f"module.weight.data *= {factor:.3g}"),
+                told="all weights start {} times as large",
+            )
+
+    def others(self, case: Case) -> Iterator[Mutation]:
+        """Starts without an order."""
+        return (each for each in self.propose(case) if each.parameter in ("ones", "constant", "zeros"))
+
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
         Example(
             "a layer of a stack",
@@ -82,10 +104,4 @@ class WeightsStartBadly:
 
 def _all(place: Made, name: str, more: str, kinds: list[str]) -> FileEdits:
     """The same for every layer of the model."""
-    classes = [spelled(place.file, f"torch.nn.{kind}") for kind in dict.fromkeys(kinds)]
-    wanted = classes[0][0] if len(classes) == 1 else f"({', '.join(each for each, _ in classes)})"
-    text = (
-        f"for module in {place.name}.modules():\n    if isinstance(module, {wanted}):\n"
-        f"        {name}(module.weight{more})"
-    )
-    return (*place.put(text), *(edit for _, extra in classes for edit in extra))
+    return every_layer(place, kinds, f"{name}(module.weight{more})")

@@ -25,6 +25,7 @@ class ZeroGradRemoved:
     causes: ClassVar[tuple[str, ...]] = ("LOOP-ZERO-GRAD",)
     crashes: ClassVar[bool] = False
     rescales: ClassVar[bool] = False
+    published: ClassVar[tuple[str, ...]] = ()
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         places = [each for each in spots(case, "zero_grad") if each.is_alone]

@@ -1,0 +1,21 @@
+"""DQN on CartPole; settings copied from an Atari script and cut down."""
+
+from stable_baselines3 import DQN
+from stable_baselines3.common.env_util import make_vec_env
+
+env = make_vec_env("CartPole-v1", n_envs=8, seed=4)
+model = DQN(
+    "MlpPolicy",
+    env,
+    learning_rate=1e-3,
+    buffer_size=50_000,
+    learning_starts=50_000,
+    batch_size=64,
+    train_freq=32,
+    gradient_steps=64,
+    target_update_interval=10,
+    exploration_fraction=0.2,
+    exploration_final_eps=0.04,
+    seed=4,
+)
+model.learn(total_timesteps=30_000)

@@ -1,0 +1,1 @@
+"""Mending weights with PyTorch."""

@@ -1,0 +1,1 @@
+"""Operators on trained models, one per file."""

@@ -1,0 +1,37 @@
+"""W205."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import nn
+
+from netmend.adapters.torch.weight_mutants.layers import ACTIVATIONS, activation_exchanged, named
+from netmend.adapters.torch.weight_mutants.mutant import check_place, register
+
+
+@register
+@dataclass(frozen=True)
+class ActivationExchanged:
+    """Put a sigmoid in the place of an activation layer, for some features or all; of a sigmoid, a rectifier.
+
+    Functions of torch that are called in forward() are not layers and cannot be reached.
+    """
+
+    code: ClassVar[str] = "W205"
+    published: ClassVar[tuple[str, ...]] = ("CAF",)
+
+    def places(self, model: nn.Module) -> list[str]:
+        return named(model, *ACTIVATIONS)
+
+    @contextmanager
+    def apply(self, model: nn.Module, place: str, share: float, generator: torch.Generator) -> Iterator[None]:
+        check_place(place, self.places(model))
+        module = model.get_submodule(place)
+        other = torch.relu if isinstance(module, nn.Sigmoid | nn.Hardsigmoid) else torch.sigmoid
+        with activation_exchanged(module, share, generator, other):
+            yield

@@ -1,0 +1,36 @@
+"""W202."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import nn
+
+from netmend.adapters.torch.weight_mutants.layers import in_part, keeping_shape
+from netmend.adapters.torch.weight_mutants.mutant import answering, check_place, register
+
+
+@register
+@dataclass(frozen=True)
+class LayerDoubled:
+    """Let some features, or all, go through a layer twice where it gives as many numbers as it takes.
+
+    What the next layers get is no longer what they were trained with.
+    """
+
+    code: ClassVar[str] = "W202"
+    published: ClassVar[tuple[str, ...]] = ("LAm",)
+
+    def places(self, model: nn.Module) -> list[str]:
+        return keeping_shape(model)
+
+    @contextmanager
+    def apply(self, model: nn.Module, place: str, share: float, generator: torch.Generator) -> Iterator[None]:
+        check_place(place, self.places(model))
+        module = model.get_submodule(place)
+        with answering(module, in_part(module, share, generator, lambda _, output: module.forward(output))):
+            yield

@@ -1,0 +1,39 @@
+"""W108."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import nn
+
+from netmend.adapters.torch.weight_mutants.mutant import chosen, put_back, register
+from netmend.adapters.torch.weight_mutants.weights import weights_at, weights_of
+
+
+@register
+@dataclass(frozen=True)
+class WeightInhibited:
+    """Set single weights of a layer to zero.
+
+    Each neuron loses a few of the ways that lead to it, none loses all.
+    """
+
+    code: ClassVar[str] = "W108"
+    published: ClassVar[tuple[str, ...]] = ("weight inhibitor",)
+
+    def places(self, model: nn.Module) -> list[str]:
+        return [each.name for each in weights_of(model)]
+
+    @contextmanager
+    def apply(self, model: nn.Module, place: str, share: float, generator: torch.Generator) -> Iterator[None]:
+        weights = weights_at(model, place, self.places(model))
+        with put_back(weights.tensor):
+            with torch.no_grad():
+                kept = torch.ones(weights.tensor.numel(), dtype=weights.tensor.dtype)
+                kept[chosen(kept.numel(), share, generator)] = 0.0
+                weights.tensor.mul_(kept.reshape(weights.tensor.shape).to(weights.tensor.device))
+            yield

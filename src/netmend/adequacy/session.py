@@ -1,0 +1,44 @@
+"""`netmend.adequacy`: a model and its data in, what was measured out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from netmend.adequacy.assess import assess
+from netmend.adequacy.result import Adequacy
+from netmend.errors import MissingExtra, UsageError
+
+LIMIT = 5_000  # inputs of the training data and of the test set that are looked at
+POOL_TIMES = 10  # a pool may be so many times larger: less is kept of it
+
+
+def adequacy(
+    model: Any,
+    train: Any,
+    test: Any,
+    pool: Any = None,
+    *,
+    layer: str | None = None,
+    task: str | None = None,
+    forward: Callable[[Any, Any], Any] | None = None,
+    limit: int = LIMIT,
+    count: int = 20,
+    seed: int = 0,
+) -> Adequacy:
+    """How adequate a test set is for a trained model, and which inputs are worth a label next; nothing is trained."""
+    if limit < 2:
+        raise UsageError(f"limit must be at least 2 inputs, got {limit}")
+    if count < 1:
+        raise UsageError(f"count must be at least 1, got {count}")
+    try:
+        from netmend.adapters.torch.collecting import Collector
+    except ModuleNotFoundError as problem:
+        if problem.name != "torch":
+            raise
+        raise MissingExtra("adequacy needs PyTorch, which is not installed: pip install torch") from None
+    collector = Collector(model, layer, forward, seed)
+    known = collector.collect(train, "train", limit)
+    asked = collector.collect(test, "test", limit)
+    extra = None if pool is None else collector.collect(pool, "pool", POOL_TIMES * limit, layers=False)
+    return assess(known, asked, extra, task=task, count=count, seed=seed)

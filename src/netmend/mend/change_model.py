@@ -1,0 +1,103 @@
+"""Putting a patch into a model on disk and taking it out again; nobody's file is overwritten unasked."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from netmend.errors import UsageError
+from netmend.mend.files import written_whole
+from netmend.mend.fit import State, fit
+from netmend.mend.model_files import ModelFile, open_model
+from netmend.mend.patch import Patch
+from netmend.mend.patch_file import read_patch
+
+
+@dataclass(frozen=True)
+class Changed:
+    """What was done: the patch, where the changed model lies, and the patch that was kept beside it."""
+
+    patch: Patch
+    model: Path
+    out: Path
+    before: State
+    after: State
+    kept: Path | None = None
+
+    @property
+    def in_place(self) -> bool:
+        return self.model == self.out
+
+
+def change_model(
+    patch_path: Path,
+    model_path: Path,
+    wanted: State,
+    out: Path | None = None,
+    in_place: bool = False,
+    force: bool = False,
+) -> Changed:
+    """Bring the model into the wanted state (IN or OUT) with respect to the patch."""
+    if out is not None and in_place:
+        raise UsageError("--out and --in-place exclude each other; give one of them")
+    patch, model = read_patch(patch_path), open_model(model_path)
+    target = model.path if in_place else out or _name(model, wanted)
+    if not in_place:
+        _refuse_occupied(target, model, patch_path, force)
+    state = fit(patch, model, str(model_path))
+    if state is wanted and patch.pieces:
+        raise UsageError(
+            f"the patch is already in {model_path}; take it out with: netmend mend revert"
+            if wanted is State.IN
+            else f"the patch is not in {model_path}; there is nothing to take out"
+        )
+    pieces = (patch if wanted is State.IN else patch.inverted()).pieces
+    if not in_place:
+        model.write(pieces, target)
+        return Changed(patch, model.path, target, state, wanted)
+    kept = _keep_beside(patch_path, model.path)
+    model.change(pieces)
+    return Changed(patch, model.path, target, state, wanted, kept)
+
+
+def _name(model: ModelFile, wanted: State) -> Path:
+    """`model.safetensors` → `model-mended.safetensors`; a folder likewise."""
+    word = "mended" if wanted is State.IN else "reverted"
+    path = model.path.absolute()
+    suffix = "" if path.is_dir() else path.suffix
+    return path.with_name(f"{path.name.removesuffix(suffix)}-{word}{suffix}")
+
+
+def _refuse_occupied(out: Path, model: ModelFile, patch: Path, force: bool) -> None:
+    if not out.exists():
+        return
+    if out.samefile(model.path):
+        raise UsageError(f"{out} is the model itself; use --in-place to change it")
+    if out.samefile(patch):
+        raise UsageError(f"{out} is the patch itself; name another file")
+    if model.path.is_dir():
+        raise UsageError(f"{out} is already there; name a folder that is not, with --out")
+    if out.is_dir():
+        raise UsageError(f"{out} is a folder; name a file with --out")
+    if not force:
+        raise UsageError(
+            f"{out} is already there; name another file with --out, or overwrite it with --force"
+        )
+
+
+def _keep_beside(patch: Path, model: Path) -> Path:
+    """The patch must survive where the model is, or the change could not be taken out later.
+
+    Not called .safetensors: some loaders take every file of that name in a folder for weights.
+    """
+    folder = model if model.is_dir() else model.absolute().parent
+    if patch.absolute().parent == folder.absolute():
+        return patch
+    name = hashlib.sha256(patch.read_bytes()).hexdigest()[:8]
+    kept = folder / f"{'model' if model.is_dir() else model.name}.netmend-{name}.patch"
+    if not kept.exists():
+        with written_whole(kept) as temporary:
+            shutil.copyfile(patch, temporary)
+    return kept

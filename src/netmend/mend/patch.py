@@ -1,0 +1,155 @@
+"""A patch of weights: which elements of which tensors change, from which bits to which.
+
+Both sides are kept as bits, so a patch can be taken out again and the weights are what they were, bit for bit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from netmend.errors import UsageError
+from netmend.mend.dtypes import PATCHABLE, Bits, Indices, bits_type, finite, numbers
+from netmend.mend.fingerprint import Fingerprint, fingerprint
+from netmend.mend.safetensors_format import refuse_bad_name
+from netmend.mend.weights import Layout, Weights
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """The changed elements of one tensor: flat indices, growing, with the bits before and after."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    indices: Indices
+    old: Bits
+    new: Bits
+
+    def __post_init__(self) -> None:
+        refuse_bad_name(self.name, "the patch")
+        where = f"the patch of {self.name}"
+        if self.dtype not in PATCHABLE:
+            raise UsageError(f"{where}: the type {self.dtype} cannot be patched; one of {_LIST} can")
+        wanted = bits_type(self.dtype)
+        if self.indices.dtype != np.int64 or self.old.dtype != wanted or self.new.dtype != wanted:
+            raise UsageError(f"{where}: indices must be int64 and values bits of {self.dtype} ({wanted})")
+        if self.indices.ndim != 1 or not self.indices.shape == self.old.shape == self.new.shape:
+            raise UsageError(
+                f"{where}: {self.indices.size} indices, {self.old.size} values before and {self.new.size} after; "
+                "there must be as many of each"
+            )
+        ends = (int(self.indices[0]), int(self.indices[-1])) if self.indices.size else (0, -1)
+        if ends[0] < 0 or ends[1] >= self.size or np.any(self.indices[1:] <= self.indices[:-1]):
+            raise UsageError(f"{where}: indices must grow, without repetition, from 0 to {self.size - 1}")
+        for array in (self.indices, self.old, self.new):
+            array.setflags(write=False)
+
+    @property
+    def size(self) -> int:
+        """Elements of the whole tensor."""
+        return math.prod(self.shape)
+
+    @property
+    def layout(self) -> Layout:
+        return Layout(self.dtype, self.shape)
+
+    @cached_property
+    def touched(self) -> int:
+        """Elements that really change; a piece that lists a whole tensor may name others, too."""
+        return int(np.count_nonzero(self.old != self.new))
+
+    @cached_property
+    def norm(self) -> float:
+        """The length of the change, as a vector."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            change = numbers(self.new, self.dtype) - numbers(self.old, self.dtype)
+            return float(np.sqrt(np.square(change).sum()))
+
+    def inverted(self) -> Piece:
+        return Piece(self.name, self.shape, self.dtype, self.indices, self.new, self.old)
+
+
+@dataclass(frozen=True, eq=False)
+class Patch:
+    """Pieces in the order of their names, the model that they belong to, and facts about how they were found."""
+
+    pieces: tuple[Piece, ...]
+    model: Fingerprint
+    meta: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        names = [piece.name for piece in self.pieces]
+        if names != sorted(set(names)):
+            raise UsageError("the pieces of a patch must be sorted by name, each tensor once")
+        for piece in self.pieces:
+            mark = self.model.marks.get(piece.name)
+            if mark is None or mark.layout != piece.layout:
+                stands = "not there" if mark is None else str(mark.layout)
+                raise UsageError(
+                    f"the patch of {piece.name} ({piece.layout}) contradicts its own fingerprint ({stands})"
+                )
+
+    def inverted(self) -> Patch:
+        """The patch that takes this one out again."""
+        return Patch(tuple(piece.inverted() for piece in self.pieces), self.model, self.meta)
+
+    @property
+    def touched(self) -> int:
+        return sum(piece.touched for piece in self.pieces)
+
+    @property
+    def share(self) -> float:
+        """The part of all elements of the model that changes."""
+        return self.touched / self.model.elements if self.model.elements else 0.0
+
+    @property
+    def norm(self) -> float:
+        return math.hypot(*(piece.norm for piece in self.pieces))
+
+    def __iter__(self) -> Iterator[Piece]:
+        return iter(self.pieces)
+
+    def refuse_non_finite(self) -> None:
+        """A weight that becomes infinite or NaN is never a repair."""
+        for piece in self.pieces:
+            bad = int(np.count_nonzero(~finite(piece.new, piece.dtype) & (piece.new != piece.old)))
+            if bad:
+                raise UsageError(
+                    f"the patch would make {bad} of {piece.touched} changed values of {piece.name} infinite or NaN; "
+                    "such patches are neither written nor applied"
+                )
+
+
+def patch_between(before: Weights, after: Weights, meta: Mapping[str, str] | None = None) -> Patch:
+    """What changes one model into the other; both must have the same tensors."""
+    layout, other = before.layout, after.layout
+    if layout != other:
+        name = min(name for name in {*layout, *other} if layout.get(name) != other.get(name))
+        raise UsageError(
+            f"the two models are built differently: {name} is {layout.get(name, 'missing')} in the first "
+            f"and {other.get(name, 'missing')} in the second; a patch only changes values"
+        )
+    pieces = [piece for name in sorted(layout) if (piece := _piece(name, layout[name], before, after))]
+    indices = {piece.name: piece.indices for piece in pieces}
+    return Patch(tuple(pieces), fingerprint(before, indices), dict(meta or {}))
+
+
+def _piece(name: str, layout: Layout, before: Weights, after: Weights) -> Piece | None:
+    old, new = before.bits(name), after.bits(name)
+    changed = np.flatnonzero(old != new)
+    if not changed.size:
+        return None
+    # An index costs four bytes in the file, unless all elements are listed.
+    width = 2 * old.itemsize
+    if changed.size * (4 + width) >= old.size * width:
+        changed = np.arange(old.size)
+    indices = changed.astype(np.int64)
+    return Piece(name, layout.shape, layout.dtype, indices, np.array(old[indices]), np.array(new[indices]))
+
+
+_LIST = ", ".join(sorted(PATCHABLE))

@@ -1,0 +1,65 @@
+"""What the user may choose about mutation testing, and what the profiles mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from netmend.errors import UsageError
+from netmend.mutate.looks import Looks
+
+
+@dataclass(frozen=True)
+class Profile:
+    """How much is trained."""
+
+    name: str
+    pairs: tuple[int, ...]  # trainings after which a mutant is looked at
+    singles: int | None  # mutants of an operator without a strength; None: all
+    knobs: int | None  # places of an operator with a strength
+    halvings: (
+        int | None
+    )  # of the range between no fault and the extreme; None: down to the operator's precision
+
+    @property
+    def looks(self) -> Looks:
+        return Looks(self.pairs)
+
+
+PROFILES = {
+    "quick": Profile("quick", (3, 5), 2, 1, 1),
+    "standard": Profile("standard", (3, 5, 8, 10), 4, 3, 4),
+    "full": Profile("full", (3, 5, 10, 15, 20), None, None, None),
+}
+
+
+@dataclass(frozen=True)
+class MutateOptions:
+    tests: tuple[str, ...] = ()  # as `--test` takes them; none: what the program itself evaluates last
+    subsets: tuple[str, ...] = ()  # as `--subset` takes them
+    profile: str = "quick"
+    operators: tuple[str, ...] = ()  # codes or beginnings of codes; none: all
+    weights: bool = True  # also mutants of the trained weights, which need no training
+    estimate_only: bool = False
+    repetition: int = 0  # other seeds, to see whether verdicts are the same
+    jobs: int | None = None
+    threads: int = 1
+    network: bool = False
+    megabytes: int | None = None
+    seconds: float | None = None  # of one training
+    executor: str = "local"
+    address: str | None = None
+    directory: Path | None = None  # holds `trials/`; None: .netmend in the working directory
+    results: tuple[
+        Path, ...
+    ] = ()  # files that the outcome is written to: no part of the program, wherever they lie
+
+    def checked(self) -> MutateOptions:
+        """Itself; an error for what makes no sense."""
+        if self.profile not in PROFILES:
+            raise UsageError(f"--profile must be {', '.join(PROFILES)}, got {self.profile!r}")
+        return self
+
+    @property
+    def how_much(self) -> Profile:
+        return PROFILES[self.profile]

@@ -1,0 +1,98 @@
+"""From judged mutants to scores of test sets, sensitivities, and what to add."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from netmend.mutate.advice import advice
+from netmend.mutate.judging import Judge
+from netmend.mutate.outcomes import (
+    Configuration,
+    GradedOutcome,
+    ListedOutcome,
+    OperatorOutcome,
+    Score,
+)
+from netmend.mutate.result import WEIGHT_LEVEL, Mutant, SetScore, Turned
+from netmend.mutate.scoring import mutation_score, sensitivity
+from netmend.mutate.study import Study
+from netmend.mutate.test_sets import FILE, FUNCTION, PROGRAM, TRAINING, Subset, TestSet
+from netmend.mutate.verdicts import CONSTANT
+
+
+def set_scores(study: Study, weights: Sequence[Mutant]) -> tuple[SetScore, ...]:
+    judge, laboratory = study.judge, study.laboratory
+    assert judge is not None
+    first = judge.originals[0].examined
+    assert first is not None
+    made: dict[str, SetScore] = {}
+    for each in laboratory.sets:
+        source = mutation_score(outcomes(study.mutants, study.turned, each.name))
+        own = mutation_score(outcomes(weights, [], each.name)) if weights else None
+        whole = made.get(each.of) if isinstance(each, Subset) else None
+        inputs = first.inputs(each.name) if isinstance(each, TestSet) else len(laboratory.index(each, first))
+        offered, pool = advice(study, each)
+        made[each.name] = SetScore(
+            name=each.name,
+            words=words(each),
+            inputs=inputs,
+            originals=judge.original_scores(each.name),
+            source=source,
+            weights=own,
+            part_of="" if whole is None else whole.name,
+            sensitivity=None if whole is None else sensitivity(whole.source.score, source.score),
+            weights_sensitivity=None if whole is None else sensitivity(_of(whole.weights), _of(own)),
+            additions=offered,
+            pool=pool,
+        )
+    return tuple(made.values())
+
+
+def _of(score: Score | None) -> float | None:
+    return None if score is None else score.score
+
+
+def outcomes(mutants: Sequence[Mutant], turned: Sequence[Turned], test: str) -> list[OperatorOutcome]:
+    """What the score is made of: faults with a strength one by one, the others by operator."""
+    found: list[OperatorOutcome] = []
+    by_name: dict[str, list[Configuration]] = {}
+    for mutant in mutants:
+        if mutant.knob and mutant.level != WEIGHT_LEVEL:
+            continue
+        one = Configuration(mutant.name, mutant.verdicts[TRAINING], mutant.verdicts[test], mutant.triviality)
+        by_name.setdefault(mutant.operator, []).append(one)
+    for knob in turned:
+        own = [
+            m for m in mutants if m.operator == knob.operator and m.knob == knob.title and m.value is not None
+        ]
+        trivial = {mutant.value: mutant.triviality for mutant in own if mutant.value is not None}
+        found.append(
+            GradedOutcome(knob.operator, knob.scale, knob.found[TRAINING], knob.found[test], trivial)
+        )
+    found += [ListedOutcome(operator, tuple(own)) for operator, own in by_name.items()]
+    return sorted(found, key=lambda each: each.operator)
+
+
+def words(each: TestSet | Subset) -> str:
+    if isinstance(each, Subset):
+        return each.words
+    if each.kind == PROGRAM:
+        return "what the program itself evaluates last"
+    if each.kind == FILE:
+        return each.path
+    if each.kind == FUNCTION:
+        return f"{each.path}:{each.function}"
+    return "variable " + ", ".join(row.name for row in each.rows)
+
+
+def constant_sets(mutants: Sequence[Mutant], judge: Judge) -> list[str]:
+    """Sets whose score never moved: they cannot tell anything."""
+    told = []
+    for test in judge.sets:
+        verdicts = [mutant.verdicts[test] for mutant in mutants if not mutant.note]
+        if verdicts and all(verdict.reason == CONSTANT for verdict in verdicts):
+            score = judge.original_scores(test)[0]
+            told.append(
+                f"the score on {test} is {score:.4g} in every training: it cannot tell mutants apart; take more inputs"
+            )
+    return told

@@ -1,0 +1,230 @@
+"""The adequacy of a test set put into words and rows: one plain sentence for each measure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from netmend.adequacy.result import (
+    ALIKE,
+    LESS,
+    MORE,
+    Adequacy,
+    ClassRow,
+    Coverage,
+    SetFact,
+    Suggestion,
+    Surprise,
+)
+from netmend.report.content import Column, Grid, Remark, clean
+from netmend.report.numbers import count, measure, plural, share
+
+EASY = 0.35  # the median test input lies below this share of the training inputs: mostly what the model knows well
+STRANGE = (
+    0.15  # share of test inputs beyond 95 % of the training inputs: three times what the same data would give
+)
+FEW = 0.5  # of what all training inputs reach: a test set below it is too small to show most of what the model meets
+SHOWN = ("DeepGini", "MCP", "DSA", "MDSA", "CoreSet")  # all methods are in the files
+_LISTED = 10  # names of classes or inputs in one line
+_STANDINGS = {
+    LESS: "less than the training data",
+    ALIKE: "about as much as the training data",
+    MORE: "more than the training data",
+}
+
+
+def verdict_words(found: Adequacy) -> tuple[str, str]:
+    """The tone and the outcome in a few words."""
+    standings = {one.standing for one in found.coverages if not one.reason}
+    if found.missing:
+        names = _names([str(name) for name in found.missing])
+        has = "class has" if len(found.missing) == 1 else "classes have"
+        return "bad", f"{len(found.missing)} {has} no test input: {names}"
+    if not standings:
+        return "warn", "nothing could be measured"
+    if strange(found):  # first: what lies beyond the range of the training data reaches less of it
+        return "warn", "the test set holds many inputs unlike the training data"
+    weak = [one.name for one in found.coverages if one.standing == LESS]
+    if weak:
+        return "warn", f"the test set reaches less than as many training inputs would ({', '.join(weak)})"
+    if few(found):
+        looked = plural(found.sets[1].looked, "test input")
+        return "warn", f"{looked} reach less than half of the surprise that the training data holds: too few"
+    if easy(found):
+        return "warn", "the test set holds mostly inputs that the model knows well"
+    return "good", "the test set reaches about as much as training data of the same amount"
+
+
+def few(found: Adequacy) -> bool:
+    known = [one.coverage for one in found.surprises if not one.coverage.reason]
+    return bool(known) and all(one.value < FEW * one.everything for one in known)
+
+
+def easy(found: Adequacy) -> bool:
+    known = [one.middle for one in found.surprises if not one.reason and not math.isnan(one.middle)]
+    return bool(known) and max(known) < EASY
+
+
+def strange(found: Adequacy) -> bool:
+    known = [one.beyond for one in found.surprises if not one.reason and not math.isnan(one.beyond)]
+    return bool(known) and min(known) > STRANGE
+
+
+def set_remarks(found: Adequacy) -> Iterator[Remark]:
+    """What was looked at."""
+    for one in found.sets:
+        yield Remark(one.name, set_words(one), tone="warn" if one.not_finite else "plain")
+    yield Remark("seen", f"{plural(found.layers, 'layer')}; surprise: {clean(found.trace_of)}", tone="muted")
+
+
+def set_words(one: SetFact) -> str:
+    words = plural(one.looked, "input")
+    if one.total is not None and one.total != one.looked:
+        words += f" of {count(one.total)}"
+    if one.right is not None:
+        words += f", {share(one.right)} answered rightly"
+    if one.not_finite:
+        words += f"; for {count(one.not_finite)} of them the model's numbers are not finite"
+    return words
+
+
+def measure_remarks(found: Adequacy) -> Iterator[Remark]:
+    """One sentence for each measure."""
+    yield Remark(found.spread.name, spread_words(found.spread), tone=_tone(found.spread.standing))
+    for one in found.surprises:
+        yield Remark(one.coverage.name, coverage_words(one.coverage), tone=_tone(one.coverage.standing))
+    for one in found.surprises:
+        if not one.reason:
+            yield Remark(one.name, surprise_words(one))
+
+
+def spread_words(one: Coverage) -> str:
+    if one.reason:
+        return f"not measured: {one.reason}"
+    words = (
+        f"the layers vary {measure(one.relative)} times as widely as on {count(one.size)} training inputs "
+        f"({_range(one)}): {_STANDINGS[one.standing]}"
+    )
+    odd = [(name, ratio) for name, ratio in one.parts if one.standing != ALIKE and _far(ratio, one)]
+    if odd:
+        told = ", ".join(f"{clean(name)} {measure(ratio)}" for name, ratio in sorted(odd, key=_distance)[:3])
+        words += f"; most in {told}"
+    return words
+
+
+def coverage_words(one: Coverage) -> str:
+    if one.reason:
+        return f"not measured: {one.reason}"
+    return (
+        f"{share(one.value)} of the range of surprise is reached (all training inputs: {share(one.everything)}), "
+        f"{measure(one.relative)} times what {count(one.size)} training inputs reach ({_range(one)}): "
+        f"{_STANDINGS[one.standing]}"
+    )
+
+
+def surprise_words(one: Surprise) -> str:
+    words = f"{share(one.beyond)} of the test inputs are more surprising than 95 % of the training inputs"
+    if one.beyond > STRANGE:
+        return f"{words} (5 % would be alike): many are unlike the training data"
+    if one.middle < EASY:
+        return f"{words}; the median one less than {share(1 - one.middle)} of them: mostly what the model knows well"
+    return f"{words} (5 % would be alike)"
+
+
+def classes_grid(found: Adequacy, most: int | None = None) -> Grid:
+    """The classes; those that need a look first where not all are shown."""
+    rows = list(found.classes)
+    note = ""
+    if most is not None and len(rows) > most:
+        rows = sorted(sorted(rows, key=_need)[:most], key=lambda row: row.name)
+        note = f"{most} of {len(found.classes)} classes, those with the least; all are in --json."
+    columns = (
+        Column("class", numeric=True),
+        Column("training", numeric=True, spare=1),
+        Column("test", numeric=True),
+        Column("right", numeric=True),
+        Column("reached", numeric=True, hint="surprise coverage inside the class"),
+        Column("unsure", numeric=True, spare=2, hint="mean DeepGini"),
+    )
+    return Grid(columns, tuple(_row(row) for row in rows), "classes", note)
+
+
+def _row(row: ClassRow) -> tuple[str, ...]:
+    return (
+        str(row.name),
+        count(row.train),
+        count(row.test) if row.test else "none",
+        share(row.right) if row.right is not None else "",
+        share(row.reached) if row.reached is not None else "",
+        measure(row.unsure) if row.unsure is not None else "",
+    )
+
+
+def _need(row: ClassRow) -> tuple[bool, float, int]:
+    return (row.test > 0, row.reached if row.reached is not None else 1.0, row.test)
+
+
+def next_remarks(found: Adequacy) -> Iterator[Remark]:
+    """Inputs to label next, the best method first, and how that is known."""
+    if found.source == "test":
+        yield Remark(
+            "look at", "inputs of the test set; give a pool to choose new ones to label", tone="muted"
+        )
+    else:
+        yield Remark("label next", "inputs of the pool by their index, the most valuable first", tone="muted")
+    known = {one.method: one for one in found.suggestions}
+    best = found.found[0][0] if found.found else ""
+    for method in dict.fromkeys((best, *SHOWN)):
+        if method in known and known[method].inputs:
+            yield Remark(method, picked_words(known[method]), tail=_apfd(found, method))
+    if found.found:
+        values = dict(found.found)
+        yield Remark(
+            "known",
+            f"of {plural(found.mistakes or 0, 'mistake')} in the test set, {best} finds them soonest "
+            f"(APFD {measure(values[best])}; a random order has 0.500)",
+        )
+    elif found.mistakes == 0:
+        yield Remark(
+            "known", "the model makes no mistake on the test set, so orders cannot be compared on it"
+        )
+
+
+def picked_words(one: Suggestion) -> str:
+    words = ", ".join(str(pick.index) for pick in one.inputs[:_LISTED])
+    return words + (" …" if len(one.inputs) > _LISTED else "")
+
+
+def end_remarks(found: Adequacy) -> Iterator[Remark]:
+    for note in found.notes:
+        yield Remark("note", clean(note), tone="muted")
+    yield Remark(
+        "limits",
+        "these measures say what a test set reaches, not whether the model is right; docs/adequacy.md says what they cannot",
+        tone="muted",
+    )
+
+
+def _apfd(found: Adequacy, method: str) -> str:
+    value = dict(found.found).get(method)
+    return "" if value is None else f"(APFD {measure(value)})"
+
+
+def _names(names: list[str]) -> str:
+    return ", ".join(names[:_LISTED]) + (" …" if len(names) > _LISTED else "")
+
+
+def _range(one: Coverage) -> str:
+    return f"1 ± {measure(one.deviation)} would be alike"
+
+
+def _far(ratio: float, one: Coverage) -> bool:
+    return ratio < 1 if one.standing == LESS else ratio > 1
+
+
+def _distance(part: tuple[str, float]) -> float:
+    return -abs(math.log(max(part[1], 1e-12)))
+
+
+def _tone(standing: str) -> str:
+    return "warn" if standing == LESS else "plain"

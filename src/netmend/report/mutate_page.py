@@ -1,0 +1,103 @@
+"""Mutation testing as one self-contained HTML page: scores, operators, every mutant with its patch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from netmend.mutate.outcomes import COUNTED
+from netmend.mutate.result import SOURCE, WEIGHT_LEVEL, Mutant, MutationResult
+from netmend.mutate.test_sets import TRAINING
+from netmend.report.content import Column, Grid
+from netmend.report.figures import Figure
+from netmend.report.mutate_words import (
+    addition_remarks,
+    end_remarks,
+    mutant_row,
+    operators_grid,
+    score_words,
+    sets_grid,
+    start_remarks,
+    start_words,
+    survivors,
+    verdict_words,
+)
+from netmend.report.numbers import plural
+from netmend.report.repair_patch import FILE, HUNK, NEW, OLD, DiffLine
+from netmend.report.repair_patch import SAME as SAME_LINE
+from netmend.report.signs import harmless
+from netmend.report.templates import templates
+
+_CLASSES = {"good": "healthy", "warn": "undecided", "bad": "faulty"}  # of the style sheet
+_KINDS = {"@": HUNK, "-": OLD, "+": NEW}
+_MOST_ADDITIONS = 50
+
+
+@dataclass(frozen=True)
+class _Survivor:
+    """A mutant that some test set misses, ready to be shown."""
+
+    title: str
+    beside: str
+    lines: tuple[DiffLine, ...]
+
+
+def mutate_html(result: MutationResult) -> str:
+    """The page as a string. Everything that comes from the user's program is escaped."""
+    environment = templates()
+    tone, words = verdict_words(result)
+    names = ("page.css", "repair.css", "mutate.css")
+    return environment.get_template("mutate.html").render(
+        title=f"{start_words(result)}: {words} – netmend",
+        style=Markup("\n".join(environment.get_template(name).render() for name in names)),
+        verdict=(_CLASSES[tone], f"{words[:1].upper()}{words[1:]}"),
+        headline=start_words(result),
+        figures=tuple(_figures(result)),
+        opening=tuple(start_remarks(result)),
+        sets=sets_grid(result),
+        operators=operators_grid(result, SOURCE),
+        weights=operators_grid(result, WEIGHT_LEVEL),
+        survivors=tuple(_survivors(result)),
+        additions=tuple(addition_remarks(result, _MOST_ADDITIONS)),
+        mutants=_mutants(result, SOURCE),
+        of_weights=_mutants(result, WEIGHT_LEVEL),
+        cost=tuple(end_remarks(result)),
+    )
+
+
+def _figures(result: MutationResult) -> Iterator[Figure]:
+    for each in result.sets:
+        beside = f"{each.source.killed} of {each.source.killable} faults noticed"
+        yield Figure(f"score of {each.name}", score_words(each.source.score), beside)
+    own = [mutant for mutant in result.mutants if mutant.level == SOURCE]
+    if own:
+        counted = sum(mutant.standing == COUNTED for mutant in own)
+        yield Figure("mutants", str(len(own)), f"{counted} count; {plural(result.trainings, 'training')}")
+
+
+def _survivors(result: MutationResult) -> Iterator[_Survivor]:
+    missed: dict[str, tuple[Mutant, list[str]]] = {}
+    for each in result.sets:
+        for mutant in survivors(result, each.name):
+            missed.setdefault(mutant.name, (mutant, []))[1].append(each.name)
+    for mutant, tests in missed.values():
+        lines = mutant.patch.splitlines()
+        shown = [DiffLine(FILE, harmless(line)) for line in lines[:2]]
+        shown += [DiffLine(_KINDS.get(line[:1], SAME_LINE), harmless(line)) for line in lines[2:]]
+        yield _Survivor(f"{mutant.operator} {mutant.title}", f"missed by {', '.join(tests)}", tuple(shown))
+
+
+def _mutants(result: MutationResult, level: str) -> Grid:
+    tests = (TRAINING, *(each.name for each in result.sets))
+    columns = (
+        Column("operator"),
+        Column("mutant"),
+        Column("place"),
+        Column("runs", numeric=True),
+        *(Column(test, hint="d: how many standard deviations worse") for test in tests),
+        Column("standing"),
+    )
+    own = [mutant for mutant in result.mutants if mutant.level == level]
+    return Grid(columns, tuple(mutant_row(mutant, tests) for mutant in own))

@@ -1,0 +1,1 @@
+"""Generators of test environments: from which starts an agent is tested."""

@@ -1,0 +1,238 @@
+"""A study: originals, the search over ladders of mutants, the choice of those that are compared (see comparison.py).
+
+Trainings of all ladders that can go on are handed to the runner together, so that every core has work; each ladder is a coroutine
+that yields the trials it needs next and is sent their agents.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Generator, Sequence
+from typing import Any
+
+from netmend.errors import UsageError
+from netmend.mutate.counts import successes_verdict
+from netmend.mutate.mutation import texts_of
+from netmend.rl.climbing import chunks, decided, mildest
+from netmend.rl.criteria import Criterion, parse_criterion, spread_criterion
+from netmend.rl.environments.known import space_of
+from netmend.rl.environments.space import Rows
+from netmend.rl.examining import Orders
+from netmend.rl.generators.own import parse_own
+from netmend.rl.judging import Failed, Judged, pairs_of
+from netmend.rl.ladders import Ladder
+from netmend.rl.options import RlOptions
+from netmend.rl.trained import Agent, run, training
+from netmend.trials.runner import Runner
+from netmend.trials.trial import Trial
+
+Climb = Generator[list[Trial], list[Agent], Judged | None]
+_LINE = re.compile(r'File "[^"]*/program/([^"]+)", line (\d+)')
+
+
+class Study:
+    """One study in progress; what is known so far can be read at any time."""
+
+    def __init__(self, runner: Runner, options: RlOptions, say: Callable[[str], None]) -> None:
+        self.runner, self.options, self.plan, self.say = runner, options, options.plan, say
+        self.target = runner.target
+        self.owns = [parse_own(text) for text in options.generators]
+        self.problems: list[str] = []
+        self.seeds: list[int] = []
+        self.originals: list[Agent] = []
+        self.judged: dict[int, list[Judged]] = {}  # by the ladder's place in the list
+        self.found: dict[int, Judged] = {}
+        self.chosen: dict[str, Judged] = {}  # operator → its mutant
+        self.sets: dict[str, Rows] = {}  # starts that are the same for all mutants
+        self.cpu: dict[str, float] = {}  # seconds of processor time, by trial
+        self.shown: dict[
+            str, dict[str, tuple[Rows, list[Failed], list[Failed]]]
+        ] = {}  # operator → generator → …
+
+    def run(self, trials: list[Trial]) -> list[Agent]:
+        agents = run(self.runner, trials)
+        for agent in agents:
+            if not agent.problem:
+                self.cpu[agent.folder.name] = float(agent.facts.get("cpu_seconds", agent.outcome.seconds))
+        return agents
+
+    # -- originals ----------------------------------------------------------------------------------------------------
+
+    def train_originals(self) -> None:
+        plan = self.plan
+        self.say("training the program as it is")
+        trials = [
+            training(
+                self.target,
+                (),
+                Orders(
+                    seed=seed,
+                    replay=plan.replay,
+                    random=plan.random,
+                    wide=plan.random,
+                    candidates=2 * plan.candidates,
+                ),
+            )
+            for seed in range(plan.runs)
+        ]
+        agents = self.run(trials)
+        for seed, agent in enumerate(agents):
+            if agent.problem:
+                self.problems.append(f"the program as it is, seed {seed}: {agent.problem}")
+            else:
+                self.seeds.append(seed)
+                self.originals.append(agent)
+        if len(self.originals) < 2:
+            raise UsageError(_why_nothing(agents))
+        self.space = space_of(self.facts["environment"] if self.facts["known"] else "")
+        self.criterion = self._criterion()
+        self.replay_failed = [self.criterion.failed(each.episodes["replay"]) for each in self.originals]
+        self._check_originals()
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return self.originals[0].facts
+
+    def _criterion(self) -> Criterion:
+        if self.options.fails:
+            return parse_criterion(self.options.fails)
+        if self.space.default is not None:
+            return self.space.default
+        threshold = self.facts["threshold"]
+        random = [each.episodes["random"] for each in self.originals]
+        return spread_criterion(random, float(threshold) if isinstance(threshold, int | float) else None)
+
+    def _check_originals(self) -> None:
+        if not all(bool(each.facts.get("repeats", True)) for each in self.originals):
+            self.problems.append(
+                "the same start does not always lead to the same episode: the environment draws random numbers of its own; "
+                "verdicts count them as noise"
+            )
+        failing = [
+            seed for seed, share in zip(self.seeds, self.original_failures, strict=True) if share > 0.5
+        ]
+        if len(failing) == len(self.seeds):
+            self.problems.append(
+                f"the program as it is fails at most starts in all of its {len(failing)} trainings ({self.criterion.words}): no mutant can "
+                "look worse. Train it for longer, or say when an episode has failed with --fails"
+            )
+        elif failing:
+            self.problems.append(
+                f"the program as it is fails at most starts in {len(failing)} of {len(self.seeds)} trainings; pairs with these cannot be killed"
+            )
+
+    @property
+    def original_failures(self) -> list[float]:
+        return [float(self.criterion.failed(each.episodes["random"]).mean()) for each in self.originals]
+
+    # -- the search ---------------------------------------------------------------------------------------------------
+
+    def search(self, ladders: Sequence[Ladder]) -> None:
+        self.say("searching for the mildest mutants that are killed")
+        self.ladders = list(ladders)
+        climbs = {place: self._climb(place, ladder) for place, ladder in enumerate(ladders)}
+        for place, judged in self._together(climbs).items():
+            if judged is not None:
+                self.found[place] = judged
+
+    def _together(self, climbs: dict[int, Climb]) -> dict[int, Judged | None]:
+        """Let all coroutines go on at once, until all have come to their end."""
+        ended: dict[int, Judged | None] = {}
+        wanted: dict[int, list[Trial]] = {}
+
+        def advance(place: int, agents: list[Agent] | None) -> None:
+            try:
+                wanted[place] = next(climbs[place]) if agents is None else climbs[place].send(agents)
+            except StopIteration as end:
+                wanted.pop(place, None)
+                ended[place] = end.value
+
+        for place in climbs:
+            advance(place, None)
+        while wanted:
+            places = list(wanted)
+            agents = self.run([trial for place in places for trial in wanted[place]])
+            for place in places:
+                count = len(wanted[place])
+                own, agents = agents[:count], agents[count:]
+                advance(place, own)
+        return ended
+
+    def _climb(self, place: int, ladder: Ladder) -> Climb:
+        search = mildest(len(ladder.steps), self.plan.looks)
+        tried = self.judged.setdefault(place, [])
+        by_index: dict[int, Judged] = {}
+        index = next(search)
+        while True:
+            texts = texts_of(ladder.steps[index].edits, self.target.directory)
+            judged = by_index[index] = Judged(ladder, index, tuple(sorted((texts or {}).items())))
+            tried.append(judged)
+            yield from self._judge(judged)
+            try:
+                index = search.send(judged.is_dead)
+            except StopIteration as end:
+                return None if end.value is None else by_index[end.value]
+
+    def _judge(self, judged: Judged) -> Generator[list[Trial], list[Agent], None]:
+        runs = len(self.seeds)
+        for stop in chunks(runs):
+            agents = yield self._trainings(judged, stop)
+            crashed = [agent.problem for agent in agents if agent.problem]
+            if crashed:
+                judged.crash = crashed[0]
+                return
+            judged.agents += agents
+            failed = judged.failed("replay", self.criterion)
+            judged.verdict = decided(pairs_of(self.replay_failed, failed), runs)
+            if judged.verdict is not None:
+                return
+
+    def _trainings(self, judged: Judged, stop: int) -> list[Trial]:
+        return [
+            training(
+                self.target,
+                judged.texts,
+                Orders(
+                    seed=self.seeds[at],
+                    sets={"replay": self.originals[at].episodes["replay"].starts.tolist()},
+                ),
+            )
+            for at in range(len(judged.agents), stop)
+        ]
+
+    # -- the choice -----------------------------------------------------------------------------------------------
+
+    def choose(self, keep_trivial: bool = False) -> None:
+        """Per operator the mutant that is killable, not trivial and closest to the program as it is. For a known bug, where the question
+        is what reveals it, one that shows everywhere is as good.
+
+        All pairs are needed for that: whether it is trivial is a mean over them, and its kill rate is compared, not only whether it
+        reaches one half.
+        """
+        self.say("training the mildest killed mutants with all seeds")
+        found = [judged for judged in self.found.values() if not judged.crash]
+        trials = [self._trainings(judged, len(self.seeds)) for judged in found]
+        agents = self.run([trial for own in trials for trial in own])
+        for judged, own in zip(found, trials, strict=True):
+            mine, agents = agents[: len(own)], agents[len(own) :]
+            crashed = [agent.problem for agent in mine if agent.problem]
+            if crashed:
+                judged.crash = crashed[0]
+                continue
+            judged.agents += mine
+            judged.verdict = successes_verdict(
+                pairs_of(self.replay_failed, judged.failed("replay", self.criterion))
+            )
+            code = judged.ladder.operator
+            if judged.tried(self.replay_failed, self.criterion).is_trivial and not keep_trivial:
+                continue
+            if code not in self.chosen or judged.mutation.grade < self.chosen[code].mutation.grade:
+                self.chosen[code] = judged
+
+
+def _why_nothing(agents: Sequence[Agent]) -> str:
+    """The first problem, with the line of the program that it came from."""
+    first = next(agent for agent in agents if agent.problem)
+    places = _LINE.findall(first.outcome.output)
+    where = f" ({places[-1][0]}:{places[-1][1]})" if places else ""
+    return f"the program as it is cannot be studied: {first.problem}{where}; run it by itself first"

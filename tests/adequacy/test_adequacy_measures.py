@@ -1,0 +1,102 @@
+"""Every measure against the examples in its file, and what holds for all of them."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from typing import Any
+
+import numpy as np
+import pytest
+
+from netmend.adequacy import measures
+from netmend.adequacy.arrays import nearest
+from netmend.adequacy.measures.core_set import core_set
+from netmend.adequacy.measures.distance_surprise import distance_surprise
+from netmend.adequacy.measures.example import Example
+from netmend.adequacy.measures.layer_spread import layer_spread, spread_of
+from netmend.adequacy.measures.likelihood_surprise import likelihood_surprise
+from netmend.adequacy.measures.mahalanobis_surprise import mahalanobis_surprise, shrunk_covariance
+
+HELPERS = ("example", "by_class")
+MODULES = [
+    importlib.import_module(f"{measures.__name__}.{module.name}")
+    for module in pkgutil.iter_modules(measures.__path__)
+    if module.name not in HELPERS
+]
+EXAMPLES = [
+    pytest.param(module, example, id=f"{module.__name__.rpartition('.')[2]}: {example.title}")
+    for module in MODULES
+    for example in module.EXAMPLES
+]
+
+
+def as_arrays(given: Any) -> dict[str, Any]:
+    return {key: np.array(value) if isinstance(value, list) else value for key, value in given.items()}
+
+
+@pytest.mark.parametrize(("module", "example"), EXAMPLES)
+def test_a_measure_answers_its_examples(module: Any, example: Example) -> None:
+    answer = module.MEASURE(**as_arrays(example.given))
+    np.testing.assert_allclose(answer, example.expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_measure_explains_itself_and_has_examples(module: Any) -> None:
+    assert module.__doc__ and module.MEASURE.__doc__ and len(module.EXAMPLES) >= 3
+    assert module.MEASURE.__name__ == module.__name__.rpartition(".")[2]
+
+
+def test_spread_is_the_same_in_batches_of_any_size_and_order() -> None:
+    rows = np.random.default_rng(0).normal(3.0, 2.0, (97, 6))
+    whole = layer_spread(rows)
+    assert whole == pytest.approx(np.abs(np.cov(rows.T, bias=True)).mean())
+    for size in (1, 10, 50):
+        parts = [spread_of(rows[::-1][start : start + size]) for start in range(0, 97, size)]
+        merged = spread_of(rows[:0])
+        for part in parts:
+            merged = merged.merged(part)
+        assert merged.size == pytest.approx(whole) and merged.count == 97
+
+
+def test_likelihood_is_that_of_a_gaussian_kernel_density() -> None:
+    from scipy.stats import gaussian_kde
+
+    random = np.random.default_rng(1)
+    known = random.normal(size=(80, 3)) @ random.normal(size=(3, 3))
+    traces = random.normal(size=(20, 3))
+    zeros = np.zeros(80, dtype=np.int64)
+    expected = -gaussian_kde(known.T).logpdf(traces.T)
+    np.testing.assert_allclose(likelihood_surprise(known, zeros, traces, zeros[:20]), expected, rtol=1e-9)
+
+
+def test_shrinkage_is_that_of_ledoit_and_wolf() -> None:
+    sklearn = pytest.importorskip("sklearn.covariance")
+    rows = np.random.default_rng(2).normal(size=(30, 8)) * np.arange(1, 9)
+    np.testing.assert_allclose(shrunk_covariance(rows), sklearn.ledoit_wolf(rows)[0], rtol=1e-9)
+
+
+def test_nearest_agrees_with_all_distances_also_far_from_the_origin() -> None:
+    random = np.random.default_rng(3)
+    points, targets = random.normal(1e6, 1.0, (40, 5)), random.normal(1e6, 1.0, (60, 5))
+    table = np.sqrt(((points[:, None] - targets) ** 2).sum(axis=2))
+    at, away = nearest(points, targets)
+    np.testing.assert_array_equal(at, table.argmin(axis=1))
+    np.testing.assert_allclose(away, table.min(axis=1))
+
+
+@pytest.mark.parametrize("measure", [distance_surprise, likelihood_surprise, mahalanobis_surprise])
+def test_what_lies_farther_out_is_more_surprising(measure: Any) -> None:
+    random = np.random.default_rng(4)
+    known = np.concatenate([random.normal(0, 1, (200, 4)), random.normal(8, 1, (200, 4))])
+    classes = np.repeat([0, 1], 200)
+    traces = np.outer([0.0, 2.0, 5.0, 9.0], [-1.0, 0.0, 0.0, 0.0])
+    surprise = measure(known, classes, traces, np.zeros(4, dtype=np.int64))
+    assert (np.diff(surprise) > 0).all()
+
+
+def test_core_set_orders_everything_once() -> None:
+    traces = np.random.default_rng(5).normal(size=(50, 3))
+    order = core_set(traces, traces[:0], 50)
+    assert sorted(order.tolist()) == list(range(50))
+    assert core_set(traces, traces[:0], 7).tolist() == order[:7].tolist()

@@ -1,0 +1,309 @@
+"""`netmend mutate` as a user starts it: a small program trained for real; and results made by hand as text, JSON and page."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from netmend.cli.mutate import Wishes, mutate_program
+from netmend.errors import UsageError
+from netmend.mutate.additions import Addition
+from netmend.mutate.estimate import Estimate
+from netmend.mutate.examined import Examined
+from netmend.mutate.laboratory import Run
+from netmend.mutate.magnitude import Scale
+from netmend.mutate.magnitude_search import Found
+from netmend.mutate.options import MutateOptions
+from netmend.mutate.outcomes import COUNTED, CRASHED, OutcomeScore, Score
+from netmend.mutate.result import SOURCE, WEIGHT_LEVEL, Mutant, MutationResult, SetScore, Turned
+from netmend.mutate.session import ESTIMATED, INTERRUPTED
+from netmend.mutate.study import refuse_failure
+from netmend.mutate.test_sets import TRAINING
+from netmend.mutate.verdicts import Verdict
+from netmend.report.mutate_as_json import mutate_data, mutate_json
+from netmend.report.mutate_page import mutate_html
+from netmend.report.mutate_text import mutate_text
+from netmend.report.terminal import console
+from netmend.trials.trial import FAILED, FINISHED, Outcome
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "mutate.md"
+
+PROGRAM = """\
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+x = torch.randn(240, 4)
+y = (x[:, :2].sum(1) > 0).long()
+model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+for step in range(25):
+    optimizer.zero_grad()
+    loss = nn.functional.cross_entropy(model(x[:160]), y[:160])
+    loss.backward()
+    optimizer.step()
+with torch.no_grad():
+    print((model(x[160:]).argmax(1) == y[160:]).float().mean())
+open("log.txt", "w").write("trained")
+"""
+
+
+def test_a_program_and_its_test_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home, results = tmp_path / "home", tmp_path / "results"
+    home.mkdir()
+    results.mkdir()
+    monkeypatch.chdir(home)
+    Path("train.py").write_text(PROGRAM)
+    options = MutateOptions(subsets=("few=test:first=2",), operators=("M302",), jobs=1)
+    wishes = Wishes(results / "o.json", results / "o.html", results / "more.npz")
+    assert mutate_program(None, ("train.py",), options, wishes) == 0
+    data = json.loads((results / "o.json").read_text())
+    assert [each["name"] for each in data["tests"]] == ["test", "few"]
+    (source,) = [mutant for mutant in data["mutants"] if mutant["level"] == "source"]
+    assert source["operator"] == "M302" and source["verdicts"]["test"]["killed"]
+    assert source["patch"].startswith("--- a/train.py") and "-loss" in source["patch"]
+    weights = [mutant for mutant in data["mutants"] if mutant["level"] == "weights"]
+    assert {mutant["operator"] for mutant in weights} >= {"W101", "W102"}
+    assert data["tests"][0]["inputs"] == 80 and len(data["tests"][0]["originals"]) == 5
+    assert data["trainings"] <= 5 + 1 + 3 and data["notes"] == []
+    assert capsys.readouterr().out.startswith("netmend  mutation score of test: 1.00")
+    assert source["standing"] == "counted" and "All mutants" in (results / "o.html").read_text()
+    assert Path("train.py").read_text() == PROGRAM and not Path("log.txt").exists()
+    assert mutate_program(None, ("train.py",), options, Wishes(results / "again.json", quiet=True)) == 0
+    again = json.loads((results / "again.json").read_text())
+    assert again["trainings"] == 0 and again["tests"] == data["tests"] and again["mutants"] == data["mutants"]
+
+
+@pytest.mark.parametrize(
+    ("program", "options", "wishes", "words"),
+    [
+        ((), MutateOptions(), Wishes(), "name the script"),
+        (("gone.py",), MutateOptions(), Wishes(), "no file"),
+        (("train.py",), MutateOptions(profile="slow"), Wishes(), "--profile"),
+        (("train.py",), MutateOptions(tests=("a,b,c",)), Wishes(), "3 parts"),
+        (("train.py",), MutateOptions(subsets=("w",)), Wishes(), "--subset"),
+        (("train.py",), MutateOptions(seconds=0.0), Wishes(), "--time-limit"),
+        (("train.py",), MutateOptions(), Wishes(least=2.0), "--least"),
+        (("train.py",), MutateOptions(), Wishes(json=Path("nowhere/o.json")), "does not exist"),
+        (("train.py",), MutateOptions(), Wishes(html=Path()), "directory"),
+        (("train.py",), MutateOptions(executor="cloud"), Wishes(), "--executor"),
+    ],
+)
+def test_mistakes_are_told_before_anything_is_trained(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    program: tuple[str, ...],
+    options: MutateOptions,
+    wishes: Wishes,
+    words: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("train.py").write_text("print('not run')\n")
+    with pytest.raises(UsageError, match=words):
+        mutate_program(None, program, options, wishes)
+    assert not Path(".netmend").exists()
+
+
+@pytest.mark.parametrize(
+    ("run", "words"),
+    [
+        (
+            Run(Outcome(FAILED, exception="ValueError: no data"), None),
+            "does not train to its end .ValueError: no data",
+        ),
+        (Run(Outcome(FAILED, exception="UsageError: no module named x"), None), "^no module named x"),
+        (
+            Run(Outcome(FINISHED), Examined({}, {"problem": "no call of a model was seen"})),
+            "no call of a model",
+        ),
+        (
+            Run(Outcome(FINISHED, notes=("the examination failed: KeyError: 'a'",)), None),
+            "examination failed",
+        ),
+    ],
+)
+def test_programs_that_cannot_be_compared_are_told(run: Run, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        refuse_failure(run)
+
+
+# -- results made by hand --------------------------------------------------------------------------------------------
+
+
+def verdict(killed: bool, effect: float = 2.0) -> Verdict:
+    return Verdict(
+        killed, 0.01 if killed else 0.4, effect, 0.9, False, 5, "worse" if killed else "no difference"
+    )
+
+
+def mutant(
+    name: str, test: bool, weak: bool, level: str = SOURCE, standing: str = COUNTED, note: str = ""
+) -> Mutant:
+    verdicts = {TRAINING: verdict(True), "test": verdict(test), "weak": verdict(weak, 0.1)}
+    scores = {key: (0.8, float("nan")) for key in verdicts}
+    code, _, title = name.partition(" ")
+    patch = "--- a/train.py\n+++ b/train.py\n@@ -1 +1 @@\n-lr = <1>\n+lr = 2\n"
+    return Mutant(
+        name,
+        code,
+        "HYP-LR-LOW",
+        title,
+        level,
+        standing,
+        5,
+        verdicts,
+        scores,
+        0.2,
+        None,
+        "",
+        "train.py:7",
+        patch,
+        note,
+    )
+
+
+def sample() -> MutationResult:
+    mutants = (
+        mutant("M101 learning rate 0.1 → 0.001", True, False),
+        mutant("M302 the loss is <maximised>", True, True, standing=CRASHED, note="ValueError: \x1b[31mno"),
+        mutant("W101 layer, 30% of it", True, False, WEIGHT_LEVEL),
+    )
+    strong = Score(
+        1.0, {"M101": 1.0, "M302": None}, (OutcomeScore("M101", 1.0, 1, 1), OutcomeScore("M302", None))
+    )
+    weak = Score(0.25, {"M101": 0.25, "M302": None}, (OutcomeScore("M101", 0.25, 0, 1),))
+    found = {
+        name: Found(killed, 0.1, ((0.001, verdict(True)),))
+        for name, killed in ((TRAINING, 0.01), ("test", 0.001), ("weak", None))
+    }
+    added = (Addition("class 3", ("M101 learning rate 0.1 → 0.001",), (1, 2), 3),)
+    return MutationResult(
+        script="train.py",
+        directory="/work",
+        arguments=("--quick",),
+        profile="quick",
+        task="classes",
+        seeds=(0, 101),
+        training=(0.95, 0.97),
+        sets=(
+            SetScore("test", "what the program itself evaluates last", 200, (0.9, 0.92), strong, weak),
+            SetScore(
+                "weak", "test, classes 0, 1", 50, (0.9, 0.92), weak, weak, "test", 0.75, 0.0, added, "test"
+            ),
+        ),
+        mutants=mutants,
+        turned=(Turned("M101", "learning rate lowered", Scale(0.1, 1e-5, 10.0, logarithmic=True), found),),
+        estimate=Estimate(2, 1, 1, 11, 31, 2.0, 2),
+        trainings=12,
+        cached=3,
+        seconds=24.0,
+        problems=("the score on weak is 1 in every training: it cannot tell mutants apart",),
+    )
+
+
+SAMPLES = {
+    "whole": sample(),
+    "estimated": replace(
+        sample(), sets=(), mutants=(), turned=(), training=(), problems=(), stopped=ESTIMATED
+    ),
+    "interrupted": replace(sample(), sets=(), mutants=(), turned=(), training=(), stopped=INTERRUPTED),
+    "errors": replace(sample(), higher_is_better=False, task="values", paired=False),
+}
+
+
+def printed(result: MutationResult, width: int = 100) -> str:
+    stream = StringIO()
+    screen = console(stream)
+    screen.width = width
+    screen.print(mutate_text(result))
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("width", [50, 80, 120])
+def test_nothing_is_wider_than_the_terminal(name: str, width: int) -> None:
+    text = printed(SAMPLES[name], width)
+    assert max(map(len, text.splitlines())) <= width and "\x1b" not in text
+
+
+def test_the_text_tells_scores_survivors_and_additions() -> None:
+    text = printed(sample(), 160)
+    assert text.splitlines()[0] == "netmend  mutation score of test: 1.00"
+    assert re.search(r"weak +0\.25 +0 of 1 +0\.75", text)
+    assert "weak misses" in text and "train.py:7" in text
+    assert "class 3 from test: notices 1 survivor" in text
+    assert "11 to 31 trainings of 2.0 s" in text and "12 trainings, 3 known from before" in text
+    assert "1 crashing" in text
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_json_has_every_documented_field_and_no_other(name: str) -> None:
+    data = json.loads(mutate_json(SAMPLES[name]))
+    words = set(re.findall(r"`([a-z_]+)`", DOCUMENT.read_text(encoding="utf-8")))
+    fields = (
+        set(data)
+        | {key for each in data["tests"] for key in each}
+        | {key for each in data["mutants"] for key in each}
+    )
+    assert fields <= words, fields - words
+
+
+def test_numbers_that_are_none_are_null() -> None:
+    assert mutate_data(sample())["mutants"][0]["scores"]["test"] == [0.8, None]
+
+
+class Checker(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        if tag not in ("meta", "link", "br"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_page_is_whole_and_harmless(name: str) -> None:
+    page = mutate_html(SAMPLES[name])
+    checker = Checker()
+    checker.feed(page)
+    assert (
+        checker.open == []
+        and "<maximised>" not in page
+        and "\x1b" not in page
+        and "http" not in page.replace("http-equiv", "")
+    )
+
+
+def test_added_inputs_can_be_tested_with(tmp_path: Path) -> None:
+    from netmend.mutate.added_inputs import write_added
+
+    meta = {"sets": {"test": {"names": [""], "whole": True, "batches": 2}}}
+    first, second = np.arange(4.0).reshape(2, 2), np.arange(4.0, 8.0).reshape(2, 2)
+    data = tmp_path / "data.npz"
+    np.savez(
+        data,
+        **{
+            "test/0/0": first,
+            "test/0/label": [0, 1],
+            "test/1/0": second,
+            "test/1/label": [2, 3],
+            "meta": json.dumps(meta),
+        },
+    )
+    result = replace(sample(), data=str(data))
+    assert write_added(result, tmp_path / "more") == 2
+    with np.load(tmp_path / "more.npz") as file:
+        assert file["x"].tolist() == [[2.0, 3.0], [4.0, 5.0]] and file["y"].tolist() == [1, 2]
