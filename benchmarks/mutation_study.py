@@ -67,6 +67,7 @@ def studied(name: str, options: argparse.Namespace, repetition: int) -> Mutation
 def summary(found: MutationResult) -> dict:
     own = [mutant for mutant in found.mutants if mutant.level == SOURCE]
     return {
+        "operators_applicable": None if found.estimate is None else found.estimate.operators,
         "operators": sorted({mutant.operator for mutant in own}),
         "weight_operators": sorted({mutant.operator for mutant in found.mutants if mutant.level != SOURCE}),
         "mutants": len(own),

@@ -162,3 +162,15 @@ def test_the_most_inputs_allowed_are_judged_too() -> None:
     for most, found in ((10, 0), (19, 19), (25, 25)):
         made = additions([one], pool_of(60), higher_is_better=True, most_inputs=most)
         assert sum(len(each.inputs) for each in made) == found, most
+
+
+def test_when_every_class_is_added_nothing_is_left() -> None:
+    labels = np.repeat([0, 1], 30)
+    mutants = []
+    for number in range(2):
+        right = results(60, 0.98, 40 + number)
+        right[:, labels == number] = 0
+        mutants.append(survivor(f"m{number}", right, seed=5 * number))
+    like_the_original = survivor("alike", results(60, 0.98, 50))
+    found = additions([*mutants, like_the_original], pool_of(60, labels), higher_is_better=True)
+    assert {each.what for each in found} == {"class 0", "class 1"}

@@ -98,7 +98,7 @@ class _Cover:
 
     def classes(self) -> list[Addition]:
         made: list[Addition] = []
-        while self.left and self.pool.labels is not None:
+        while self.left and self.pool.labels is not None and not self.added.all():
             groups = {
                 int(label): self.pool.labels == label for label in np.unique(self.pool.labels[~self.added])
             }

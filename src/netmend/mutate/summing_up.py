@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from netmend.mutate.additions import Addition
 from netmend.mutate.advice import advice
 from netmend.mutate.judging import Judge
 from netmend.mutate.outcomes import (
@@ -31,7 +32,7 @@ def set_scores(study: Study, weights: Sequence[Mutant]) -> tuple[SetScore, ...]:
         own = mutation_score(outcomes(weights, [], each.name)) if weights else None
         whole = made.get(each.of) if isinstance(each, Subset) else None
         inputs = first.inputs(each.name) if isinstance(each, TestSet) else len(laboratory.index(each, first))
-        offered, pool = advice(study, each)
+        offered, pool = _advice(study, each)
         made[each.name] = SetScore(
             name=each.name,
             words=words(each),
@@ -46,6 +47,17 @@ def set_scores(study: Study, weights: Sequence[Mutant]) -> tuple[SetScore, ...]:
             pool=pool,
         )
     return tuple(made.values())
+
+
+def _advice(study: Study, each: TestSet | Subset) -> tuple[tuple[Addition, ...], str]:
+    """What to add is worth less than the scores: where it fails, they are told all the same."""
+    try:
+        return advice(study, each)
+    except Exception as problem:  # noqa: BLE001
+        study.problems.append(
+            f"what to add to {each.name} could not be found: {type(problem).__name__}: {problem}"
+        )
+        return (), ""
 
 
 def _of(score: Score | None) -> float | None:
