@@ -15,7 +15,10 @@ from typing import Any
 
 
 class AfterImport(importlib.abc.MetaPathFinder):
-    """A finder that lets the ordinary ones find the package, and calls back when it has been executed."""
+    """A finder that lets the ordinary ones find the package, and calls back when it has been executed.
+
+    A package that is half imported (it imports what led here) is waited for: whatever is imported next is the occasion to look.
+    """
 
     def __init__(self, package: str, callback: Callable[[], None]) -> None:
         self.package = package
@@ -23,9 +26,9 @@ class AfterImport(importlib.abc.MetaPathFinder):
         self._searching = False
 
     def install(self) -> None:
-        if self.package in sys.modules:
+        if self._there():
             self.callback()
-        else:
+        elif self not in sys.meta_path:
             sys.meta_path.insert(0, self)
 
     def remove(self) -> None:
@@ -35,6 +38,10 @@ class AfterImport(importlib.abc.MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
+        if self.package in sys.modules and not self._searching and self._there():
+            self.remove()
+            self.callback()
+            return None
         if fullname != self.package or self._searching:
             return None
         self._searching = True
@@ -45,6 +52,11 @@ class AfterImport(importlib.abc.MetaPathFinder):
         if spec is not None and spec.loader is not None:
             self._call_after(spec.loader)
         return spec
+
+    def _there(self) -> bool:
+        """Whether the package has been imported to its end."""
+        module = sys.modules.get(self.package)
+        return module is not None and not getattr(getattr(module, "__spec__", None), "_initializing", False)
 
     def _call_after(self, loader: Any) -> None:
         execute = loader.exec_module

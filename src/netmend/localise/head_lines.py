@@ -41,12 +41,25 @@ def activation_line(case: Case, head: Head, function: str) -> tuple[Site | None,
     place = place_of(case.trace, head, function)
     losses = tuple(site for site in (head.loss.created, head.loss.called) if site is not None)
     if place is None or place.site is None:
-        return head.loss.called, losses
+        return _written(case, head, function) or head.loss.called, losses
     if place.calls > 1:
         last = _last_call(case, place)
         if last is not None:
             return last, (place.site, *losses)
     return place.site, (*place.related, *losses)
+
+
+def _written(case: Case, head: Head, function: str) -> Site | None:
+    """The only call of that name in a forward method: operations like `torch.exp` are not watched as activations."""
+    near = head.loss.called.file if head.loss.called is not None else ""
+    found = [
+        place
+        for file in case.sources.files(near)
+        for call in case.sources.calls_named(file, function)
+        if (around := case.sources.function_around(place := site_of(file, call))) is not None
+        and around.name == "forward"
+    ]
+    return found[0] if len(found) == 1 else None
 
 
 def _last_call(case: Case, place: Place) -> Site | None:

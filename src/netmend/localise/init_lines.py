@@ -24,11 +24,17 @@ SCALING = ("mul_", "div_", "copy_")
 
 
 def init_line(
-    sources: Sources, near: Site | None, part: str, names: tuple[str, ...], value: float | None = None
+    sources: Sources,
+    near: Site | None,
+    part: str,
+    names: tuple[str, ...],
+    value: float | None = None,
+    layer: str = "",
 ) -> Site | None:
-    """The call that most likely gave a `weight` or `bias` its start: by what it writes to, and by the number it writes."""
+    """The call that most likely gave a `weight` or `bias` its start: by what it writes to, by the number it writes, by the layer it names."""
     if near is None:
         return None
+    own = layer.rpartition(".")[2]
     best: tuple[float, Site] | None = None
     for file in _own_files(sources, near.file):
         for node in sources.nodes(file):
@@ -40,9 +46,26 @@ def init_line(
                 text = ast.unparse(target)
                 if text.endswith((".data", f".{part}", f".{part}.data")) and part in text:
                     site, score = site_of(file, node), 1.5 + _matching(node.value, value)
+            if site is not None and score > 0:
+                score += _names_layer(node, own)
             if site is not None and score > 0 and (best is None or score > best[0]):
                 best = (score, site)
     return None if best is None else best[1]
+
+
+def _names_layer(node: ast.AST, own: str) -> float:
+    """`….fc1.weight` names the layer fc1, `model[0].weight` the layer 0; naming another one speaks against a line."""
+    named: set[str] = set()
+    for part in ast.walk(node):
+        if isinstance(part, ast.Attribute) and part.attr in ("weight", "bias"):
+            holder = part.value
+            if isinstance(holder, ast.Attribute):
+                named.add(holder.attr)
+            elif isinstance(holder, ast.Subscript) and isinstance(holder.slice, ast.Constant):
+                named.add(str(holder.slice.value))
+    if not own or not named:
+        return 0.0
+    return 0.7 if own in named else -0.3
 
 
 def _own_files(sources: Sources, file: str) -> list[str]:

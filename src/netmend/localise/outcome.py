@@ -50,3 +50,8 @@ def relief(case: Case, weight: float = STRONG) -> list[Evidence]:
 def rivals(case: Case, known: Mapping[str, str], weight: float = STRONG) -> list[Evidence]:
     """Reasons against: symptoms that point to another cause of the same trouble, with what they say."""
     return [Evidence(text, -weight, code) for code, text in known.items() if case.has(code)]
+
+
+def hardly_trained(case: Case) -> bool:
+    """Whether steps were so few (D512) or a rate so low (D125) that a loss which stays high says nothing about the data."""
+    return case.has("D512") or any(s.detail.get("direction") == "low" for s in case.of("D125"))

@@ -11,6 +11,7 @@ from netmend.diagnose.measures.loop import usual_site
 from netmend.diagnose.measures.rates import ADAPTIVE
 from netmend.diagnose.measures.rates import highest_rate as highest_rate
 from netmend.diagnose.measures.rates import momentum as momentum
+from netmend.diagnose.measures.rates import usual_range as usual_range
 from netmend.localise.case import Case
 from netmend.localise.follow import argument_origin, value_origin
 from netmend.localise.source import last_name, site_of
@@ -93,8 +94,11 @@ def better_rate(optimizer: OptimizerFact, rate: float, ratio: float | None, lowe
 def lowest_usual(optimizer: OptimizerFact) -> float:
     """The lowest rate with which networks are commonly trained from scratch."""
     if optimizer.kind == "SGD":
-        return 1e-3 if momentum(optimizer) >= 0.8 else 1e-2
-    return 1e-4 if optimizer.kind in ADAPTIVE else 1e-3
+        return 1e-3 if momentum(optimizer) >= 0.8 else 5e-3
+    if optimizer.kind in ADAPTIVE:
+        return 1e-4
+    usual = usual_range(optimizer)
+    return 1e-3 if usual is None else usual[0]
 
 
 def rounded(value: float) -> float:

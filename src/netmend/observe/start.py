@@ -20,11 +20,14 @@ def start_torch(
     model: Any = None,
     optimizer: Any = None,
 ) -> Watching:
+    from netmend.adapters.gymnasium.session import Worlds
+    from netmend.adapters.sb3.session import Agents
+    from netmend.adapters.together import Together
     from netmend.adapters.torch.session import TorchSession
 
     watching = Watching(options, script, arguments, progress, sites)
     session = TorchSession(watching.recorder, everything=options.full, trap=options.trap, probe=options.probe)
-    watching.attach(session)
+    watching.attach(Together(session, (Worlds(session), Agents(session))))
     if model is not None:
         session.models.expect(model)
     if optimizer is not None:

@@ -149,7 +149,7 @@ LEAVES: dict[str, Leaf] = {
         Leaf("RL-REW-SPARSE", "the reward hardly ever differs", ("SPR",)),
         Leaf("RL-REW-RANGE", "the reward is undefined in part of the behaviour"),
         Leaf("RL-REW-NORM-MISS", "rewards are not scaled", ("SRS",)),
-        Leaf("RL-GAMMA", "the discount factor does not suit", ("SDF", "NDF",)),
+        Leaf("RL-GAMMA", "the discount factor does not suit", ("SDF", "NDF")),
         Leaf("RL-BUDGET-STEPS", "the agent is trained for too few steps", ("NEI",)),
         Leaf("RL-FA-CLIP", "the policy's gradient is not clipped"),
         Leaf("RL-FA-LEARN-START", "learning starts too early or too late", ("SLS",)),
@@ -172,7 +172,7 @@ LEAVES: dict[str, Leaf] = {
         Leaf("RL-EXP-RESET", "the environment is not reset"),
         Leaf("RL-REG-ENTROPY", "the entropy coefficient is wrong", ("SEC",)),
         Leaf("RL-STEP-MISSING", "the agent does not move on to the next state", ("MSU",)),
-        Leaf("RL-NET-RULE", "the update rule is wrong", ("NR", "ILF",)),
+        Leaf("RL-NET-RULE", "the update rule is wrong", ("NR", "ILF")),
         Leaf("RL-GRAD-WRONG", "gradients are computed wrongly", ("ILF",)),
     )
 }

@@ -9,11 +9,13 @@ from typing import ClassVar
 import numpy as np
 
 from netmend.diagnose.detector import register
+from netmend.diagnose.measures.objective import objective
 from netmend.unit import Run, threshold
-from netmend.vocabulary import COLUMNS, Symptom, Table, Trace
+from netmend.vocabulary import COLUMNS, RunFact, Symptom, Table, Trace
 
 
-def _trace(predicted: list[float], labels: float) -> Trace:
+def _trace(predicted: list[float], labels: float, later: float | None = None) -> Trace:
+    """Looks at the answers, one step after the other; with `later`, the loss of 200 more steps that were not looked at."""
     columns = COLUMNS["progress"]
     if "predicted_entropy" not in columns:  # pragma: no cover - traces of older versions
         columns = (*columns, "predicted_entropy", "label_entropy")
@@ -22,8 +24,17 @@ def _trace(predicted: list[float], labels: float) -> Trace:
     values[:, columns.index("predicted_entropy")] = predicted
     values[:, columns.index("label_entropy")] = labels
     name = "cross_entropy@train.py:20"
+    count = len(predicted)
+    losses = {
+        step: (0.6 if step < count else later or 0.6, 1.0) for step in range(count + (200 if later else 0))
+    }
+    run = RunFact("example", "train.py", steps=len(losses))
     return Trace(
-        tables={("progress", name): Table("progress", name, columns, np.arange(len(predicted)), values)}
+        facts={"run": {run.name: run}},
+        tables={
+            ("progress", name): Table("progress", name, columns, np.arange(count), values),
+            ("step", "optimizer"): Table.of("step", "optimizer", losses),
+        },
     )
 
 
@@ -46,12 +57,24 @@ class ClassCollapse:
     least_label_entropy: float = threshold(
         0.05, "convention", "in nats: 99:1 has 0.056; below that there is one class"
     )
+    least_reach: float = threshold(
+        0.5,
+        "convention",
+        "of the run: on a busy machine close looks may stop early, and early answers are no end",
+    )
+    fallen_limit: float = threshold(
+        0.5,
+        "convention",
+        "loss at the end over that at the last close look: what was given then is given no more",
+    )
     least_looks: int = threshold(6, "convention", "the first batches of any network may all get one class")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for table in (*trace.tables_of("progress"), *trace.tables_of("evaluation")):
             share = self._share(table)
             if share is None or share > self.share_limit:
+                continue
+            if table.steps[-1] < self.least_reach * trace.run.steps and self._went_on(trace, table):
                 continue
             where = "evaluation" if table.kind == "evaluation" else "training"
             yield Symptom(
@@ -65,6 +88,12 @@ class ClassCollapse:
                 detail={"phase": where},
             )
             return
+
+    def _went_on(self, trace: Trace, table: Table) -> bool:
+        """Whether the loss fell a good deal after the last look at the answers."""
+        course, then = objective(trace), table.column("loss")
+        then = then[np.isfinite(then)][-3:]
+        return course is not None and len(then) > 0 and course.last < self.fallen_limit * float(then.mean())
 
     def _share(self, table: Table) -> float | None:
         predicted, labels = table.column("predicted_entropy"), table.column("label_entropy")
@@ -85,6 +114,12 @@ class ClassCollapse:
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run("all classes are given", _trace([0.0, 0.3, 0.9, 1.0, 1.0, 1.0, 1.0, 1.0], 1.05)),
+        Run("looked at only in the beginning", _trace([0.4] + [0.0] * 9, 0.9, later=0.02)),
         Run("only one class exists", _trace([0.0] * 8, 0.0)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("one class for all", _trace([0.4] + [0.0] * 9, 0.9)),)
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("one class for all", _trace([0.4] + [0.0] * 9, 0.9)),
+        Run(
+            "looked at only in the beginning, and nothing changed", _trace([0.4] + [0.0] * 9, 0.9, later=0.6)
+        ),
+    )

@@ -22,10 +22,10 @@ _REFUSED_SHARE = "all elements of target should be between 0 and 1"
 @register
 @dataclass(frozen=True)
 class LabelsOutOfRange:
-    """Targets lie outside what the loss is made for: class ids beyond the outputs, yes/no targets other than 0 and 1.
+    """Targets lie outside what the loss is made for: class ids beyond the outputs, yes/no targets other than 0 and 1, negative counts.
 
     A class id that no output stands for stops the program. A yes/no loss given 2 or -1 has no lower limit and is
-    driven to ever larger scores; a margin loss given 0 instead of -1 ignores those samples.
+    driven to ever larger scores, and so is a loss for counts given negative ones; a margin loss given 0 instead of -1 ignores those samples.
     Usual causes: ids that start at 1, a head that is too narrow, a yes/no loss for several classes, the wrong encoding of labels.
     """
 
@@ -77,6 +77,8 @@ class LabelsOutOfRange:
         shown = f"{target.minimum:.3g} to {target.maximum:.3g}"
         if criterion in _YES_NO and (target.minimum < -self.tolerance or target.maximum > 1 + self.tolerance):
             return "yes/no", f"`{criterion}` expects targets between 0 and 1, but was given {shown}."
+        if criterion == "poisson_nll_loss" and target.minimum < -self.tolerance:
+            return "counts", f"`{criterion}` expects counts, which are never negative, but was given {shown}."
         labels = self._labels_per_sample(head)
         if labels is not None and labels > self.labels_limit:
             return "several labels", (
@@ -128,6 +130,10 @@ class LabelsOutOfRange:
         Run(
             "several labels into cross entropy",
             run_of("cross_entropy", given(16, 4), wanted(16, 4, high=1, dtype="float32")),
+        ),
+        Run(
+            "signed amounts into a loss for counts",
+            run_of("poisson_nll_loss", given(16, 1), wanted(16, 1, low=-3, high=3, whole=False)),
         ),
         Run("0 and 1 into a margin loss", run_of("soft_margin_loss", given(16, 1), wanted(16, 1, high=1))),
         Run(

@@ -15,6 +15,7 @@ from netmend.vocabulary import Symptom, Table, TargetFact, Trace
 
 _SHARES = ("binary_cross_entropy", "mse_loss", "l1_loss")
 _BOUNDED = ("sigmoid", "hardsigmoid", "tanh", "hardtanh", "softsign")
+_CLAMPED = 1e-3  # by which outputs are usually kept off 0 and 1
 _MARGINS = ("multi_margin_loss", "multilabel_margin_loss")  # ask for scores that differ by 1
 
 
@@ -48,7 +49,7 @@ class OutputRangeTooNarrow:
             if found is None:
                 continue
             what, message, observed = found
-            place = place_of(trace, head, head.last)
+            place = place_of(trace, head, head.activation)
             yield Symptom(
                 self.code,
                 message,
@@ -56,7 +57,7 @@ class OutputRangeTooNarrow:
                 observed=observed,
                 limit={"values": self.beyond_limit, "shares": self.labels_limit}.get(what),
                 site=place.site if place is not None and place.site is not None else head.loss.called,
-                detail={"what": what, "function": head.last, "loss": head.loss.name},
+                detail={"what": what, "function": head.activation, "loss": head.loss.name},
             )
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
@@ -65,14 +66,18 @@ class OutputRangeTooNarrow:
 
     @staticmethod
     def _lone(head: Head) -> tuple[str, str, float | None] | None:
-        level = {"softmax": 1.0, "log_softmax": 0.0}.get(head.last)
-        if level is not None and head.given.minimum == head.given.maximum == level:
-            return "lone", f"`{head.last}` runs over a single unit, so the output is always {level:g}.", None
-        return None
+        function, given = head.activation, head.given
+        level = {"softmax": 1.0, "log_softmax": 0.0}.get(function)
+        clamped = function != head.last
+        if level is None or given.minimum != given.maximum or given.minimum is None:
+            return None
+        if abs(given.minimum - level) > (_CLAMPED if clamped else 0.0):
+            return None
+        return "lone", f"`{function}` runs over a single unit, so the output is always {level:g}.", None
 
     @staticmethod
     def _scores(head: Head) -> tuple[str, str, float | None] | None:
-        criterion, function = head.loss.criterion, head.last
+        criterion, function = head.loss.criterion, head.activation
         if function == "relu" and criterion in (*CLASS_SCORES, *YES_NO_SCORES):
             meaning = (
                 "a class whose score is 0 gets no gradient"

@@ -12,7 +12,7 @@ from netmend.diagnose.measures.examples import falling, flat
 from netmend.diagnose.measures.motion import Motion, motions
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.objective import objective
-from netmend.diagnose.measures.rates import highest_rate, momentum, usual_range
+from netmend.diagnose.measures.rates import PLAIN, highest_rate, momentum, plain, usual_range
 from netmend.unit import Run, threshold
 from netmend.vocabulary import OptimizerFact, Symptom, Trace
 
@@ -23,7 +23,8 @@ class RateOutOfRange:
     """The learning rate lies outside the range its optimiser is used with, its steps show it, and little was learned.
 
     A rate that hardly anybody uses is a mistake of its own even where something else is wrong as well: mending only the other leaves steps that are
-    too small or too large. A program that learns well with an odd rate is left alone; so is one whose steps are ordinary (a summed loss, large gradients).
+    too small or too large. Plain SGD at a usual but small rate is told apart: there the missing momentum, not the rate, is what is unusual.
+    A program that learns well with an odd rate is left alone; so is one whose steps are ordinary (a summed loss, large gradients).
     """
 
     code: ClassVar[str] = "D125"
@@ -35,6 +36,9 @@ class RateOutOfRange:
     )
     large_step: float = threshold(
         0.2, "calibrated", "highest relative update; healthy programs that learned little stay below 0.1"
+    )
+    plain_rate: float = threshold(
+        0.05, "convention", "below that SGD is mostly used with momentum, which makes steps ten times longer"
     )
     poor_relative: float = threshold(0.6, "convention", "a loss that high at the end was hardly learned")
     unseen_travel: float = threshold(
@@ -57,7 +61,13 @@ class RateOutOfRange:
             rate = None if optimizer is None else highest_rate(trace, optimizer)
             if optimizer is None or usual is None or not rate or motion.highest is None:
                 continue
-            low = rate * _summed(trace, optimizer) < usual[0] and motion.highest < self.small_step
+            real = rate * _summed(trace, optimizer)
+            small = motion.highest < self.small_step
+            low = small and real < usual[0]
+            if small and not low and real < self.plain_rate and plain(optimizer):
+                if self._poor(trace, motion, low=True):
+                    yield self._unpushed(motion, optimizer, rate)
+                continue
             high = rate > usual[1] and motion.highest > self.large_step
             wild = high and rate > self.far * usual[1] and _unscaled(trace)
             if not (low or high) or not (wild or self._poor(trace, motion, low)):
@@ -75,6 +85,17 @@ class RateOutOfRange:
                 limit=limit,
                 detail={"direction": "low" if low else "high"},
             )
+
+    def _unpushed(self, motion: Motion, optimizer: OptimizerFact, rate: float) -> Symptom:
+        return Symptom(
+            self.code,
+            f"`lr={rate:g}` is usual for {optimizer.kind} with momentum; without it, steps changed the weights by only "
+            f"{motion.highest:.2g} of their size at most.",
+            component=motion.optimizer,
+            observed=rate,
+            limit=self.plain_rate,
+            detail={"direction": "plain"},
+        )
 
     def _poor(self, trace: Trace, motion: Motion, low: bool) -> bool:
         course = objective(trace)
@@ -103,6 +124,14 @@ class RateOutOfRange:
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run("Adam with 1e-5", net_run(losses=flat(200), settings={"lr": 1e-5}, ratio=1e-4)),
+        Run(
+            "Adadelta with the rate of Adam",
+            net_run(losses=flat(200), optimizer="Adadelta", settings={"lr": 1e-3}, ratio=1e-5),
+        ),
+        Run(
+            "plain SGD with a rate that needs momentum",
+            net_run(losses=flat(200), optimizer="SGD", settings={"lr": 0.01}, ratio=1e-3),
+        ),
         Run("Adam with 0.5", net_run(losses=flat(200), settings={"lr": 0.5}, ratio=0.4)),
     )
 
@@ -117,7 +146,7 @@ def _summed(trace: Trace, optimizer: OptimizerFact) -> float:
     """How much a loss that is summed over the batch lengthens the gradient, which plain SGD follows: by the size of the batch."""
     trained = [loss for loss in trace.losses if loss.backward is not None]
     if (
-        optimizer.kind != "SGD"
+        optimizer.kind not in PLAIN
         or not trained
         or any(loss.settings.get("reduction") != "sum" for loss in trained)
     ):

@@ -14,7 +14,9 @@ from netmend.diagnose.measures.progress import progress
 from netmend.unit import Run, threshold
 from netmend.vocabulary import BatchPrint, Symptom, Trace
 
-_EACH_BY_ITSELF = ("binary_cross_entropy", "binary_cross_entropy_with_logits", "mse_loss")
+_EACH_BY_ITSELF = (
+    "binary_cross_entropy", "binary_cross_entropy_with_logits", "mse_loss", "smooth_l1_loss", "huber_loss", "poisson_nll_loss",
+)  # fmt: skip
 
 
 def _batch(*counts: int, first: int = 0) -> BatchPrint:
@@ -49,7 +51,7 @@ class RegressionOnClassIds:
         3, "convention", "the answer that matters is one of so many; with two that costs nothing"
     )
     poor_fit: float = threshold(
-        0.6,
+        0.5,
         "calibrated",
         "of the best constant answer's loss; own healthy programs of this kind end below 0.4",
     )

@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
-from netmend.diagnose.measures.decay import decays, penalty
+from netmend.diagnose.measures.decay import decays, most_shrunk, penalty
 from netmend.diagnose.measures.examples import flat
 from netmend.diagnose.measures.motion import motions
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.objective import objective
 from netmend.unit import Run, threshold
-from netmend.vocabulary import Symptom, Trace
+from netmend.vocabulary import LossFact, Site, Symptom, Table, Trace
+
+
+def penalised(growth: float) -> Trace:
+    """One criterion and a penalty of about its size beside it; the third layer ends at `growth` of its start, the others grow."""
+    trace = net_run(losses=[2.0] * 200)
+    name, total = "cross_entropy@train.py:20", "objective@train.py:21"
+    criterion = LossFact(name, "cross_entropy", called=Site("train.py", 20))
+    objective_fact = LossFact(total, settings={"terms": (name,)}, backward=Site("train.py", 21))
+    weight = trace.table("weight", "model.2.weight")
+    size = float(weight.column("rms")[0])
+    sizes = {int(step): (0.0, size * (growth if step else 1.0)) for step in weight.steps}
+    tables = {key: table for key, table in trace.tables.items() if key[0] != "progress"}
+    tables["progress", name] = Table.of("progress", name, dict.fromkeys(range(200), (0.9, 1.0)))
+    tables["weight", "model.2.weight"] = Table.of("weight", "model.2.weight", sizes)
+    facts = {**trace.facts, "loss": {name: criterion, total: objective_fact}}
+    return replace(trace, facts=facts, tables=tables)
 
 
 @register
@@ -43,9 +59,20 @@ class RegulariserDominates:
         "calibrated",
         "weights at the end over their start; healthy programs that learned little stay above 0.86",
     )
+    layer_limit: float = threshold(
+        0.5,
+        "calibrated",
+        "the same of one layer that alone is penalised; no layer of a healthy program with a penalty shrinks at all",
+    )
+    layer_relative: float = threshold(
+        0.1,
+        "convention",
+        "of the constant answer's loss: below that the penalty of one layer did not cost much",
+    )
     least_relative: float = threshold(0.3, "convention", "below that of the constant answer much was learned")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
+        yield from self._one_layer(trace)
         if not self._poor(trace):
             return
         smallest = min((m.growth for m in motions(trace) if m.growth is not None), default=1.0)
@@ -72,11 +99,29 @@ class RegulariserDominates:
                 detail={"form": "penalty", "shrink": smallest},
             )
 
-    def _poor(self, trace: Trace) -> bool:
-        course = objective(trace)
-        return course is not None and (
-            course.last_relative is None or course.last_relative >= self.least_relative
+    def _one_layer(self, trace: Trace) -> Iterator[Symptom]:
+        """A penalty beside the criterion, and one layer that shrank while the others kept their size or grew."""
+        term, found = penalty(trace), most_shrunk(trace)
+        usual = min((m.growth for m in motions(trace) if m.growth is not None), default=0.0)
+        if term is None or found is None or term.share < self.penalty_limit or usual <= self.shrink_limit:
+            return
+        weight, shrink = found
+        if shrink > self.layer_limit or not self._poor(trace, self.layer_relative):
+            return
+        yield Symptom(
+            self.code,
+            f"Up to {term.share:.0%} of the objective was a penalty beside the criterion, and the weights of {weight.module} alone shrank "
+            f"to {shrink:.2g} of their initial size.",
+            component=term.objective,
+            observed=term.share,
+            limit=self.penalty_limit,
+            detail={"form": "penalty", "shrink": shrink, "layer": weight.module},
         )
+
+    def _poor(self, trace: Trace, limit: float | None = None) -> bool:
+        course = objective(trace)
+        least = self.least_relative if limit is None else limit
+        return course is not None and (course.last_relative is None or course.last_relative >= least)
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
         if not self._poor(trace):
@@ -86,6 +131,8 @@ class RegulariserDominates:
         shares = [decay.share for decay in decays(trace)]
         term = penalty(trace)
         found |= {"share_limit": max(shares)} if shares else {}
+        if term is not None and (one := most_shrunk(trace)) is not None:
+            found["layer_limit"] = one[1]
         return found | {"penalty_limit": 0.0 if term is None else term.share}
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
@@ -94,6 +141,7 @@ class RegulariserDominates:
             "strong decay, but it learned",
             net_run(optimizer="SGD", settings={"weight_decay": 0.5}, growth=0.3),
         ),
+        Run("another term beside the criterion, and nothing shrinks", penalised(0.9)),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
@@ -106,4 +154,5 @@ class RegulariserDominates:
                 gradients=0.002,
             ),
         ),
+        Run("a penalty on one layer", penalised(0.05)),
     )

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
-from netmend.diagnose.measures.chain import chain
-from netmend.diagnose.measures.heads import Head, heads
-from netmend.diagnose.measures.loss_examples import given, run_of, wanted
+from netmend.diagnose.measures.chain import Link, chain
+from netmend.diagnose.measures.heads import Head, heads, node_name
+from netmend.diagnose.measures.loss_examples import call, given, run_of, wanted
 from netmend.unit import Run, threshold
 from netmend.vocabulary import ModuleFact, Symptom, Trace
 
@@ -17,6 +17,9 @@ _NEEDS_LOGS = ("nll_loss", "kl_div")
 _REFUSED = "all elements of input should be between 0 and 1"
 # What leaves these can only be outside 0..1 by being no number, which has other causes.
 _PROBABILITIES = ("sigmoid", "softmax", "hardsigmoid")
+_SHARED = ("softmax", "log_softmax", "softmin")
+_NOT_POSITIVE = ("relu", "tanh", "softsign", "hardtanh", "elu", "leaky_relu")
+_PICKS = ("Index", "Gather", "Select", "Mul")  # the true class, by its number or by a row of zeros and a one
 
 
 @register
@@ -37,7 +40,7 @@ class ScoresWhereProbabilitiesExpected:
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for head in heads(trace):
-            found = self._given(head)
+            found = self._given(trace, head)
             if found is None:
                 continue
             what, message, value, limit = found
@@ -48,8 +51,13 @@ class ScoresWhereProbabilitiesExpected:
                 observed=value,
                 limit=limit,
                 site=head.loss.called,
-                detail={"given": what, "criterion": head.loss.criterion},
+                detail={
+                    "given": what,
+                    "criterion": head.loss.criterion,
+                    **({"function": _maker(trace, head)} if what == "unshared" else {}),
+                },
             )
+        yield from self._signed_shares(trace)
         exception, function = trace.run.exception or "", _last_function(trace)
         if _REFUSED in exception and function not in _PROBABILITIES:
             yield Symptom(
@@ -60,7 +68,32 @@ class ScoresWhereProbabilitiesExpected:
                 detail={"given": "scores", "criterion": "binary_cross_entropy", "ends_in": function},
             )
 
-    def _given(self, head: Head) -> tuple[str, str, float | None, float | None] | None:
+    def _signed_shares(self, trace: Trace) -> Iterator[Symptom]:
+        """Outputs divided by their sum, as if they were weights of the classes, and then the logarithm of the true one's share."""
+        last, function = _last_link(trace), _last_function(trace)
+        if last is None or function not in _NOT_POSITIVE or len(last.shape) < 2 or last.shape[-1] < 2:
+            return
+        for loss in trace.losses:
+            nodes = [node_name(node) for node in loss.operations]
+            if loss.backward is None or loss.form != "expression" or "Div" not in nodes:
+                continue
+            before = nodes[: nodes.index("Div")]
+            if "Log" in before and any(node in _PICKS for node in before):
+                yield Symptom(
+                    self.code,
+                    f"The loss takes logarithms of each class's share of the sum of all outputs, but outputs went through {function}, "
+                    f"which gives {'zeros' if function == 'relu' else 'negative values'} too.",
+                    component=last.name,
+                    site=last.site,
+                    detail={
+                        "given": "signed shares",
+                        "criterion": loss.criterion,
+                        "function": function,
+                        "loss": loss.name,
+                    },
+                )
+
+    def _given(self, trace: Trace, head: Head) -> tuple[str, str, float | None, float | None] | None:
         criterion, seen = head.loss.criterion, head.given
         if head.loss.form == "expression" or not head.last:
             return None  # an own formula may mean densities, rewards or energies, which have no such limits
@@ -71,6 +104,11 @@ class ScoresWhereProbabilitiesExpected:
             if seen.maximum > self.log_limit and not seen.log_normalised_axes:
                 message = f"`{criterion}` expects logarithms of probabilities, which are never above 0, but was given values up to {seen.maximum:.3g}."
                 return "scores", message, seen.maximum, self.log_limit
+            maker = _maker(trace, head)
+            unshared = criterion == "nll_loss" and head.last == "log" and not seen.log_normalised_axes
+            if unshared and len(seen.shape) > 1 and maker and maker not in _SHARED:
+                message = f"`{criterion}` was given logarithms of what {maker} made: values between {seen.minimum:.3g} and {seen.maximum:.3g} that do not sum to one over the classes."
+                return "unshared", message, None, None
         if criterion == "binary_cross_entropy" and head.made_by == ("clamp", "raw"):
             message = f"`{criterion}` expects probabilities, but was given raw scores cut to {seen.minimum:.3g}..{seen.maximum:.3g}."
             return "clamped scores", message, None, None
@@ -108,6 +146,14 @@ class ScoresWhereProbabilitiesExpected:
             ),
         ),
         Run(
+            "logarithms of softmax, clamped",
+            run_of(
+                "nll_loss",
+                given(16, 4, through=["Log", "Clamp", "Softmax"], low=-9, high=-1e-4, log_axes=[1]),
+                wanted(16),
+            ),
+        ),
+        Run(
             "densities of an own formula, which may be above 1",
             run_of("nll_loss", given(16, 4, through=["Sub"], high=3.0), wanted(16)),
         ),
@@ -117,6 +163,15 @@ class ScoresWhereProbabilitiesExpected:
         Run(
             "probabilities into the likelihood loss",
             run_of("nll_loss", given(16, 4, through=["Softmax"], low=0, high=1, axes=[1]), wanted(16)),
+        ),
+        Run(
+            "logarithms of sigmoids, which share nothing",
+            run_of(
+                "nll_loss",
+                given(16, 4, through=["Log", "Clamp", "Sigmoid"], low=-0.9, high=-0.5),
+                wanted(16),
+                more=[call("sigmoid", 16, 4)],
+            ),
         ),
         Run(
             "scores clamped to 0..1",
@@ -133,8 +188,19 @@ class ScoresWhereProbabilitiesExpected:
     )
 
 
+def _last_link(trace: Trace) -> Link | None:
+    """What ends the model, where there is one model."""
+    links = [link for link in chain(trace) if link.kind != "transparent"]
+    return links[-1] if links and len({link.model for link in links}) == 1 else None
+
+
 def _last_function(trace: Trace) -> str:
     """The activation that ends the model, where there is one model and it ends in one."""
-    links = [link for link in chain(trace) if link.kind != "transparent"]
-    last = links[-1] if links and len({link.model for link in links}) == 1 else None
+    last = _last_link(trace)
     return last.function if last is not None and last.kind == "activation" else ""
+
+
+def _maker(trace: Trace, head: Head) -> str:
+    """The activation whose logarithm a loss is given; of those that the graph does not name, the one that ends the model."""
+    function = next((name for name in head.made_by[1:] if name != "clamp"), "")
+    return function if function not in ("", "raw") else _last_function(trace) if function == "" else ""

@@ -9,6 +9,7 @@ from typing import ClassVar
 from netmend.diagnose.detector import register
 from netmend.diagnose.measures.data import batch_size, epochs, training_samples
 from netmend.diagnose.measures.examples import falling, flat, run_with
+from netmend.diagnose.measures.motion import WHOLE_SEARCHES
 from netmend.diagnose.measures.objective import objective
 from netmend.unit import Run, threshold
 from netmend.vocabulary import LoaderFact, Symptom, Trace
@@ -47,18 +48,38 @@ class ShortTraining:
     few_unknown: int = threshold(
         100, "convention", "updates that are few when the amount of data is not known"
     )
+    hardly_any: int = threshold(
+        50,
+        "convention",
+        "updates that are too few for a training from scratch, however often samples were seen",
+    )
+    small_batch: int = threshold(
+        200,
+        "convention",
+        "samples in a batch that make the updates few; smaller sets are commonly taken whole",
+    )
+    still_much: float = threshold(
+        0.35, "convention", "with hardly any updates, a loss that leaves much to learn"
+    )
     more_passes: float = threshold(10, "convention", "passes that are few where there were that few updates")
     large_share: float = threshold(
         0.25, "convention", "of the data in one batch: then the batch is too large"
     )
     least_relative: float = threshold(0.5, "convention", "below that of the constant answer much was learned")
+    two_passes: float = threshold(
+        1.9, "convention", "passes that are more than a try-out of the first batches"
+    )
     least_steps: int = threshold(5, "convention", "fewer steps are a try-out, not a training")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         course, steps, passes = objective(trace), trace.run.steps, epochs(trace)
-        if course is None or course.last_relative is None or steps < self.least_steps:
+        if any(optimizer.kind in WHOLE_SEARCHES for optimizer in trace.optimizers):
             return
-        if course.last_relative < self.least_relative or not self._short(steps, passes, self._share(trace)):
+        if course is None or course.last_relative is None or steps < self._least(passes):
+            return
+        hardly = self._hardly_any(trace, steps, passes)
+        short = hardly or self._short(steps, passes, self._share(trace))
+        if not short or course.last_relative < (self.still_much if hardly else self.least_relative):
             return
         seen = "" if passes is None else f" in about {passes:.1f} passes over the data"
         yield Symptom(
@@ -70,6 +91,16 @@ class ShortTraining:
             limit=float(self.few_unknown) if passes is None else self.few_passes,
             detail={"passes": passes, "steps": steps},
         )
+
+    def _least(self, passes: float | None) -> int:
+        """One step is a try-out; two passes in two or three steps are a training with a batch that is too large."""
+        return 2 if passes is not None and passes >= self.two_passes else self.least_steps
+
+    def _hardly_any(self, trace: Trace, steps: int, passes: float | None) -> bool:
+        """So few updates that no number of samples in each makes up for it. Many passes in large batches are D314's matter."""
+        large = (batch_size(trace) or 0) >= self.small_batch
+        few = passes is not None and passes <= self.few_passes
+        return steps <= self.hardly_any and (few or not large)
 
     @staticmethod
     def _share(trace: Trace) -> float:
@@ -95,10 +126,11 @@ class ShortTraining:
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run("few updates that were enough", _trace(falling(60), 32, 960)),
         Run("many passes", _trace(flat(60), 32, 150)),
-        Run("large batches", _trace(flat(40), 100, 400)),
+        Run("large batches, which is another matter", _trace(flat(40), 300, 1200)),
         Run("many updates", _trace(flat(400), 32, 3200)),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run("two passes", _trace(flat(60, 0.9), 32, 960)),
+        Run("eight updates of all samples", _trace([1.0 - 0.03 * step for step in range(8)], 120, 120)),
         Run("one pass of single samples", _trace(flat(1000, 0.8), 1, 1000)),
     )

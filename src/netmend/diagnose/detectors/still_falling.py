@@ -11,7 +11,7 @@ import numpy as np
 from netmend.diagnose.detector import register
 from netmend.diagnose.measures.examples import falling, flat, run_with
 from netmend.diagnose.measures.objective import objective
-from netmend.diagnose.measures.progress import progress
+from netmend.diagnose.measures.progress import Progress, progress
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Symptom, Trace
 
@@ -33,7 +33,8 @@ class StillFalling:
         "share of the remaining loss lost over the last third of the run; see docs/calibration.md",
     )
     least_relative: float = threshold(0.35, "calibrated", "below that much has been learned already")
-    least_looks: int = threshold(8, "convention", "a trend needs some points")
+    least_looks: int = threshold(6, "convention", "a trend needs some points")
+    few_looks: int = threshold(12, "convention", "below that block means hide the trend: single losses count")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         course = objective(trace)
@@ -57,24 +58,40 @@ class StillFalling:
         course = objective(trace)
         if len(progress(trace)) > 1:
             return {}  # several objectives: what is left of one may be what the others leave to it
-        if (
-            course is None
-            or course.relative is None
-            or course.looks < self.least_looks
-            or len(course.losses) < 3
-        ):
+        if course is None or course.relative is None or course.looks < self.least_looks:
             return {}
+        if course.looks < self.few_looks:
+            return self._of_few(trace, course)
         start = 2 * len(course.losses) // 3 - 1
         first, last = float(course.losses[start]), float(course.losses[-1])
         noise = float(np.hypot(course.errors[start], course.errors[-1]))
         fall = (first - last) / first if first - last > 3 * noise and first > 0 else 0.0
         return {"fall_limit": fall, "least_relative": float(course.relative[-1])}
 
+    @staticmethod
+    def _of_few(trace: Trace, course: Progress) -> Mapping[str, float]:
+        """The same from single losses, of which a line through the last two thirds tells trend and noise."""
+        seen = trace.table("progress", course.loss).known("loss")[1]
+        values = seen if len(seen) >= course.looks else trace.loss[1][np.isfinite(trace.loss[1])]
+        late = values[len(values) // 3 :]
+        if len(late) < 4:
+            return {}
+        places = np.arange(len(late), dtype=np.float64)
+        slope, offset = np.polyfit(places, late, 1)
+        noise = float(np.std(late - slope * places - offset))
+        end = float(offset + slope * places[-1])
+        fall = -float(slope) * (len(late) - 1) / 2  # over half of these: the last third of the run
+        share = fall / (end + fall) if fall > 3 * noise and end + fall > 0 else 0.0
+        relative = float(course.last_relative or 0.0) * end / course.last if course.last > 0 else 0.0
+        return {"fall_limit": share, "least_relative": relative}
+
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run("converged", run_with(falling(200))),
         Run("falls, but is low already", run_with([1.0 * 0.99**step for step in range(300)])),
         Run("never moved", run_with(flat(100))),
+        Run("a few noisy losses", run_with([1.1, 0.7, 1.2, 0.6, 0.9, 1.0, 0.6, 0.8])),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run("stopped half way", run_with([1.1 * 0.988**step for step in range(80)])),
+        Run("eight updates", run_with([1.1 - 0.08 * step for step in range(8)])),
     )

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
-from netmend.diagnose.measures.motion import Motion, motions
+from netmend.diagnose.measures.motion import WHOLE_SEARCHES, Motion, motions
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.unit import Run, threshold
 from netmend.vocabulary import OptimizerFact, Symptom, Trace
-
-WHOLE_SEARCHES = ("LBFGS",)  # one step is a whole line search
 
 
 @register

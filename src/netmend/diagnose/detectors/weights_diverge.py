@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
-from netmend.diagnose.detectors.update_ratio_high import WHOLE_SEARCHES
-from netmend.diagnose.measures.motion import FIRST_STEPS, Motion, motions
+from netmend.diagnose.measures.motion import FIRST_STEPS, WHOLE_SEARCHES, Motion, motions
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.unit import Run, threshold
 from netmend.vocabulary import OptimizerFact, Symptom, Trace

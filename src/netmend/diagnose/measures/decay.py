@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from netmend.diagnose.measures.motion import weights
+from netmend.diagnose.measures.motion import comparable, weights
 from netmend.diagnose.measures.objective import objective
-from netmend.vocabulary import LossFact, OptimizerFact, Trace
+from netmend.vocabulary import LossFact, OptimizerFact, ParameterFact, Trace
 
 _LOOKS = 5  # at each end of the run
 _DECOUPLED = (
@@ -97,3 +97,13 @@ def penalty(trace: Trace) -> Penalty | None:
     ]
     ends = [float(np.median(part)) for part in (shares[:_LOOKS], shares[-_LOOKS:]) if part]
     return Penalty(sums[0].name, max(ends)) if ends else None
+
+
+def most_shrunk(trace: Trace) -> tuple[ParameterFact, float] | None:
+    """The one weight that shrank most, and its size at the end over its start; a penalty may be on a single layer."""
+    found = []
+    for parameter in comparable(trace):
+        _, sizes = trace.series("weight", parameter.name, "rms")
+        if len(sizes) and parameter.initial.rms:
+            found.append((parameter, float(sizes[-1]) / parameter.initial.rms))
+    return min(found, key=lambda item: item[1], default=None)

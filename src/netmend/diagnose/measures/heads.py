@@ -113,6 +113,11 @@ class Head:
         return self.made_by[0] if self.made_by else ""
 
     @property
+    def activation(self) -> str:
+        """The last function but for clamps: outputs are often kept off 0 and 1 by one before a logarithm."""
+        return next((name for name in self.made_by if name != "clamp"), "")
+
+    @property
     def class_axis(self) -> int:
         return 1 if len(self.given.shape) > 1 else 0
 

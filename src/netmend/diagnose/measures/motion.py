@@ -18,6 +18,7 @@ from netmend.vocabulary import ModuleFact, ParameterFact, Table, Trace
 from netmend.vocabulary.table import FloatArray
 
 FIRST_STEPS = 16  # steps in which a far too large rate shows: weights grow at once
+WHOLE_SEARCHES = ("LBFGS",)  # one step is a whole line search
 _SPARSE = 0.5  # share of zeros above which a gradient reaches only some rows
 _MOSTLY_ZERO = 0.9
 _NEARLY_ZERO = 0.03  # gain of weights that start next to zero on purpose (LoRA after its first step): anything is large beside them

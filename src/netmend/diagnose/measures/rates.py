@@ -5,6 +5,8 @@ from __future__ import annotations
 from netmend.vocabulary import OptimizerFact, Trace
 
 ADAPTIVE = ("Adam", "AdamW", "NAdam", "RAdam", "Adamax", "RMSprop", "SparseAdam", "Adafactor")
+PLAIN = ("SGD", "ASGD")  # follow the gradient as it is: steps are as small as it is
+_SOME = 0.3  # momentum from which steps are clearly longer than the gradient alone makes them
 _PUSHED = 0.8  # momentum from which steps are several times longer than the gradient alone makes them
 
 
@@ -31,10 +33,25 @@ def momentum(optimizer: OptimizerFact) -> float:
     return max(found)
 
 
+# Lowest and highest rate in use, by kind: defaults of the large frameworks and papers lie well inside. Adadelta scales its steps itself and was
+# published with 1; Adagrad starts at its rate and only shrinks; Rprop's rate is that of its first step.
+_USUAL = {"Adadelta": (0.1, 10.0), "Adagrad": (2e-3, 0.5), "Rprop": (1e-4, 0.2), "ASGD": (5e-3, 0.8)}
+
+
+def plain(optimizer: OptimizerFact) -> bool:
+    """Whether steps are the gradient times the rate, with next to no momentum."""
+    return optimizer.kind in PLAIN and momentum(optimizer) < _SOME
+
+
+def pushed(optimizer: OptimizerFact) -> bool:
+    """Whether momentum makes steps several times longer than the gradient alone."""
+    return momentum(optimizer) >= _PUSHED
+
+
 def usual_range(optimizer: OptimizerFact) -> tuple[float, float] | None:
     """Rates outside of which hardly anybody trains from scratch with this optimiser; None where no such range is known."""
     if optimizer.kind in ADAPTIVE:
         return 5e-4, 0.05
     if optimizer.kind == "SGD":
-        return (5e-3, 0.4) if momentum(optimizer) >= _PUSHED else (0.05, 0.8)
-    return None
+        return (5e-3, 0.4) if pushed(optimizer) else (5e-3, 0.8)
+    return _USUAL.get(optimizer.kind)

@@ -27,6 +27,7 @@ _NUMPY_FLOAT64 = (
     "numpy.random.rand", "numpy.random.randn", "numpy.random.random", "numpy.random.uniform", "numpy.random.normal", "numpy.linspace",
     "numpy.random.random_sample", "numpy.random.standard_normal", "numpy.zeros", "numpy.ones", "numpy.eye", "numpy.random.multivariate_normal",
 )  # fmt: skip
+_TYPED_SECOND = frozenset(("numpy.zeros", "numpy.ones", "numpy.empty", "numpy.array", "numpy.asarray"))  # take the type as their second argument
 _KEEP = frozenset(
     ("reshape", "view", "squeeze", "unsqueeze", "permute", "transpose", "flatten", "contiguous", "clone", "copy", "cpu", "cuda", "detach",
      "expand", "repeat", "t", "ravel", "requires_grad_", "astype_", "swapaxes", "tile", "numpy", "abs", "clip", "clamp")
@@ -59,6 +60,8 @@ def _called(call: Call, depth: int) -> str:
     if call.open:
         return UNKNOWN
     given = call.keywords.get("dtype")
+    if given is None and call.qualified in _TYPED_SECOND and len(call.args) > 1:
+        given = call.args[1]
     if given is not None and not (isinstance(given, Const) and given.value is None):
         return named(given, numpy=call.qualified.startswith("numpy."))
     if call.method:

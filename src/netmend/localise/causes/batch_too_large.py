@@ -8,10 +8,10 @@ from typing import ClassVar
 
 from netmend.diagnose.detectors.few_updates import FewUpdates
 from netmend.diagnose.measures.data import training_loader
+from netmend.localise.batch_line import batch_size_line
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.data_origin import loader_site
-from netmend.localise.follow import argument_origin
 from netmend.unit import Run
 from netmend.vocabulary import Fault
 
@@ -34,15 +34,12 @@ class BatchTooLarge:
                 if (found := case.first(code)) is not None:
                     evidence.append(for_symptom(found, FAIR + WEAK if code == "D505" else FAIR))
             loader = training_loader(case.trace)
-            origin = argument_origin(
-                case.sources, None if loader is None else loader.created, "batch_size", 1
-            )
             none = loader is None and bool(symptom.detail.get("whole"))
             yield fault(
                 "HYP-BATCH-NONE" if none else self.code,
                 evidence,
                 component="training data" if loader is None else loader.name,
-                site=loader_site(case) if origin is None else origin.site,
+                site=batch_size_line(case),
                 summary=symptom.message,
                 reason="The weights move once per batch, so hardly any learning happens in the time given.",
                 remedy="Use batches of 32 to 256 samples.",

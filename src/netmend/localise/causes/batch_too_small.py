@@ -9,10 +9,10 @@ from typing import ClassVar
 from netmend.diagnose.detectors.batch_too_small import BatchTooSmall as Detector
 from netmend.diagnose.measures.data import training_loader, training_samples
 from netmend.diagnose.measures.objective import objective
+from netmend.localise.batch_line import batch_size_line
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.data_origin import loader_site
-from netmend.localise.follow import argument_origin
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault
 
@@ -62,14 +62,11 @@ class BatchTooSmall:
                     Evidence(f"The loss ended at {reached:.2f} times that of the best constant answer.", WEAK)
                 )
             loader = training_loader(case.trace)
-            origin = argument_origin(
-                case.sources, None if loader is None else loader.created, "batch_size", 1
-            )
             yield fault(
                 self.code,
                 evidence,
                 component="training data" if loader is None else loader.name,
-                site=loader_site(case) if origin is None else origin.site,
+                site=batch_size_line(case),
                 summary=symptom.message,
                 reason="Statistics and gradients of so few samples are mostly noise.",
                 remedy="Use batches of 16 to 128 samples, or accumulate gradients over several batches; with batches this small replace batch normalisation by GroupNorm.",

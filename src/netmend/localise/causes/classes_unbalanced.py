@@ -14,7 +14,24 @@ from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, fault, for_symptom, register
 from netmend.localise.data_origin import loader_site, target_origin
 from netmend.unit import Run, threshold
-from netmend.vocabulary import Evidence, Fault, Trace
+from netmend.vocabulary import Evidence, Fault, Symptom, Trace
+
+# Signal or gradient is lost on the way, numbers are invalid, or output and loss do not fit: then no class can be learned.
+_BROKEN = (
+    "D104",
+    "D109",
+    "D110",
+    "D111",
+    "D112",
+    "D117",
+    "D119",
+    "D128",
+    "D403",
+    "D404",
+    "D411",
+    "D502",
+    "D602",
+)
 
 
 @register
@@ -32,6 +49,12 @@ class ClassesUnbalanced:
         0.1, "convention", "recall of a class below which it counts as never predicted"
     )
 
+    frequent_limit: float = threshold(
+        0.6,
+        "convention",
+        "share of the most frequent class up to which giving it alone is wrong so often that other classes are worth learning",
+    )
+
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D307"):
             evidence = [for_symptom(symptom, FAIR)]
@@ -46,6 +69,7 @@ class ClassesUnbalanced:
                 evidence.append(
                     Evidence("The loss weights its classes, or a sampler evens them out.", -2 * STRONG)
                 )
+            evidence += self._against(case, symptom, collapse is not None)
             loss = next((loss for loss in case.trace.losses if loss.backward is not None), None)
             yield fault(
                 self.code,
@@ -59,6 +83,15 @@ class ClassesUnbalanced:
                 related=(loader_site(case), target_origin(case)),
                 explains=("D511", "D510", "D501"),
             )
+
+    def _against(self, case: Case, symptom: Symptom, collapsed: bool) -> Iterator[Evidence]:
+        """Imbalance hides rare classes from a network that works; it neither breaks one nor hides frequent classes."""
+        broken = next((s for s in case.symptoms if s.code in _BROKEN), None)
+        if broken is not None:
+            text = f"The network is broken in a way that the classes do not explain: {broken.message}"
+            yield Evidence(text, -STRONG - FAIR, broken.code)
+        if collapsed and float(symptom.detail.get("majority", 1.0)) < self.frequent_limit:
+            yield Evidence("Classes that are not rare are never given either.", -STRONG)
 
     FAULTY: ClassVar[tuple[Run, ...]]
 

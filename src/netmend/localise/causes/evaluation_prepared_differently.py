@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors.training_evaluation_skew import TrainingEvaluationSkew
+from netmend.diagnose.measures.batches import features
 from netmend.diagnose.measures.objective import evaluations, objective
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, fault, for_symptom, register
 from netmend.localise.data_origin import input_origin
+from netmend.localise.outcome import level
 from netmend.localise.split_line import split_line
 from netmend.unit import Run, threshold
-from netmend.vocabulary import Evidence, Fault, Site
+from netmend.vocabulary import Evidence, Fault, Site, Symptom
 
 
 @register
@@ -34,10 +36,17 @@ class EvaluationPreparedDifferently:
         0.9, "convention", "accuracy or R² of an evaluation that does not suffer from how it is prepared"
     )
 
+    half_range: float = threshold(3**0.5, "exact", "half the range over standard deviation, of even values")
+    plain_to_see: float = threshold(
+        10.0, "convention", "a difference that large is a fault however training went"
+    )
+    unlearned: float = threshold(0.9, "convention", "of the constant answer's loss: nothing was learned")
+
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D310"):
             evidence = [for_symptom(symptom, STRONG)]
             evidence += self._suffers(case)
+            evidence += self._otherwise(case, symptom)
             yield fault(
                 self.code,
                 evidence,
@@ -66,6 +75,20 @@ class EvaluationPreparedDifferently:
             yield Evidence(text, STRONG)
         elif not math.isfinite(right) or right >= self.good_metric:
             yield Evidence(f"The evaluation loss is {gap:.1f} times the training loss.", -FAIR)
+
+    def _otherwise(self, case: Case, symptom: Symptom) -> Iterator[Evidence]:
+        """Other reasons for the difference: a split by order, or a training that failed by itself."""
+        trained, evaluated = features(case.trace, "training"), features(case.trace, "evaluation")
+        if trained is not None and evaluated is not None and len(trained.mean) == len(evaluated.mean) == 1:
+            span, beside = self.half_range * trained.std[0], abs(evaluated.mean[0] - trained.mean[0])
+            width = self.half_range * evaluated.std[0]
+            if width < span and 0.8 * span <= beside - width <= 1.25 * span:
+                yield Evidence(
+                    "Evaluation begins where the range of training ends: split by order.", -2 * STRONG
+                )
+        reached, mild = level(case), (symptom.observed or 0.0) < self.plain_to_see
+        if mild and reached is not None and reached > self.unlearned:
+            yield Evidence("Training itself learned nothing, whatever evaluation is given.", -STRONG)
 
     FAULTY: ClassVar[tuple[Run, ...]] = TrainingEvaluationSkew.FAULTY
 

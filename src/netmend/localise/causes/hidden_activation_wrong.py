@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import ClassVar
 
 from netmend.diagnose.measures.chain import SIGMOIDS, Link, mostly
@@ -12,12 +13,18 @@ from netmend.diagnose.measures.net_examples import net_run
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.handed_on import fed_by
-from netmend.localise.outcome import harm, relief, rivals
+from netmend.localise.hidden_exponentials import hidden_exponentials
+from netmend.localise.outcome import harm, level, relief, rivals
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, ModuleFact, Symptom
 
 _DEEP = "Linear(10,32) Sigmoid " + "Linear(32,32) Sigmoid " * 5 + "Linear(32,4)"
-_EXPLAINS = ("D102", "D105", "D106", "D126", "D109", "D114", "D119", "D501", "D504", "D505", "D508", "D511")
+_EXPLAINS = (
+    "D102", "D104", "D105", "D106", "D109", "D114", "D119", "D126", "D128", "D501", "D504", "D505", "D508", "D511", "D606",
+)  # fmt: skip
+_GROWN = ("D101", "D103", "D107", "D110", "D115", "D412", "D502")  # numbers that no longer fit together
+_FELT = ("D104", "D109", "D511", "D606")  # behind it: units died, or the answer is the same for all
+_SLOW = ("D505", "D508")
 _RIVALS = {
     "D302": "The inputs are badly scaled.",
     "D111": "The weights start symmetric.",
@@ -40,12 +47,31 @@ class HiddenActivationWrong:
         2.6, "convention", "a softmax between layers is seldom meant, and never in a plain stack"
     )
 
+    squeezed_weight: float = threshold(
+        0.9,
+        "convention",
+        "networks learn in spite of a sigmoid: alone, and with a poor end alone, it is not told",
+    )
+    slow_weight: float = threshold(
+        0.3, "convention", "slow learning is what a sigmoid does to a network, but few epochs look the same"
+    )
+    well_learned: float = threshold(
+        0.05,
+        "convention",
+        "of the constant answer's loss: what a softmax in a plain stack costs is more than that",
+    )
+
     def accuse(self, case: Case) -> Iterator[Fault]:
         against = rivals(case, _RIVALS)
         for symptom in case.of("D119")[:1]:
-            weight = self.softmax_weight if self._certain(case, symptom) else WEAK
-            evidence = [for_symptom(symptom, weight), *harm(case), *relief(case, 2 * STRONG)]
+            certain = self._certain(case, symptom)
+            evidence = [for_symptom(symptom, self.softmax_weight if certain else WEAK), *harm(case)]
+            reached = level(case)
+            if not certain or reached is None or reached < self.well_learned:
+                evidence += relief(case, 2 * STRONG)
             yield self._fault(case, symptom, evidence, "softmax", symptom.component)
+        yield from self._squeezed(case, against)
+        yield from self._exponential(case)
         squashing = mostly(case.trace, SIGMOIDS)
         for symptom in (case.of("D106") or case.of("D126"))[:1]:
             if squashing is not None:
@@ -65,6 +91,57 @@ class HiddenActivationWrong:
                 else []
             )
             yield self._fault(case, symptom, evidence, str(symptom.detail.get("function")), symptom.component)
+
+    def _squeezed(self, case: Case, against: list[Evidence]) -> Iterator[Fault]:
+        """One fault for all sigmoids: at the one that stands out among other activations, or else at the worst."""
+        found = sorted(
+            case.of("D128"),
+            key=lambda s: (s.detail.get("odd"), s.detail.get("map"), s.observed),
+            reverse=True,
+        )
+        for symptom in found[:1]:
+            evidence = [for_symptom(symptom, self.squeezed_weight)]
+            if symptom.detail.get("odd"):
+                others = " and ".join(symptom.detail.get("others", ()))
+                evidence.append(Evidence(f"The other hidden layers use {others}.", FAIR))
+            if symptom.detail.get("map"):
+                evidence.append(Evidence("It squeezes whole feature maps.", WEAK))
+            felt = [for_symptom(s, WEAK) for s in case.of(*_FELT)[:1]]
+            hurt, eased = harm(case), relief(case, 2 * STRONG)
+            if hurt:
+                felt += [for_symptom(s, self.slow_weight) for s in case.of(*_SLOW)[:1]]
+            if not felt and not hurt and not eased:
+                evidence.append(Evidence("Nothing in the run shows that it hurts.", -FAIR))
+            yield self._fault(
+                case,
+                symptom,
+                [*evidence, *felt, *hurt, *eased, *against],
+                str(symptom.detail.get("function")),
+                symptom.component,
+            )
+
+    def _exponential(self, case: Case) -> Iterator[Fault]:
+        """An exponential between layers: small differences become orders of magnitude, from layer to layer."""
+        for site, link in islice(hidden_exponentials(case), 1):
+            made = f"The output of {link.name} goes through exp before the next layer."
+            grown = [for_symptom(s, STRONG) for s in case.of(*_GROWN)[:1]]
+            born = [
+                Evidence("The first invalid number was made by it.", STRONG, s.code, s.first_step)
+                for s in case.of("D110")
+                if s.detail.get("operation") == "exp" and s.component != "loss"
+            ]
+            yield fault(
+                self.code,
+                [Evidence(made, FAIR), *grown, *born[:1], *harm(case), *relief(case, 2 * STRONG)],
+                component=link.name,
+                site=site,
+                summary=made,
+                reason="An exponential turns sums into products: a few units drown all others, and values and gradients blow up.",
+                remedy=f"Use `F.relu` instead of exp in {site.short}.",
+                refutation="Training is no better with ReLU in its place.",
+                related=(link.site,),
+                explains=(*_EXPLAINS, *_GROWN),
+            )
 
     def _certain(self, case: Case, symptom: Symptom) -> bool:
         """Whether it surely squeezes a plain hidden layer, and not a mixture or a code that is made of several layers."""

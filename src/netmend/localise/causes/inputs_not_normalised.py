@@ -10,8 +10,9 @@ from netmend.diagnose.detectors.input_badly_scaled import InputBadlyScaled
 from netmend.diagnose.measures.examples import flat, run_with
 from netmend.diagnose.measures.objective import objective
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
+from netmend.localise.cause import FAIR, STRONG, fault, for_symptom, register
 from netmend.localise.data_origin import input_origin
+from netmend.localise.outcome import hardly_trained
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, Trace
 
@@ -34,6 +35,10 @@ _HARM = (
 )
 
 
+# What steps that are too few or too small look like as well: then it says nothing about the inputs.
+_SLOWNESS = ("D501", "D504", "D508", "D109", "D511")
+
+
 @register
 @dataclass(frozen=True)
 class InputsNotNormalised:
@@ -49,6 +54,9 @@ class InputsNotNormalised:
         0.25, "convention", "a program that learns as well as that is not hindered"
     )
     poor_relative: float = threshold(0.35, "convention", "a loss this high at the end leaves much to learn")
+    wild_start: float = threshold(
+        3.0, "convention", "a first loss that high: the inputs' size reaches the output"
+    )
     large_factor: float = threshold(4.0, "convention", "times the limit from which size alone weighs more")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
@@ -56,7 +64,8 @@ class InputsNotNormalised:
             evidence = [for_symptom(symptom, STRONG)]
             if symptom.observed and symptom.limit and symptom.observed > self.large_factor * symptom.limit:
                 evidence.append(Evidence("They are larger by orders of magnitude.", FAIR))
-            harm = [found for code in _HARM if (found := case.first(code)) is not None]
+            unseen = _SLOWNESS if hardly_trained(case) else ()
+            harm = [found for code in _HARM if code not in unseen and (found := case.first(code)) is not None]
             evidence.extend(for_symptom(found, FAIR) for found in harm[:2])
             course = objective(case.trace)
             if (
@@ -68,8 +77,14 @@ class InputsNotNormalised:
                     Evidence(f"The program learns all the same ({course.last_relative:.2f}).", -2 * STRONG)
                 )
             elif not harm:
-                poor = course is not None and (course.last_relative or 0.0) > self.poor_relative
-                evidence.append(Evidence("Nothing shows that this hurts.", -WEAK if poor else -STRONG))
+                poor = (
+                    course is not None and (course.last_relative or 0.0) > self.poor_relative and not unseen
+                )
+                evidence.append(Evidence("Nothing shows that this hurts.", -FAIR if poor else -STRONG))
+                first = None if course is None or case.has("D305") else course.first_relative
+                if poor and first is not None and first > self.wild_start:
+                    text = f"Before any step the loss was {first:.3g} times that of the best constant answer."
+                    evidence.append(Evidence(text, FAIR))
             yield fault(
                 self.code,
                 evidence,

@@ -16,6 +16,8 @@ from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault
 
 _RESULTS = ("D109", "D114", "D220", "D224", "D226")  # of learning nothing, or of no weight
+# The network answers the same whatever it is given: no labels, wrong or right, would be learned.
+_UNHEARD = ("D109", "D602")
 
 
 @register
@@ -43,6 +45,8 @@ class LabelsDoNotBelong:
         # Nothing else may explain it: every other symptom of a broken program speaks against the labels.
         if any(s.code[:2] in ("D1", "D2", "D4") and s.code not in _RESULTS for s in case.symptoms):
             evidence.append(Evidence("Something else is broken that would explain it.", -STRONG))
+        elif memorised is None and case.has(*_UNHEARD):
+            evidence.append(Evidence("The inputs do not reach the output, whatever the labels are.", -WEAK))
         elif stuck is not None:
             text = "Gradients, updates, loss and loop all look as they should."
             evidence.append(Evidence(text, FAIR + WEAK))

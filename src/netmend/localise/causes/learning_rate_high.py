@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.diagnose.detectors.update_ratio_high import WHOLE_SEARCHES
 from netmend.diagnose.measures.chain import chain
 from netmend.diagnose.measures.examples import flat
 from netmend.diagnose.measures.loop import calls
-from netmend.diagnose.measures.motion import Motion, motions
+from netmend.diagnose.measures.motion import WHOLE_SEARCHES, Motion, motions
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.objective import objective
 from netmend.diagnose.measures.start import start
@@ -40,6 +39,7 @@ _EXPLAINS = (
 )
 _RIVALS = {
     "D120": "A layer of one or two units is dead easily.",
+    "D128": "A hidden sigmoid makes samples look alike, and rectifiers behind it die.",
     "D111": "The weights start symmetric.",
     "D112": "The weights start at a wrong scale.",
     "D113": "The biases start far off.",

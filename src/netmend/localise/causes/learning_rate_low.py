@@ -72,11 +72,20 @@ class LearningRateLow:
                 evidence = [*outcomes]
             else:
                 continue
-            against = rivals(case, _RIVALS)
+            against = [*rivals(case, _RIVALS), *self._customary(case, motion)]
             optimizer = case.trace.get(OptimizerFact, motion.optimizer)
             fact = sum(item.weight for item in odd)
             weighed = [*odd, *at_most(evidence, self.most - fact)]
             yield self._fault(case, motion, optimizer, beside_fact(fact, weighed, against))
+
+    @staticmethod
+    def _customary(case: Case, motion: Motion) -> Iterator[Evidence]:
+        """Plain SGD at a usual rate: what is unusual is that nothing makes its steps longer."""
+        for symptom in case.of("D125"):
+            if symptom.component == motion.optimizer and symptom.detail.get("direction") == "plain":
+                yield Evidence(
+                    "The rate is a usual one; the optimiser lacks momentum.", -STRONG, symptom.code
+                )
 
     def _unusual(self, case: Case, motion: Motion) -> bool:
         """A rate that hardly anybody uses, and small steps."""

@@ -7,12 +7,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.diagnose.detectors import labels_out_of_range, regression_on_class_ids
+from netmend.diagnose.detectors import (
+    labels_out_of_range,
+    margin_on_probabilities,
+    regression_on_class_ids,
+)
 from netmend.diagnose.measures.loss_examples import given, run_of, wanted
 from netmend.diagnose.measures.progress import progress
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
-from netmend.localise.head_lines import STUCK, head_of, last_layer, text_at
+from netmend.localise.cause import FAIR, PROVEN, STRONG, fault, for_symptom, register
+from netmend.localise.head_lines import STUCK, head_of, last_layer, objective_line, text_at
+from netmend.localise.outcome import harm
 from netmend.localise.source import last_name
 from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault, Site, Symptom
@@ -31,7 +36,7 @@ class LossDoesNotFit:
     code: ClassVar[str] = "LOS-SELECT"
 
     def accuse(self, case: Case) -> Iterator[Fault]:
-        for symptom in case.of("D405", "D408", "D411", "D413"):
+        for symptom in case.of("D403", "D405", "D408", "D411", "D413", "D414"):
             told = self._told(case, symptom)
             if told is None:
                 continue
@@ -39,6 +44,8 @@ class LossDoesNotFit:
             head = head_of(case, symptom)
             layer = last_layer(case, head)
             site = (head.loss.created or head.loss.called) if head is not None else symptom.site
+            if site is None and head is not None:  # an own formula
+                site = objective_line(case, head.loss.backward)
             yield fault(
                 self.code,
                 evidence,
@@ -55,6 +62,8 @@ class LossDoesNotFit:
                 explains=(
                     *STUCK,
                     "D305",
+                    "D403",
+                    "D404",
                     "D406",
                     "D502",
                     *(("D102", "D508", "D511") if symptom.code == "D413" else ()),
@@ -63,6 +72,15 @@ class LossDoesNotFit:
 
     def _told(self, case: Case, symptom: Symptom) -> tuple[list[Evidence], str, str, str] | None:
         what = symptom.detail.get("what", "")
+        if symptom.code == "D403":
+            return self._divergence(case, symptom)
+        if symptom.code == "D414":
+            return (
+                [for_symptom(symptom, STRONG + STRONG), *harm(case, 0.5)],
+                "The margin is met only by answers that are quite certain, so right and nearly right answers are pushed alike.",
+                "Use cross entropy on the raw scores instead of {line}, or a margin loss without the activation.",
+                "Cross entropy learns no better on the same data.",
+            )
         if symptom.code == "D413":
             stuck = [for_symptom(found, FAIR) for found in case.of("D501", "D504", "D508", "D511")[:1]]
             return (
@@ -75,8 +93,9 @@ class LossDoesNotFit:
             return (
                 [
                     for_symptom(
-                        symptom, STRONG + WEAK if int(symptom.detail.get("width", 0)) >= 10 else STRONG
-                    )
+                        symptom, STRONG + FAIR if int(symptom.detail.get("width", 0)) >= 10 else STRONG
+                    ),
+                    *harm(case, 0.5),
                 ],
                 "Nearly all of the answers are easy noes, so the one that matters is a small part of the gradient.",
                 "Use `CrossEntropyLoss` with class ids instead of {line}: it lets the classes compete.",
@@ -117,6 +136,20 @@ class LossDoesNotFit:
             "Targets that leave the range in the first batch only.",
         )
 
+    def _divergence(self, case: Case, symptom: Symptom) -> tuple[list[Evidence], str, str, str] | None:
+        """A divergence of distributions, given probabilities instead of their logarithms, for samples that have one class each."""
+        head = head_of(case, symptom)
+        if head is None or head.loss.criterion != "kl_div" or symptom.detail.get("given") != "probabilities":
+            return None
+        if head.target is None or not head.target.integral:
+            return None
+        return (
+            [for_symptom(symptom, PROVEN + 1.0)],
+            "With one class per sample it is only the negative probability of that class: flat where the answer is wrong.",
+            "Use `CrossEntropyLoss` with class ids on raw scores instead of {line}.",
+            "Targets that are distributions in other batches.",
+        )
+
     def _meant_as_classes(self, case: Case, symptom: Symptom) -> Iterator[Evidence]:
         head = head_of(case, symptom)
         if head is None:
@@ -134,6 +167,7 @@ class LossDoesNotFit:
             for run in regression_on_class_ids.RegressionOnClassIds.FAULTY
             if "one output per" in run.title
         ),
+        *margin_on_probabilities.MarginOnProbabilities.FAULTY,
         *(run for run in labels_out_of_range.LabelsOutOfRange.FAULTY if "than outputs" not in run.title),
         Run(
             "a vector of scores into cross entropy",

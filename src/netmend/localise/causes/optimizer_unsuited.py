@@ -7,26 +7,54 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.measures.data import batch_size, training_samples
-from netmend.diagnose.measures.motion import motions
+from netmend.diagnose.measures.motion import Motion, motions
 from netmend.diagnose.measures.net_examples import net_run
+from netmend.diagnose.measures.rates import plain, usual_range
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
-from netmend.localise.outcome import harm, relief
+from netmend.localise.outcome import harm, level, relief, rivals
 from netmend.localise.rates import highest_rate
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, OptimizerFact
 
-# Rates below which these take tiny steps by construction; they were made for rates near 1 and 0.01.
-_MADE_FOR = {"Adadelta": 0.1, "Adagrad": 0.005, "Rprop": 1e-4, "ASGD": 1e-2}
+# Other reasons why the steps of plain SGD are small, or why a loss stays high at any step.
+_RIVALS = {
+    "D106": "The gradients vanish on their way to the first layers.",
+    "D109": "The output does not depend on the input.",
+    "D111": "The weights start symmetric.",
+    "D112": "The weights start at a wrong scale.",
+    "D113": "Biases drown what the weights say.",
+    "D126": "Saturating layers are stacked.",
+    "D128": "A hidden sigmoid makes samples look alike.",
+    "D104": "Units are dead.",
+    "D201": "Gradients are not cleared.",
+    "D203": "Steps are made before the gradients are there.",
+    "D210": "A schedule takes the rate away.",
+    "D211": "Clipping takes most of the gradient away.",
+    "D217": "The model is made anew again and again.",
+    "D220": "Parts of the model are frozen.",
+    "D302": "The inputs are badly scaled.",
+    "D305": "The targets are badly scaled.",
+    "D308": "The data comes sorted.",
+    "D311": "The labels have nothing to do with the inputs.",
+    "D313": "The batches are very small.",
+    "D314": "There are hardly any updates.",
+    "D401": "The output is normalised twice, which weakens the gradient.",
+    "D404": "The output cannot take the targets' values.",
+    "D405": "The loss does not fit the task.",
+    "D512": "There were few updates.",
+    "D604": "The network is affine.",
+}
+_EXPLAINS = ("D102", "D501", "D504", "D505", "D508", "D511")
 
 
 @register
 @dataclass(frozen=True)
 class OptimizerUnsuited:
-    """The optimiser does not suit the problem: its steps are tiny by construction, or die out.
+    """The optimiser does not suit the problem: at a rate that is usual for it, its steps are too small or die out.
 
-    Adadelta starts from steps of a thousandth and is meant for a rate of 1; Adagrad divides by all gradients so far, so that its steps only ever shrink.
-    Use Adam with a rate of 1e-3, or SGD with momentum 0.9.
+    Plain SGD follows the gradient as it is, which is slow where gradients are small; Adagrad divides by all gradients so far, so that its steps only ever
+    shrink; L-BFGS compares gradients of different batches. Use Adam with a rate of 1e-3, or SGD with momentum 0.9.
     """
 
     code: ClassVar[str] = "OPT-SELECT"
@@ -34,27 +62,64 @@ class OptimizerUnsuited:
     small_step: float = threshold(
         3e-3, "convention", "relative update that is small for the first steps of any training"
     )
+    plain_step: float = threshold(
+        0.03, "calibrated", "highest relative update of plain SGD; healthy programs with it come above 0.06"
+    )
+    least_level: float = threshold(0.35, "convention", "below that of the constant answer much was learned")
+    nothing: float = threshold(0.9, "convention", "above that of the constant answer hardly anything was")
+    least_steps: int = threshold(100, "convention", "fewer updates are few for any optimiser")
+    shrunk: float = threshold(3.0, "convention", "times smaller than in the first steps: the steps die out")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
-        hurt = harm(case)
-        for optimizer in case.trace.optimizers if hurt or case.has("D102", "D505") else ():
-            rate, limit = highest_rate(case.trace, optimizer), _MADE_FOR.get(optimizer.kind)
-            motion = next((m for m in motions(case.trace) if m.optimizer == optimizer.name), None)
-            if limit is None or rate is None or motion is None or rate >= limit:
+        for motion in motions(case.trace):
+            optimizer = case.trace.get(OptimizerFact, motion.optimizer)
+            rate = None if optimizer is None else highest_rate(case.trace, optimizer)
+            if optimizer is None or rate is None:
                 continue
-            if (motion.usual if motion.usual is not None else 1.0) > self.small_step:
-                continue
-            evidence = [
-                Evidence(
-                    f"{optimizer.kind} is run with a rate of {rate:g}, made for {limit * 10:g}.",
-                    STRONG + FAIR,
-                )
-            ]
-            evidence += [for_symptom(s, FAIR) for s in case.of("D102")[:1]]
-            evidence += [for_symptom(s, WEAK) for s in case.of("D505")[:1]]
-            yield self._fault(case, optimizer, rate, [*evidence, *hurt, *relief(case, 2 * STRONG)])
-
+            if plain(optimizer):
+                yield from self._plain(case, motion, optimizer, rate)
+            elif optimizer.kind == "Adagrad":
+                yield from self._dying(case, motion, optimizer, rate)
         yield from self._second_order(case)
+
+    def _plain(self, case: Case, motion: Motion, optimizer: OptimizerFact, rate: float) -> Iterator[Fault]:
+        """Plain SGD at a usual rate that stays far behind."""
+        told = [
+            for_symptom(s, STRONG)
+            for s in case.of("D125")
+            if s.component == motion.optimizer and s.detail.get("direction") == "plain"
+        ]
+        slow = [for_symptom(s, FAIR) for s in case.of("D102")[:1]]
+        if told:
+            yield self._fault(optimizer, rate, [*told, *slow, *harm(case), *relief(case, 2 * STRONG)])
+            return
+        usual, reached = usual_range(optimizer), level(case)
+        if usual is None or reached is None or not usual[0] <= rate <= usual[1]:
+            return
+        if not 0 < (motion.highest or 1.0) < self.plain_step or motion.steps < self.least_steps:
+            return
+        behind = [for_symptom(s, FAIR) for s in case.of("D501", "D505", "D508")[:1]]
+        if not behind and reached >= self.nothing:
+            behind = [Evidence(f"The loss ended at {reached:.2f} of that of the best constant answer.", WEAK)]
+        if not behind or reached < self.least_level:
+            return
+        text = (
+            f"{optimizer.kind} without momentum at `lr={rate:g}`, a usual rate, changed the weights by "
+            f"{motion.highest:.2g} of their size at most."
+        )
+        reasons = [Evidence(text, FAIR + WEAK), *slow, *behind, *rivals(case, _RIVALS)]
+        yield self._fault(optimizer, rate, reasons)
+
+    def _dying(self, case: Case, motion: Motion, optimizer: OptimizerFact, rate: float) -> Iterator[Fault]:
+        """Adagrad whose steps have shrunk away; where they were tiny from the first on it is the rate (D125)."""
+        usual = motion.usual if motion.usual is not None else 1.0
+        hurt, low = harm(case), any(s.component == motion.optimizer for s in case.of("D125"))
+        died = usual <= self.small_step and usual * self.shrunk <= (motion.early or 0.0)
+        if low or not died or not (hurt or case.has("D505")):
+            return
+        text = f"The steps of Adagrad shrank from {motion.early:.2g} to {usual:.2g} of the weights' size."
+        evidence = [Evidence(text, STRONG + FAIR), *(for_symptom(s, WEAK) for s in case.of("D505")[:1])]
+        yield self._fault(optimizer, rate, [*evidence, *hurt, *relief(case, 2 * STRONG)])
 
     def _second_order(self, case: Case) -> Iterator[Fault]:
         """L-BFGS compares gradients of successive steps; on changing batches it compares different functions."""
@@ -76,28 +141,44 @@ class OptimizerUnsuited:
                 explains=("D502", "D110", "D103", "D105", "D107", "D101", "D115", "D509"),
             )
 
-    def _fault(self, case: Case, optimizer: OptimizerFact, rate: float, evidence: list[Evidence]) -> Fault:
+    def _fault(self, optimizer: OptimizerFact, rate: float, evidence: list[Evidence]) -> Fault:
         where = "" if optimizer.created is None else f" in {optimizer.created.short}"
+        momentum = ", or `momentum=0.9`" if optimizer.kind == "SGD" else ""
         return fault(
             self.code,
             evidence,
             component=optimizer.name,
             site=optimizer.created or optimizer.stepped,
-            summary=f"{optimizer.kind} with `lr={rate:g}` hardly moves the weights, and the loss hardly falls.",
-            reason="This optimiser scales its own steps and needs a much higher rate than others do.",
-            remedy=f"Use `torch.optim.Adam(..., lr=1e-3)`{where}, or give {optimizer.kind} its default rate.",
+            summary=f"{optimizer.kind} with `lr={rate:g}` hardly moves the weights. {evidence[0].message}",
+            reason="Its steps are as small as the gradients, or only ever shrink, at a rate that is usual for it.",
+            remedy=f"Use `torch.optim.Adam(..., lr=1e-3)`{where}{momentum}.",
             refutation="Adam with the default rate is no faster.",
-            explains=("D102", "D501", "D504", "D505", "D508", "D511"),
+            explains=_EXPLAINS,
         )
 
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
-            "Adadelta with the rate of Adam",
+            "plain SGD with a rate that needs momentum",
             net_run(
                 losses=[1.1 - 1e-4 * s for s in range(300)],
-                optimizer="Adadelta",
+                optimizer="SGD",
+                settings={"lr": 0.01},
+                ratio=1e-4,
+            ),
+        ),
+        Run(
+            "plain SGD at a good rate, still far behind",
+            net_run(
+                losses=[1.1 - 1e-3 * s for s in range(300)], optimizer="SGD", settings={"lr": 0.1}, ratio=5e-3
+            ),
+        ),
+        Run(
+            "the steps of Adagrad die out",
+            net_run(
+                losses=[1.1, 1.0, 0.9, *([0.8] * 297)],
+                optimizer="Adagrad",
                 settings={"lr": 0.001},
-                ratio=1e-5,
+                ratio=lambda step: 0.006 if step < 12 else 4e-4,
             ),
         ),
     )

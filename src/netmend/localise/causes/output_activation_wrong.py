@@ -41,14 +41,17 @@ class OutputActivationWrong:
             if symptom.detail.get("ends_in"):
                 yield self._refused(case, symptom)
                 continue
+            if symptom.detail.get("given") == "signed shares":
+                yield self._signed(case, symptom)
+                continue
             head = head_of(case, symptom)
             if head is None:
                 continue
-            if symptom.code == "D403" and symptom.detail["given"] != "probabilities":
+            if symptom.code == "D403" and symptom.detail["given"] not in ("probabilities", "unshared"):
                 continue
             if symptom.code == "D404" and symptom.detail["what"] == "cut scores":
                 continue
-            function = head.last
+            function = str(symptom.detail.get("function") or head.activation)
             site, related = activation_line(case, head, function)
             weight, reason, instead = self._meaning(symptom, head)
             yield fault(
@@ -81,10 +84,34 @@ class OutputActivationWrong:
             explains=(*STUCK, "D110", "D701"),
         )
 
+    def _signed(self, case: Case, symptom: Symptom) -> Fault:
+        """Outputs divided by their sum stand for probabilities, and the activation gives values that cannot."""
+        function = str(symptom.detail["function"])
+        broken = [for_symptom(s, STRONG) for s in case.of("D110")[:1]]
+        loss = next((loss for loss in case.trace.losses if loss.name == symptom.detail["loss"]), None)
+        return fault(
+            self.code,
+            [for_symptom(symptom, STRONG + 1.0 if function == "relu" else PROVEN), *broken],
+            component=symptom.component,
+            site=symptom.site,
+            summary=symptom.message,
+            reason="Shares of a sum are probabilities only where no value is negative and not all are zero.",
+            remedy=f"Use a softmax instead of {function} at {text_at(case, symptom.site)}.",
+            refutation="Outputs that are above zero by construction.",
+            related=[loss.called, loss.backward] if loss is not None else [],
+            explains=(*STUCK, "D110", "D502"),
+        )
+
     @staticmethod
     def _meaning(symptom: Symptom, head: Head) -> tuple[float, str, str]:
-        function = head.last
+        function = head.activation
         what = symptom.detail.get("what", "")
+        if symptom.detail.get("given") == "unshared":
+            reason = "The loss asks only that the true class be near 1: answering 1 for every class is best, and nothing is told apart."
+            return PROVEN, reason, f"Use a softmax instead of {symptom.detail['function']}"
+        if symptom.code == "D403" and head.loss.criterion == "kl_div" and _ids(head):
+            reason = "The loss is then only the negative probability: it is flat where the answer is wrong, so little is learned from mistakes."
+            return STRONG + 1.0, reason, "Use `log_softmax` in place of the softmax"
         if symptom.code == "D403":
             reason = "The loss is then only the negative probability: it is flat where the answer is wrong, so little is learned from mistakes."
             return (
@@ -115,7 +142,7 @@ class OutputActivationWrong:
     def _against(self, case: Case, head: Head, symptom: Symptom) -> Iterator[Evidence]:
         if symptom.detail.get("what") == "dead" and case.has("D101", "D103", "D112", "D113"):
             yield Evidence("Steps, weights or biases were too large, which kills a ReLU too.", -STRONG)
-        for course in progress(case.trace):
+        for course in progress(case.trace) if symptom.detail.get("given") != "unshared" else ():
             share = course.last_relative if course.loss == head.loss.name else None
             if share is not None and share < self.well_fitted:
                 yield Evidence(
@@ -151,3 +178,8 @@ class OutputActivationWrong:
             ),
         ),
     )
+
+
+def _ids(head: Head) -> bool:
+    """Whether each sample has one class, written as zeros and a one: to such targets a divergence of distributions is an odd choice."""
+    return head.target is not None and bool(head.target.integral)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
@@ -10,12 +9,11 @@ from typing import ClassVar
 from netmend.diagnose.detectors.regulariser_dominates import RegulariserDominates
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, fault, for_symptom, register
-from netmend.localise.follow import value_origin
 from netmend.localise.outcome import harm, rivals
+from netmend.localise.penalty_lines import factor_line, penalty_line
 from netmend.localise.rates import Setting, rounded, setting
-from netmend.localise.source import last_name, site_of
 from netmend.unit import Run, threshold
-from netmend.vocabulary import Evidence, Fault, LossFact, OptimizerFact, Site, Symptom
+from netmend.vocabulary import Evidence, Fault, LossFact, OptimizerFact, Symptom
 
 _EXPLAINS = (
     "D101",
@@ -32,7 +30,6 @@ _EXPLAINS = (
     "D508",
     "D511",
 )
-_SIZES = ("abs", "pow", "norm", "square", "square_", "vector_norm", "l1_loss")
 
 
 @register
@@ -77,12 +74,17 @@ class RegularisationTooStrong:
     def _term(self, case: Case, symptom: Symptom, evidence: list[Evidence]) -> Fault:
         loss = case.trace.get(LossFact, symptom.component)
         near = None if loss is None else loss.called or loss.backward
-        line = None if near is None else _factor_line(case, _penalty_line(case, near.file))
+        layer = str(symptom.detail.get("layer", ""))
+        line = None if near is None else factor_line(case, penalty_line(case, near.file, layer))
         site = line or (None if loss is None else loss.backward)
         where = "" if site is None else f" in {site.short}"
         remedy = f"Remove the penalty on the weights{where}, or divide its factor by 100."
         return self._fault(
-            symptom, evidence, Setting(site, "", () if near is None else (near,)), symptom.component, remedy
+            symptom,
+            evidence,
+            Setting(site, "", () if near is None else (near,)),
+            layer or symptom.component,
+            remedy,
         )
 
     def _fault(
@@ -102,50 +104,3 @@ class RegularisationTooStrong:
         )
 
     FAULTY: ClassVar[tuple[Run, ...]] = RegulariserDominates.FAULTY
-
-
-def _penalty_line(case: Case, file: str) -> Site | None:
-    """`sum(p.abs().sum() for p in model.parameters())`: a comprehension or loop over parameters that measures their size."""
-    for other in case.sources.files(near=file):
-        for node in case.sources.nodes(other):
-            if isinstance(node, ast.GeneratorExp | ast.ListComp | ast.For):
-                over = node.iter if isinstance(node, ast.For) else node.generators[0].iter
-                body = node.body if isinstance(node, ast.For) else [node.elt]
-                sizes = any(_measures_size(part) for statement in body for part in ast.walk(statement))
-                if sizes and any(
-                    last_name(part) in ("parameters", "named_parameters") for part in ast.walk(over)
-                ):
-                    inner = node.body[0] if isinstance(node, ast.For) else node
-                    return site_of(other, inner)
-    return None
-
-
-def _factor_line(case: Case, penalty: Site | None) -> Site | None:
-    """Where the strength of a penalty is set: the factor it is multiplied with, at or around the line that measures it.
-
-    A penalty that a function returns is multiplied where that function is called.
-    """
-    if penalty is None:
-        return None
-    function = case.sources.function_around(penalty)
-    wanted = [] if function is None else [function.name]
-    for file in case.sources.files(near=penalty.file):
-        for node in case.sources.nodes(file):
-            if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mult):
-                continue
-            for side, factor in ((node.right, node.left), (node.left, node.right)):
-                called = isinstance(side, ast.Call) and last_name(side.func) in wanted
-                here = file == penalty.file and side.lineno <= penalty.line <= (
-                    side.end_lineno or side.lineno
-                )
-                if (called or (here and isinstance(side, ast.Call))) and isinstance(
-                    factor, ast.Constant | ast.Name | ast.Attribute
-                ):
-                    return value_origin(case.sources, file, factor)
-    return penalty
-
-
-def _measures_size(node: ast.AST) -> bool:
-    if isinstance(node, ast.Call):
-        return last_name(node.func) in _SIZES
-    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow)

@@ -12,6 +12,7 @@ from netmend.diagnose.measures.progress import progress
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, fault, for_symptom, register
 from netmend.localise.data_origin import target_origin
+from netmend.localise.outcome import hardly_trained
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, Trace
 
@@ -44,6 +45,8 @@ class TargetsNotScaled:
                 evidence.append(
                     Evidence(f"The program learns all the same ({course.last_relative:.2f}).", -2 * STRONG)
                 )
+            elif hardly_trained(case):
+                evidence.append(Evidence("Steps were too few or too small to get anywhere.", -STRONG))
             else:
                 evidence.append(
                     Evidence(

@@ -31,6 +31,9 @@ class TooFewEpochs:
     few_epochs: float = threshold(
         5, "convention", "passes over the data that are few for any training from scratch"
     )
+    hardly_any: int = threshold(
+        50, "convention", "updates that are hardly any: the optimiser has not even found its pace"
+    )
     few_steps: int = threshold(150, "convention", "updates that are few for any training from scratch")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
@@ -52,7 +55,8 @@ class TooFewEpochs:
             if passes is not None and passes <= self.few_epochs:
                 evidence.append(Evidence(f"Every training sample was seen about {passes:.1f} times.", FAIR))
             if steps <= self.few_steps:
-                evidence.append(Evidence(f"There were only {steps} updates.", WEAK))
+                weight = FAIR if steps <= self.hardly_any else WEAK
+                evidence.append(Evidence(f"There were only {steps} updates.", weight))
             elif passes is None or passes > 4 * self.few_epochs:
                 evidence.append(Evidence(f"There were {steps} updates, which is not few.", -FAIR))
             if slow := case.first("D102", *(() if brief else ("D508",))):

@@ -12,6 +12,7 @@ from netmend.diagnose.measures.loop import usual_site
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, fault, for_symptom, register
 from netmend.localise.loops import epoch_loop
+from netmend.localise.outcome import level
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault
 
@@ -31,6 +32,8 @@ class TooManyEpochs:
         60, "convention", "passes over the data that are many for a network of any size"
     )
 
+    unlearned: float = threshold(0.9, "convention", "a training loss that high was not learned by heart")
+
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D507"):
             evidence = [for_symptom(symptom, STRONG)]
@@ -39,6 +42,10 @@ class TooManyEpochs:
                 evidence.append(Evidence(f"Every training sample was seen about {passes:.0f} times.", FAIR))
             if (broken := case.first("D502", "D110")) is not None:
                 evidence.append(Evidence("The training loss itself rose.", -STRONG, broken.code))
+            reached = level(case)
+            if reached is not None and reached > self.unlearned:
+                text = f"The training loss itself ended at {reached:.2f} of that of the best constant answer."
+                evidence.append(Evidence(text, -STRONG))
             loop = epoch_loop(case.sources, case.trace)
             yield fault(
                 self.code,

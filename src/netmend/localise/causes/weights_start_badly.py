@@ -20,7 +20,7 @@ from netmend.vocabulary import Evidence, Fault, ModuleFact, ParameterFact, Sympt
 
 _EXPLAINS = (
     "D101", "D102", "D103", "D104", "D105", "D106", "D107", "D109", "D112", "D114", "D115",
-    "D412", "D501", "D502", "D503", "D504", "D505", "D508", "D511", "D602",
+    "D412", "D501", "D502", "D503", "D504", "D505", "D508", "D511", "D602", "D606",
 )  # fmt: skip
 
 
@@ -41,10 +41,13 @@ class WeightsStartBadly:
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         yield from self._again(case)
-        symmetric = case.of("D111")
+        symmetric = sorted(case.of("D111"), key=lambda symptom: -self._weight(symptom))
         for symptom in symmetric[:1]:
-            base = self.symmetric_weight if symptom.detail.get("partner") else FAIR
-            yield self._fault(case, symptom, [for_symptom(symptom, base), *harm(case), *relief(case)])
+            only = symptom.detail.get("cut") and not symptom.detail.get("partner")
+            against = relief(case, 2 * STRONG if only else STRONG)
+            yield self._fault(
+                case, symptom, [for_symptom(symptom, self._weight(symptom)), *harm(case), *against]
+            )
         for symptom in () if symmetric else case.of("D112")[:1]:
             hurt = harm(case)
             start = [
@@ -64,6 +67,12 @@ class WeightsStartBadly:
                 symptom,
                 [for_symptom(symptom, FAIR + WEAK), *dead, *harm(case), *relief(case, 2 * STRONG)],
             )
+
+    def _weight(self, symptom: Symptom) -> float:
+        """Equal units in two layers, or zeros that nothing ever passes, are proof; zeros that may be left behind are not."""
+        if symptom.detail.get("partner") or symptom.detail.get("dead"):
+            return self.symmetric_weight
+        return STRONG if symptom.detail.get("cut") else FAIR
 
     def _again(self, case: Case) -> Iterator[Fault]:
         """Written several times by one line: the last one to write decides."""
@@ -85,11 +94,10 @@ class WeightsStartBadly:
         created = symptom.site or (module.created if module is not None else None)
         constant = symptom.code == "D111"
         value = symptom.detail.get("value") if constant else _deviation(case, symptom.component)
-        line = init_line(
-            case.sources, created, "weight", CONSTANT if constant else (*RANDOM, *SCALING), value
-        )
+        names = CONSTANT if constant else (*RANDOM, *SCALING)
+        line = init_line(case.sources, created, "weight", names, value, symptom.component)
         if line is None and not constant:
-            line = init_line(case.sources, created, "weight", CONSTANT, value)
+            line = init_line(case.sources, created, "weight", CONSTANT, value, symptom.component)
         where = f" in {line.short}" if line is not None else ""
         squashed = mostly(case.trace, SQUASHING) is not None
         kind = "nn.init.xavier_uniform_" if squashed else "nn.init.kaiming_normal_"
@@ -99,7 +107,9 @@ class WeightsStartBadly:
             component=symptom.component,
             site=line or created,
             summary=symptom.message,
-            reason="Units with equal weights get equal gradients and never learn different things."
+            reason="Nothing of the input passes this layer, so what comes after it cannot tell samples apart."
+            if symptom.detail.get("cut")
+            else "Units with equal weights get equal gradients and never learn different things."
             if constant
             else "The signal is blown up or fades from the first step on, and the loss starts or stays far off.",
             remedy=f"Remove this initialisation{where}, or use `{kind}` on the weights.",

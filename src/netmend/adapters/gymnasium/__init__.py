@@ -1,0 +1,1 @@
+"""Watches environments of Gymnasium, whatever loop steps them."""

@@ -1,0 +1,198 @@
+"""Worlds: every environment that the program steps, found on its methods' classes; the outermost call is what counts."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from netmend.adapters.gymnasium.describe import about, kind_of
+from netmend.adapters.gymnasium.twins import Twins
+from netmend.adapters.gymnasium.world import MOST_LEVELS, Copy, World
+from netmend.adapters.torch.guard import RAISED, around, guarded
+from netmend.adapters.torch.known import Known
+from netmend.adapters.torch.patches import Patches
+from netmend.adapters.watched_classes import WatchedClasses
+from netmend.launch.import_hook import AfterImport
+from netmend.vocabulary import Site
+
+if TYPE_CHECKING:
+    from netmend.adapters.torch.session import TorchSession
+
+PART = "environments"
+_MOST_WORLDS = 50
+_DENSE, _DISTANCE = 500, 16  # outermost steps within which all wrappers are looked at; later every n-th
+
+
+class Worlds:
+    """The part of a session that watches environments; nothing is imported before the program does."""
+
+    def __init__(self, session: TorchSession) -> None:
+        self.session = session
+        self.twins = Twins(session)
+        self._classes = WatchedClasses()
+        self._patches = Patches()
+        self._hook = AfterImport("gymnasium", self._imported)
+        self._worlds: dict[tuple[str, Site | None], World] = {}
+        self._copies: Known[Copy] = Known()
+        self._created: Known[Site] = Known()
+        self._steps = 0  # of outermost environments
+        self._inside = True  # rewards of wrapped environments are looked at in the step that comes
+        self._outermost: Any = None  # the environment whose step or reset is in progress
+        self._thread: int | None = None
+
+    def install(self) -> None:
+        self._hook.install()
+
+    def remove(self) -> None:
+        self._hook.remove()
+        self._patches.undo()
+        self._classes.undo()
+
+    def finish(self) -> None:
+        for world in self._worlds.values():
+            self.session.recorder.fact(world.fact())
+        self.twins.finish()
+
+    @guarded(PART)
+    def _imported(self) -> None:
+        import gymnasium
+        from gymnasium.vector import VectorEnv
+
+        stepping = around(self.session, PART, self._begin, self._stepped, always=True)
+        resetting = around(self.session, PART, self._begin, self._was_reset, always=True)
+        for base in (gymnasium.Env, VectorEnv):
+            self._classes.watch(base, {"step": stepping, "reset": resetting})
+        making = around(self.session, PART, lambda args, kwargs: True, self._made, always=True)
+        for name in ("make", "make_vec"):
+            if hasattr(gymnasium, name):
+                self._patches.wrap(gymnasium, name, making)
+
+    # -- calls of the program -----------------------------------------------------------------------------------
+
+    @guarded(PART)
+    def _made(self, token: Any, args: Any, kwargs: Any, result: Any) -> None:
+        site = self.session.sites.here()
+        if result is not RAISED and site is not None:
+            self._created.put(result, site)
+            inner = getattr(result, "unwrapped", None)
+            if inner is not None and inner is not result:
+                self._created.put(inner, site)
+
+    def _begin(self, args: Any, kwargs: Any) -> tuple[bool] | None:
+        """A call of step or reset begins; what is called within it belongs to wrapped environments."""
+        thread = threading.get_ident()
+        if self._thread is None:
+            self._thread = thread
+        elif thread != self._thread:
+            return None
+        if self._outermost is None:
+            self._outermost = args[0]
+            copy = self._copies.get(args[0])
+            if copy is not None:
+                copy.truncated_inside = copy.terminated_inside = False
+            return (True,)
+        return (False,)
+
+    def _stepped(self, token: tuple[bool], args: Any, kwargs: Any, result: Any) -> None:
+        outermost = self._outermost
+        if token[0]:
+            self._outermost = None
+            self._inside = self._steps % _DISTANCE == 0 or self._steps < _DENSE
+            self._steps += 1
+        if result is RAISED or not isinstance(result, tuple) or len(result) != 5:
+            return
+        if token[0] or self._inside or _ends(result):  # else within a wrapper: looked at now and then
+            action = args[1] if len(args) > 1 else kwargs.get("action")
+            self._note_step(outermost, args[0], token[0], action, result)
+
+    @guarded(PART)
+    def _note_step(self, outermost: Any, environment: Any, whole: bool, action: Any, result: Any) -> None:
+        copy = self._copy(outermost)
+        vector = hasattr(environment, "num_envs")
+        if not vector and len(copy.levels) < MOST_LEVELS:
+            copy.levels.append((type(environment).__name__, result[1]))
+        if not whole:
+            if not hasattr(outermost, "num_envs"):
+                # Inner environments return first: what comes after a truncation is what wrappers make of it.
+                copy.terminated_inside |= bool(result[2]) and not copy.truncated_inside
+                copy.truncated_inside |= bool(result[3]) and not result[2]
+            return
+        if copy.world is None:
+            copy.world = self._world(environment)
+            if copy.world is None:
+                return
+        for kind, reward in copy.levels:
+            copy.world.level(kind, reward)
+        copy.levels.clear()
+        copy.world.step(copy, action, result, vector)
+        self.twins.step()
+
+    def _was_reset(self, token: tuple[bool], args: Any, kwargs: Any, result: Any) -> None:
+        outermost = self._outermost
+        if token[0]:
+            self._outermost = None
+        if result is not RAISED:
+            self._note_reset(outermost, token[0], kwargs, result)
+
+    @guarded(PART)
+    def _note_reset(self, outermost: Any, whole: bool, kwargs: Any, result: Any) -> None:
+        copy = self._copy(outermost)
+        if not whole:
+            copy.reset_inside = True
+            return
+        copy.ended = False
+        copy.begin(0)
+        site = self.session.sites.here()
+        seed = kwargs.get("seed")
+        start = _bytes(result[0]) if isinstance(result, tuple) and result else b""
+        world = copy.world
+        copy.world = None  # the next step says which loop this is
+        if world is not None:
+            world.resets += 1
+            world.seeded_resets += seed is not None
+            world.same_starts += seed is not None and bool(start) and (seed, start) == (copy.seed, copy.start)
+            if world.reset_site is None or site is not None:
+                world.reset_site = site
+        copy.seed, copy.start = seed, start
+
+    # -- who is who ---------------------------------------------------------------------------------------------
+
+    def _copy(self, environment: Any) -> Copy:
+        copy = self._copies.get(environment)
+        if copy is None:
+            copy = Copy()
+            self._copies.put(environment, copy)
+        return copy
+
+    def _world(self, environment: Any) -> World | None:
+        site = self.session.sites.here()
+        key = (kind_of(environment), site)
+        world = self._worlds.get(key)
+        if world is None and len(self._worlds) < _MOST_WORLDS:
+            place = f"@{site.short}" if site is not None else ""
+            created = self._created.get(environment) or self._created.get(
+                getattr(environment, "unwrapped", environment)
+            )
+            name = self.session.unique_name(f"{key[0]}{place}")
+            fields = about(environment, self.session.sites, created, site)
+            world = self._worlds[key] = World(self.session.recorder, name, fields)
+        if world is not None and environment not in world.seen:
+            world.seen.put(environment, True)
+            world.copies += 1
+        return world
+
+
+def _ends(result: tuple[Any, ...]) -> bool:
+    """Whether a step says that an episode is over; lanes of a vector are asked at its outermost wrapper."""
+    terminated, truncated = result[2], result[3]
+    return not isinstance(terminated, np.ndarray) and bool(terminated or truncated)
+
+
+def _bytes(observation: Any) -> bytes:
+    """An observation as something that can be compared; empty where it is no array."""
+    try:
+        return np.ascontiguousarray(observation).tobytes()[:4096]
+    except (TypeError, ValueError):
+        return b""

@@ -1,0 +1,90 @@
+"""Twins: models of the same make, as a value network and its target; whether each moves, and whether they are ever apart.
+
+Looked at between environment steps: a target that is copied at the end of every episode is apart from its twin within one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from netmend.vocabulary import ProbeFact
+
+if TYPE_CHECKING:
+    from netmend.adapters.torch.session import TorchSession
+
+WHAT = "weights while acting"
+_DISTANCE = 37  # environment steps between two looks; shares no factor with the intervals that people choose
+_DENSE = 60  # looks after which the distance doubles
+_MOST_MODELS = 8
+Print = tuple[float, ...]
+
+
+class Twins:
+    def __init__(self, session: TorchSession) -> None:
+        self.session = session
+        self._steps = 0
+        self._next = _DISTANCE
+        self._distance = _DISTANCE
+        self._looks = 0
+        self._last: dict[str, Print] = {}
+        self._seen: dict[str, int] = {}
+        self._changes: dict[str, int] = {}
+        self._equal: dict[tuple[str, str], int] = {}
+        self._shapes: dict[str, tuple[tuple[int, ...], ...]] = {}
+
+    def step(self) -> None:
+        """An environment step has been taken."""
+        self._steps += 1
+        if self._steps >= self._next:
+            self._look()
+            self._looks += 1
+            if self._looks % _DENSE == 0:
+                self._distance *= 2
+            self._next = self._steps + self._distance
+
+    def _look(self) -> None:
+        prints: dict[str, Print] = {}
+        for model in self.session.models.all[:_MOST_MODELS]:
+            module = model.reference()
+            parameters = list(module.parameters()) if module is not None else []
+            if parameters and all(p.is_cpu for p in parameters):
+                self._shapes[model.name] = tuple(tuple(p.shape) for p in parameters)
+                prints[model.name] = tuple(
+                    float(p.detach().double().sum()) for p in (parameters[0], parameters[-1])
+                )
+        for name, found in prints.items():
+            self._seen[name] = self._seen.get(name, 0) + 1
+            if name in self._last and self._last[name] != found:
+                self._changes[name] = self._changes.get(name, 0) + 1
+            for other, theirs in prints.items():
+                if other != name and self._shapes[other] == self._shapes[name] and theirs == found:
+                    self._equal[name, other] = self._equal.get((name, other), 0) + 1
+        self._last.update(prints)
+
+    def finish(self) -> None:
+        for name, shapes in self._shapes.items():
+            alike = [other for other, theirs in self._shapes.items() if other != name and theirs == shapes]
+            self.session.recorder.fact(
+                ProbeFact(
+                    f"{WHAT}@{name}",
+                    WHAT,
+                    component=name,
+                    step=self.session.recorder.step,
+                    values={
+                        "looks": self._seen.get(name, 0),
+                        "changes": self._changes.get(name, 0),
+                        "twins": alike,
+                        "equal": max((self._equal.get((name, other), 0) for other in alike), default=0),
+                        "trained": self._trained(name),
+                    },
+                )
+            )
+
+    def _trained(self, name: str) -> bool:
+        """Whether an optimiser holds its parameters."""
+        for model in self.session.models.all:
+            module = model.reference() if model.name == name else None
+            first = next(iter(module.parameters()), None) if module is not None else None
+            if first is not None:
+                return self.session.optimizers.holder(first)[0] is not None
+        return False

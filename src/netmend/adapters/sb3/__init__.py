@@ -1,0 +1,1 @@
+"""Watches agents of Stable-Baselines3."""

@@ -1,0 +1,140 @@
+"""The loop of a hand-written agent in its source: the step call, what it returns, and where those names go."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from netmend.localise.source import Function, Sources, last_name, site_of
+from netmend.vocabulary import Site, Trace, WorldFact
+
+_MOST_HOPS = 3
+Scope = ast.Module | Function
+
+
+@dataclass(frozen=True, eq=False)
+class StepCall:
+    """`observation, reward, terminated, truncated, info = env.step(action)`; a name is empty where no plain one takes the value."""
+
+    file: str
+    statement: ast.Assign
+    call: ast.Call
+    scope: Scope
+    observation: str
+    reward: str
+    terminated: str
+    truncated: str
+
+    @property
+    def site(self) -> Site:
+        return site_of(self.file, self.call)
+
+    @property
+    def flags(self) -> set[str]:
+        """Names that say that an episode is over: both flags, and what is made of them."""
+        plain = {name for name in (self.terminated, self.truncated) if name and name != "_"}
+        return plain | set(self.combined)
+
+    @property
+    def combined(self) -> dict[str, ast.Assign]:
+        """Names that hold `terminated or truncated`, in whatever spelling."""
+        both = {self.terminated, self.truncated}
+        found: dict[str, ast.Assign] = {}
+        for node in ast.walk(self.scope):
+            if isinstance(node, ast.Assign) and both <= set(names_in(node.value)) and "" not in both:
+                for target in node.targets:
+                    if last_name(target):
+                        found[last_name(target)] = node
+        return found
+
+
+def step_call(sources: Sources, world: WorldFact | None) -> StepCall | None:
+    """The statement that steps an environment; None where a library does it."""
+    if world is None or world.stepped is None:
+        return None
+    file, line = world.stepped.file, world.stepped.line
+    for node in sources.nodes(file):
+        if not isinstance(node, ast.Assign) or not node.lineno <= line <= (node.end_lineno or node.lineno):
+            continue
+        call, targets = node.value, node.targets[0]
+        if (
+            not isinstance(call, ast.Call)
+            or last_name(call.func) != "step"
+            or not isinstance(targets, ast.Tuple)
+        ):
+            continue
+        names = [last_name(target) for target in targets.elts]
+        tree = sources.tree(file)
+        if len(names) == 5 and tree is not None:
+            scope = sources.function_around(world.stepped) or tree
+            return StepCall(file, node, call, scope, names[0], names[1], names[2], names[3])
+    return None
+
+
+def names_in(node: ast.AST) -> Iterator[str]:
+    """Every name and attribute that an expression mentions."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name):
+            yield part.id
+        elif isinstance(part, ast.Attribute):
+            yield part.attr
+
+
+def kept(step: StepCall, names: set[str]) -> bool:
+    """Whether one of the names goes anywhere but into a condition: into a buffer, a list, a sum."""
+    conditions = {id(part) for test in _tests(step.scope) for part in ast.walk(test)}
+    combined = {id(part) for node in step.combined.values() for part in ast.walk(node.value)}
+    for node in ast.walk(step.scope):
+        named = isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
+        if named and last_name(node) in names and id(node) not in conditions | combined:
+            return True
+    return False
+
+
+def _tests(scope: ast.AST) -> Iterator[ast.expr]:
+    for node in ast.walk(scope):
+        if isinstance(node, ast.If | ast.While | ast.IfExp | ast.Assert):
+            yield node.test
+
+
+def assigned(scope: ast.AST, name: str) -> Iterator[ast.expr]:
+    """All values that a scope gives to a name."""
+    for node in ast.walk(scope):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                parts = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
+                if any(last_name(part) == name for part in parts):
+                    yield node.value
+        elif (
+            isinstance(node, ast.AnnAssign | ast.NamedExpr)
+            and last_name(node.target) == name
+            and node.value is not None
+        ):
+            yield node.value
+
+
+def resolved(scope: ast.AST, node: ast.expr, hops: int = _MOST_HOPS) -> Iterator[ast.expr]:
+    """An expression and those behind the names in it."""
+    yield node
+    if hops:
+        for name in {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}:
+            for value in assigned(scope, name):
+                if value is not node:
+                    yield from resolved(scope, value, hops - 1)
+
+
+def model_words(trace: Trace) -> set[str]:
+    """Names by which the program calls its models: "self.q_net" → "q_net", "agent.critic" → "agent", "critic"."""
+    words = {part for model in trace.models for part in model.name.partition("#")[0].split(".")}
+    return words - {"self", "model", "sequential", "linear", ""} | {
+        model.name for model in trace.models if model.name == "model"
+    }
+
+
+def own_functions(sources: Sources, near: str, name: str) -> Iterator[Function]:
+    """The program's functions of a name."""
+    for file in sources.files(near):
+        for node in sources.nodes(file):
+            if isinstance(node, Function) and node.name == name:
+                yield node

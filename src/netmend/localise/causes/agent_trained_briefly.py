@@ -1,0 +1,45 @@
+"""RL-BUDGET-STEPS."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detectors.few_rollouts import FewRollouts
+from netmend.localise.agent_lines import planned_line
+from netmend.localise.case import Case
+from netmend.localise.cause import STRONG, fault, for_symptom, register
+from netmend.unit import Run
+from netmend.vocabulary import AgentFact, Fault
+
+
+@register
+@dataclass(frozen=True)
+class AgentTrainedBriefly:
+    """The agent is trained for too few steps.
+
+    Each training moves the policy a little. Ask for at least ten to a hundred times as many steps as one rollout has.
+    """
+
+    code: ClassVar[str] = "RL-BUDGET-STEPS"
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D725"):
+            agent = case.trace.get(AgentFact, symptom.component)
+            if agent is None:
+                continue
+            yield fault(
+                self.code,
+                [for_symptom(symptom, STRONG + 1.0)],
+                component=agent.name,
+                site=planned_line(case.sources, agent),
+                summary=symptom.message,
+                reason="A policy that is changed so seldom is still the random one it started as.",
+                remedy=f"Ask for at least {20 * symptom.detail['rollout']} steps, or gather fewer per rollout.",
+                refutation="The return is as good as it gets already.",
+                related=[agent.created, agent.learned],
+                explains=("D725", "D722", "D711"),
+            )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = FewRollouts.FAULTY

@@ -1,0 +1,47 @@
+"""RL-EXP-RESET."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detectors.stepped_after_end import SteppedAfterEnd
+from netmend.localise.case import Case
+from netmend.localise.cause import PROVEN, fault, for_symptom, register
+from netmend.unit import Run
+from netmend.vocabulary import Fault, WorldFact
+
+
+@register
+@dataclass(frozen=True)
+class EnvironmentNotReset:
+    """The environment is not reset when an episode has ended.
+
+    States and rewards after the end belong to no episode. Call reset() whenever terminated or truncated is true, and take the observation it
+    returns as the next state.
+    """
+
+    code: ClassVar[str] = "RL-EXP-RESET"
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D715"):
+            world = case.trace.get(WorldFact, symptom.component)
+            if world is None:
+                continue
+            cut = symptom.detail["truncated"] > symptom.detail["terminated"]
+            which = "truncated as well as for terminated" if cut else "terminated and truncated"
+            yield fault(
+                self.code,
+                [for_symptom(symptom, PROVEN)],
+                component=world.name,
+                site=world.stepped,
+                summary=symptom.message,
+                reason="After its end an environment goes on from a state that no episode reaches, with rewards that mean nothing.",
+                remedy=f"After this step, look for {which}, and call `reset()` when one is true.",
+                refutation="An environment that starts anew by itself.",
+                related=[world.reset, world.created],
+                explains=("D715", "D711", "D722", "D723", "D717"),
+            )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = SteppedAfterEnd.FAULTY

@@ -1,0 +1,85 @@
+"""RL-REW-SPARSE."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from netmend.diagnose.detectors.reward_constant import RewardConstant
+from netmend.diagnose.detectors.reward_not_finite import RewardNotFinite
+from netmend.localise.acting_source import step_call
+from netmend.localise.agent_lines import method_of, returned_line
+from netmend.localise.case import Case
+from netmend.localise.cause import PROVEN, STRONG, fault, for_symptom, register
+from netmend.localise.source import last_name
+from netmend.unit import Run
+from netmend.vocabulary import Fault, Symptom, WorldFact
+
+_EXPLAINS = ("D711", "D712", "D722", "D501", "D110")
+
+
+@register
+@dataclass(frozen=True)
+class RewardWithoutSignal:
+    """The reward does not tell good behaviour from bad: it never differs, or is undefined.
+
+    An agent learns from differences between rewards alone. Reward progress towards the goal, start nearer to it, or mend the function that
+    returns the same value (or none) on every branch.
+    """
+
+    code: ClassVar[str] = "RL-REW-SPARSE"
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D711", "D712"):
+            world = case.trace.get(WorldFact, symptom.component)
+            if world is not None and not _made_anew(case, world):
+                yield self._fault(case, symptom, world)
+
+    def _fault(self, case: Case, symptom: Symptom, world: WorldFact) -> Fault:
+        lost_in = str(symptom.detail.get("flattened_by", ""))
+        method = method_of(world, "reward", "step", kind=lost_in)
+        own = method is not None and (bool(lost_in) or method.function.startswith(world.chain[-1:] or ("?",)))
+        code = "RL-REW-RANGE" if symptom.code == "D712" else "RL-REW-SUBOPT" if own or lost_in else self.code
+        site = returned_line(case.sources, method, 1) if own or symptom.code == "D712" else None
+        place = f"`{method.function}`" if own and method is not None else "the environment"
+        remedy = {
+            "RL-REW-RANGE": f"Give every branch of {place} a finite reward.",
+            "RL-REW-SUBOPT": f"Let {place} return a reward that differs between good and bad steps.",
+            self.code: "Reward progress towards the goal (a wrapper around the environment), or explore in a way that reaches it.",
+        }[code]
+        return fault(
+            code,
+            [for_symptom(symptom, PROVEN if symptom.code == "D712" or own else STRONG + 1.0)],
+            component=world.name,
+            site=site or world.created or world.stepped,
+            summary=symptom.message,
+            reason="Without differences in the reward every policy is as good as any other.",
+            remedy=remedy,
+            refutation="Episodes of a random policy have different returns.",
+            related=[world.stepped, method],
+            explains=_EXPLAINS,
+        )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        *RewardConstant.FAULTY[:2],
+        replace(RewardConstant.FAULTY[2], code="RL-REW-SUBOPT"),
+        *(replace(run, code="RL-REW-RANGE") for run in RewardNotFinite.FAULTY),
+    )
+
+
+def _made_anew(case: Case, world: WorldFact) -> bool:
+    """Whether the loop changes the reward after the step, so that what the environment returned is not what is learned from."""
+    step = step_call(case.sources, world)
+    if step is None or not step.reward:
+        return False
+    return any(
+        (isinstance(node, ast.AugAssign) and last_name(node.target) == step.reward)
+        or (
+            isinstance(node, ast.Assign)
+            and node is not step.statement
+            and any(last_name(target) == step.reward for target in node.targets)
+        )
+        for node in ast.walk(step.scope)
+    )

@@ -1,0 +1,110 @@
+"""RL-NET-FREQ."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from netmend.diagnose.detectors.target_follows_at_once import TargetFollowsAtOnce
+from netmend.diagnose.detectors.target_never_moves import TargetNeverMoves
+from netmend.diagnose.measures.acting import training_world
+from netmend.localise.agent_lines import made_line, setting_line, target_updates
+from netmend.localise.case import Case
+from netmend.localise.cause import PROVEN, STRONG, fault, for_symptom, register
+from netmend.localise.follow import value_origin
+from netmend.localise.source import site_of
+from netmend.unit import Run
+from netmend.vocabulary import AgentFact, Fault, Site, Symptom
+
+_EXPLAINS = ("D720", "D721", "D723", "D722", "D215", "D213", "D220", "D222")
+
+
+@register
+@dataclass(frozen=True)
+class TargetNetworkUpdates:
+    """The target network is updated too seldom, or so often that it is no target.
+
+    It has to follow, but slowly: every few hundred to few thousand updates as a whole, or by a share of 0.005 or so at each.
+    """
+
+    code: ClassVar[str] = "RL-NET-FREQ"
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D720", "D721"):
+            agent = case.trace.get(AgentFact, symptom.component)
+            if agent is not None:
+                soft = agent.kind != "DQN"
+                name = "tau" if soft else "target_update_interval"
+                site = setting_line(case.sources, agent, name)
+                value = agent.settings.get(name)
+                change = "0.005" if soft else "a few times for every hundred updates"
+                remedy = (
+                    f"`{name}={value}` leads to this; set it to {change}."
+                    if soft
+                    else f"`{name}={value}` leads to this; let the target follow {change}."
+                )
+                yield self._fault(
+                    case, "RL-NET-TAU" if soft else self.code, symptom, site, remedy, agent.created
+                )
+            else:
+                yield self._by_hand(case, symptom)
+
+    def _by_hand(self, case: Case, symptom: Symptom) -> Fault:
+        world = training_world(case.trace)
+        near = world.stepped.file if world is not None and world.stepped is not None else ""
+        updates = list(target_updates(case.sources, near, symptom.component))
+        # One copy is made where the target is; that in a loop or function that is called again is the one that matters.
+        repeated = [
+            site for site in updates if case.sources.loop_around(site) or case.sources.function_around(site)
+        ]
+        found = repeated or updates
+        site = found[-1] if found else made_line(case.sources, near, symptom.component)
+        guard = None if site is None else _guard(case, site)
+        never = symptom.code == "D720"
+        remedy = (
+            f"Copy the trained weights into `{symptom.component}` every few hundred updates."
+            if never
+            else f"Let `{symptom.component}` stand still for some hundred updates, or mix in 0.5 % of the trained weights at each."
+        )
+        return self._fault(
+            case, self.code, symptom, guard if never and guard is not None else site, remedy, site
+        )
+
+    def _fault(
+        self, case: Case, code: str, symptom: Symptom, site: Site | None, remedy: str, other: Site | None
+    ) -> Fault:
+        return fault(
+            code,
+            [for_symptom(symptom, PROVEN if symptom.code == "D720" else STRONG + 1.0)],
+            component=symptom.component,
+            site=site,
+            summary=symptom.message,
+            reason="The target stays that of a random network."
+            if symptom.code == "D720"
+            else "A target that moves with every update lets errors feed on themselves.",
+            remedy=remedy,
+            refutation="The second network is not meant as a target.",
+            related=[other],
+            explains=_EXPLAINS,
+        )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        TargetNeverMoves.FAULTY[0],
+        replace(TargetNeverMoves.FAULTY[1], code="RL-NET-TAU"),
+        TargetNeverMoves.FAULTY[2],
+        replace(TargetFollowsAtOnce.FAULTY[0], code="RL-NET-TAU"),
+        TargetFollowsAtOnce.FAULTY[1],
+    )
+
+
+def _guard(case: Case, site: Site) -> Site | None:
+    """`if step % INTERVAL == 0` around a line: where the interval is set."""
+    for node in case.sources.nodes(site.file):
+        if isinstance(node, ast.If) and node.lineno <= site.line <= (node.end_lineno or node.lineno):
+            for test in ast.walk(node.test):
+                if isinstance(test, ast.BinOp) and isinstance(test.op, ast.Mod):
+                    return value_origin(case.sources, site.file, test.right)
+            return site_of(site.file, node.test)
+    return None

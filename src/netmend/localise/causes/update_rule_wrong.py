@@ -1,0 +1,121 @@
+"""RL-NET-RULE."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netmend.diagnose.detectors.values_explode import ValuesExplode
+from netmend.diagnose.measures.acting import agents, training_world
+from netmend.diagnose.measures.acting_examples import a_world, acted
+from netmend.localise.acting_source import assigned, names_in
+from netmend.localise.case import Case
+from netmend.localise.cause import PROVEN, STRONG, fault, for_symptom, register
+from netmend.localise.source import last_name, site_of
+from netmend.unit import Run
+from netmend.vocabulary import Evidence, Fault, Site
+
+
+@register
+@dataclass(frozen=True)
+class UpdateRuleWrong:
+    """The rule by which estimates are updated is wrong: returns summed from the wrong end, or values that feed on themselves.
+
+    The return of a step is its reward plus the discounted return of the next one, so the sum runs backwards. Values beyond any
+    possible return come from targets that contain them.
+    """
+
+    code: ClassVar[str] = "RL-NET-RULE"
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        world = training_world(case.trace)
+        if world is None or world.stepped is None or not case.trace.run.steps:
+            return
+        if not agents(case.trace):
+            for file in case.sources.files(world.stepped.file):
+                for loop in case.sources.nodes(file):
+                    statement = (
+                        _forward_sum(loop, case.sources.tree(file)) if isinstance(loop, ast.For) else None
+                    )
+                    if statement is not None:
+                        yield self._forward(case, world.name, site_of(file, statement), world.stepped)
+        for symptom in case.of("D723"):
+            yield fault(
+                self.code,
+                [for_symptom(symptom, STRONG)],
+                component=world.name,
+                site=case.trace.losses[0].backward if case.trace.losses else world.stepped,
+                summary=symptom.message,
+                reason="Estimates beyond any possible return come from targets that contain the estimates themselves.",
+                remedy="Compute targets without gradients from a network that stands still, and end them with the episode.",
+                refutation="The network's answers are not values of states.",
+                related=[world.stepped],
+                explains=("D723", "D722"),
+            )
+
+    def _forward(self, case: Case, component: str, site: Site, stepped: Site) -> Fault:
+        text = "The loop adds up rewards from the first step to the last: what it calls the return of a step is made of the past."
+        return fault(
+            self.code,
+            [Evidence(text, PROVEN)],
+            component=component,
+            site=site,
+            summary=text,
+            reason="Actions are then blamed for rewards that came before them.",
+            remedy="Run through the rewards backwards (`reversed(rewards)`) and put the returns into the order of the steps again.",
+            refutation="The sum is not used as the return of a step.",
+            related=[stepped],
+            explains=("D722",),
+        )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "returns from the wrong end",
+            acted(a_world(stepped=Site("forward_returns.txt", 13)), script="forward_returns.txt"),
+        ),
+        *ValuesExplode.FAULTY,
+    )
+
+
+def _forward_sum(loop: ast.For, tree: ast.AST | None) -> ast.Assign | None:
+    """`for r in rewards: R = r + gamma * R; returns.append(R)`, in the order of time."""
+    over = set(names_in(loop.iter))
+    texts = [
+        loop.iter,
+        *(value for name in over for value in (assigned(tree, name) if tree is not None else ())),
+    ]
+    if any(_backwards(text) for text in texts):
+        return None
+    counted = set(names_in(loop.target))
+    for statement in loop.body:
+        if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.BinOp):
+            continue
+        name = last_name(statement.targets[0])
+        sides = (statement.value.left, statement.value.right)
+        grows = isinstance(statement.value.op, ast.Add) and any(
+            isinstance(side, ast.BinOp) and isinstance(side.op, ast.Mult) and name in names_in(side)
+            for side in sides
+        )
+        added = any(counted & set(names_in(side)) and name not in names_in(side) for side in sides)
+        stored = any(
+            isinstance(node, ast.Call)
+            and last_name(node.func) in ("append", "insert", "appendleft")
+            and any(last_name(argument) == name for argument in node.args)
+            for other in loop.body
+            for node in ast.walk(other)
+        )
+        if name and grows and added and stored:
+            return statement
+    return None
+
+
+def _backwards(node: ast.AST) -> bool:
+    """`reversed(x)`, `x[::-1]`, `range(n - 1, -1, -1)`."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Call) and last_name(part.func) in ("reversed", "flip", "flipud", "sorted"):
+            return True
+        if isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.USub):
+            return True
+    return False

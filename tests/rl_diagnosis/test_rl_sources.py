@@ -1,0 +1,84 @@
+"""What is read from the source of a hand-written agent."""
+
+from __future__ import annotations
+
+import pytest
+
+from netmend.diagnose.measures.acting_examples import a_world, acted
+from netmend.localise import diagnose
+from netmend.localise.acting_source import kept, step_call
+from netmend.localise.agent_lines import learning_guard
+from netmend.localise.bootstrap_source import bootstraps
+from netmend.localise.source import Sources
+from netmend.vocabulary import ModelFact, OptimizerFact, RunFact, Site, Trace
+
+HEAD = "s, _ = env.reset()\nfor t in range(9):\n    s2, r, term, trunc, _ = env.step(act(s))\n"
+
+
+def _read(tmp_path, body, head=HEAD):
+    (tmp_path / "agent.py").write_text(head + body, encoding="utf-8")
+    sources = Sources(str(tmp_path), "agent.py")
+    step = step_call(sources, a_world(stepped=Site("agent.py", 3)))
+    assert step is not None
+    trace = Trace(facts={"model": {name: ModelFact(name, "Linear") for name in ("q", "self.target")}})
+    return sources, step, trace
+
+
+@pytest.mark.parametrize(
+    ("target", "masked"),
+    [
+        ("y = r + gamma * q(s2).max()", False),
+        ("y = r + 0.9 * self.target(s2).max(1)[0]", False),
+        ("best = q(s2).max()\n    y = r + gamma * best", False),
+        ("y = r + gamma * q(s2).max() * (1 - d)", True),
+        ("y = r + gamma * (1 - d) * q(s2).max()", True),
+        ("y = r + gamma * q(s2).max() * alive", True),
+        ("y = r + gamma * torch.where(d, 0, q(s2).max())", True),
+        ("v = 0 if term else q(s2)\n    y = r + gamma * v", True),
+        ("y = r if term else r + gamma * q(s2).max()", True),
+        ("v = q(s2).max()\n    v[d] = 0\n    y = r + gamma * v", True),
+        ("if term:\n        y = r\n    else:\n        y = r + gamma * q(s2).max()", True),
+    ],
+)
+def test_targets_with_and_without_a_mask(tmp_path, target, masked):
+    sources, step, trace = _read(tmp_path, f"    {target}\n")
+    assert [found.masked for found in bootstraps(sources, trace, step)] == [masked]
+
+
+def test_sums_of_rewards_are_no_such_targets(tmp_path):
+    sources, step, trace = _read(tmp_path, "    total = r + gamma * total\n    loss = a + 0.5 * b\n")
+    assert bootstraps(sources, trace, step) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "joined", "alone"),
+    [
+        ("    d = term or trunc\n    buf.append((s, r, d))\n", True, False),
+        ("    d = term or trunc\n    buf.append((s, r, term))\n    if d:\n        break\n", False, True),
+        ("    d = np.logical_or(term, trunc)\n    while not d:\n        pass\n", False, False),
+    ],
+)
+def test_which_flag_is_kept(tmp_path, body, joined, alone):
+    _, step, _ = _read(tmp_path, body)
+    assert set(step.combined) == {"d"}
+    assert (kept(step, {"d"}), kept(step, {"term"})) == (joined, alone)
+
+
+def test_a_buffer_that_is_smaller_than_what_is_waited_for(tmp_path):
+    text = "from collections import deque\nSIZE = 50\nWARM = 500\nbuf = deque(maxlen=SIZE)\n"
+    text += "def learn():\n    if len(buf) < WARM:\n        return\n    loss.backward()\n"
+    (tmp_path / "agent.py").write_text(text, encoding="utf-8")
+    guard = learning_guard(Sources(str(tmp_path), "agent.py"), "agent.py")
+    assert guard is not None
+    assert (guard.number.line, guard.value, guard.buffer_size) == (3, 500, 50)
+    assert guard.buffer is not None and guard.buffer.line == 2
+
+
+def test_the_causes_need_an_environment():
+    """The same facts of a supervised program accuse nothing of reinforcement learning."""
+    run = RunFact("example", "train.py", steps=400)
+    optimizer = OptimizerFact("optimizer", "Adam", (), Site("train.py", 8), Site("train.py", 50))
+    trace = Trace(facts={"run": {"example": run}, "optimizer": {"optimizer": optimizer}})
+    told = [*diagnose(trace).faults, *diagnose(trace).suspects]
+    assert not [fault.cause for fault in told if fault.cause.startswith("RL-")]
+    assert diagnose(acted(a_world())).faults == ()
