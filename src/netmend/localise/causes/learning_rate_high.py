@@ -39,7 +39,6 @@ _EXPLAINS = (
 )
 _RIVALS = {
     "D120": "A layer of one or two units is dead easily.",
-    "D128": "A hidden sigmoid makes samples look alike, and rectifiers behind it die.",
     "D111": "The weights start symmetric.",
     "D112": "The weights start at a wrong scale.",
     "D113": "The biases start far off.",
