@@ -27,7 +27,9 @@ _NUMPY_FLOAT64 = (
     "numpy.random.rand", "numpy.random.randn", "numpy.random.random", "numpy.random.uniform", "numpy.random.normal", "numpy.linspace",
     "numpy.random.random_sample", "numpy.random.standard_normal", "numpy.zeros", "numpy.ones", "numpy.eye", "numpy.random.multivariate_normal",
 )  # fmt: skip
-_TYPED_SECOND = frozenset(("numpy.zeros", "numpy.ones", "numpy.empty", "numpy.array", "numpy.asarray"))  # take the type as their second argument
+_TYPED_SECOND = frozenset(
+    ("numpy.zeros", "numpy.ones", "numpy.empty", "numpy.array", "numpy.asarray")
+)  # take the type as their second argument
 _KEEP = frozenset(
     ("reshape", "view", "squeeze", "unsqueeze", "permute", "transpose", "flatten", "contiguous", "clone", "copy", "cpu", "cuda", "detach",
      "expand", "repeat", "t", "ravel", "requires_grad_", "astype_", "swapaxes", "tile", "numpy", "abs", "clip", "clamp")

@@ -28,7 +28,9 @@ class Examples:
         return len(self.wanted)
 
     def taken(self, places: Tensor) -> Examples:
-        return Examples(tuple(one[places] for one in self.inputs), self.wanted[places], self.reference[places])
+        return Examples(
+            tuple(one[places] for one in self.inputs), self.wanted[places], self.reference[places]
+        )
 
     def parts(self, size: int = _AT_ONCE) -> Iterator[Examples]:
         for start in range(0, len(self), size):
@@ -87,7 +89,9 @@ def spec_of(
     bad = examples(model, task, inputs, wanted)
     good = _guard(model, task, guard)
     if not len(good):
-        raise UsageError("there is no guard input; give inputs whose answers must stay, or nothing protects them")
+        raise UsageError(
+            "there is no guard input; give inputs whose answers must stay, or nothing protects them"
+        )
     none = torch.arange(0)
     return Spec(
         task,
@@ -109,9 +113,9 @@ def examples(model: nn.Module, task: Task, inputs: tuple[Tensor, ...], wanted: T
             task.scores(model(*(one[start : start + _AT_ONCE] for one in inputs)))
             for start in range(0, count, _AT_ONCE)
         ]
-    reference = torch.cat(made) if made else torch.empty(0)
+    reference = torch.cat(made) if made else torch.empty(0, 0, device=inputs[0].device)
     if wanted is None:
-        wanted = task.answers(reference)
+        wanted = task.answers(reference) if count else reference.reshape(0)
     elif not task.classes:
         wanted = wanted.to(reference.dtype).reshape(count, -1)
     return Examples(inputs, wanted, reference)
@@ -161,5 +165,3 @@ def _sample(data: Examples, count: int, random: torch.Generator) -> Examples:
         return data
     places = torch.randperm(len(data), generator=random)[:count]
     return data.taken(places.to(data.wanted.device))
-
-

@@ -74,7 +74,9 @@ def task_of(outputs: Any, wanted: Tensor, tolerance: float | None = None, wrong:
     """Read off a first look at the outputs and at what is wanted: whole numbers are classes."""
     found = first_tensor(outputs)
     if found is None or not found.is_floating_point() or found.dim() == 0:
-        raise UsageError("mending needs a model whose output is a tensor of floating-point numbers, one row per input")
+        raise UsageError(
+            "mending needs a model whose output is a tensor of floating-point numbers, one row per input"
+        )
     if wanted.is_floating_point():
         if tolerance is None and wrong is None:
             raise UsageError(
@@ -86,7 +88,9 @@ def task_of(outputs: Any, wanted: Tensor, tolerance: float | None = None, wrong:
     if found.dim() == 1 or (found.dim() == 2 and found.shape[1] == 1):
         _refuse_classes(wanted, 2)
         if bool(((found >= 0) & (found <= 1)).all()):
-            raise UsageError("the model seems to end in a sigmoid; give it without, so that it returns the score itself")
+            raise UsageError(
+                "the model seems to end in a sigmoid; give it without, so that it returns the score itself"
+            )
         return Task(BINARY, own_wrong=wrong)
     if found.dim() != 2:
         raise UsageError(f"outputs must be inputs × classes; their shape is {list(found.shape)}")

@@ -44,10 +44,14 @@ class Group:
             total = some.new_zeros(self.shape)
             for name, owners in self.owners.items():
                 if name in elements:
-                    total.index_add_(0, owners.expand(self.members[name]).reshape(-1), elements[name].reshape(-1))
+                    total.index_add_(
+                        0, owners.expand(self.members[name]).reshape(-1), elements[name].reshape(-1)
+                    )
             return total
         if self.shape == ():
-            return sum((elements[name].sum() for name in self.members if name in elements), some.new_zeros(()))
+            return sum(
+                (elements[name].sum() for name in self.members if name in elements), some.new_zeros(())
+            )
         (only,) = self.members
         return elements.get(only, some.new_zeros(self.shape))
 
@@ -100,7 +104,9 @@ def _gathered(parameters: Mapping[str, nn.Parameter], blocks: str | None, kind: 
     return [Group(name, (), members) for name, members in together.items()]
 
 
-def _neurons(model: nn.Module, parameters: Mapping[str, nn.Parameter], only_convolutions: bool) -> list[Group]:
+def _neurons(
+    model: nn.Module, parameters: Mapping[str, nn.Parameter], only_convolutions: bool
+) -> list[Group]:
     found = []
     for where, module in model.named_modules():
         if only_convolutions and not isinstance(module, _CONVOLUTIONS):

@@ -1,0 +1,1 @@
+"""Faulty classifiers for the study of mending."""

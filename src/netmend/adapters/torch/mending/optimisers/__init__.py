@@ -1,0 +1,1 @@
+"""What changes a slice: gradient descent, evolution, swarms."""
