@@ -196,9 +196,9 @@ def test_our_failure_never_reaches_the_program(
     module: str, after: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = train()
-    before = photograph()
 
     def check() -> None:
+        before = photograph()  # in the child: threads of other tests' libraries do not come along
         hits = break_module(module, after, monkeypatch)
         with netmend.watch():
             assert train() == expected
