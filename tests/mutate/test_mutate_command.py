@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from html.parser import HTMLParser
 from io import StringIO
@@ -307,3 +309,11 @@ def test_added_inputs_can_be_tested_with(tmp_path: Path) -> None:
     assert write_added(result, tmp_path / "more") == 2
     with np.load(tmp_path / "more.npz") as file:
         assert file["x"].tolist() == [[2.0, 3.0], [4.0, 5.0]] and file["y"].tolist() == [1, 2]
+
+
+def test_the_command_is_known_and_says_what_it_lacks(tmp_path: Path) -> None:
+    asked = [sys.executable, "-m", "netmend", "mutate"]
+    shown = subprocess.run([*asked, "--help"], capture_output=True, text=True, check=False)
+    assert shown.returncode == 0 and "--subset" in shown.stdout
+    bare = subprocess.run(asked, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert bare.returncode == 2 and "netmend mutate train.py" in bare.stderr

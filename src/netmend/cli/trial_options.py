@@ -41,4 +41,10 @@ ExecutorName = Annotated[str, typer.Option(metavar="local|ray", help="Where trai
 Address = Annotated[
     str | None, typer.Option(metavar="ADDRESS", help="Of the Ray cluster (default: start one here).")
 ]
+Directory = Annotated[
+    Path | None,
+    typer.Option(
+        "--directory", metavar="DIR", help="Where runs are kept (default: $NETMEND_DIR or ./.netmend)."
+    ),
+]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Show nothing but errors.")]
