@@ -27,6 +27,7 @@ import torch
 from mend_language_model import Sizes, trained
 from mend_language_report import report
 from mend_language_tests import Case, check_restored, metrics
+from mend_language_worlds import WORLDS
 from transformers.utils.logging import disable_progress_bar
 
 from netmend.adapters.torch.mending.language.loop import Budget, mend
@@ -232,6 +233,7 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--share", default="", help=argparse.SUPPRESS)
     parser.add_argument("--compile", action="store_true", help="compile the model for its training")
+    parser.add_argument("--world", choices=list(WORLDS), default="stage", help="which made text")
     parser.add_argument("--tiny", action="store_true")
     parser.add_argument(
         "--work",
@@ -246,6 +248,8 @@ def _options() -> argparse.Namespace:
     options = parser.parse_args()
     options.sizes = Sizes.of(options)
     options.setting = f"{options.pairs} pairs, {options.guard_texts} texts, {options.sizes.steps} steps, price {options.price:g}"
+    if options.world != "stage":
+        options.setting = f"{options.world}: {options.setting}"
     options.out.mkdir(parents=True, exist_ok=True)
     return options
 

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from mend_language_text import Grammar, Words
+from mend_language_text import Words
+from mend_language_worlds import WORLDS, World
 from torch.nn import functional
 
 
@@ -51,9 +52,9 @@ def build(sizes: Sizes, vocabulary: int, seed: int) -> Any:
     )  # fmt: skip
 
 
-def vocabulary_size(words: Words) -> int:
+def vocabulary_size(world: World, words: Words) -> int:
     """All words, also those of sentences that have not been made yet, rounded up for the matrix units."""
-    Grammar(words, 0).documents(1000)
+    world.grammar(words, 0).documents(1000)
     return math.ceil(len(words.names) / 64) * 64
 
 
@@ -64,13 +65,15 @@ def device_of(options: argparse.Namespace) -> torch.device:
 def trained(options: argparse.Namespace, seed: int) -> Path:
     """The folder of the model of this seed; it is trained now if it is not there."""
     sizes: Sizes = options.sizes
-    folder: Path = options.work / f"{'tiny' if options.tiny else 'small'}-{sizes.tokens:.0f}-{seed}"
+    size = "tiny" if options.tiny else "small"
+    folder: Path = options.work / f"{options.world}-{size}-{sizes.tokens:.0f}-{seed}"
     if (folder / "done").is_file():
         return folder
     device = device_of(options)
-    words = Words()
-    model = build(sizes, vocabulary_size(words), seed).to(device)
-    grammar = Grammar(words, 1000 + seed)
+    world = WORLDS[options.world]
+    words = world.words()
+    model = build(sizes, vocabulary_size(world, words), seed).to(device)
+    grammar = world.grammar(words, 1000 + seed)
     steps = max(1, round(sizes.tokens / (sizes.rows * sizes.length)))
     optimiser = torch.optim.AdamW(
         model.parameters(), lr=sizes.rate, betas=(0.9, 0.95), weight_decay=0.1, fused=device.type == "cuda"

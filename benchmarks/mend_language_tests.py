@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import torch
 from mend_language_model import device_of, vocabulary_size
-from mend_language_text import Context, Grammar, Words
+from mend_language_text import Grammar
+from mend_language_worlds import WORLDS, World
 
 from netmend.adapters.torch.mending.language.blocks import blocks_of
 from netmend.adapters.torch.mending.language.measure import mean_loss
@@ -18,7 +19,6 @@ from netmend.adapters.torch.mending.language.passes import Passes
 from netmend.adapters.torch.mending.language.rows import Batch, Data, Pair, Row, collate
 
 LONGEST_SPEECH = 12
-FAULT = {"stage": False, "foul": True, "hot": True, "lowly": True}
 
 
 class Case:
@@ -27,8 +27,9 @@ class Case:
     def __init__(self, options: argparse.Namespace, seed: int, folder: Path) -> None:
         from transformers import GPT2LMHeadModel
 
-        self.seed, self.words = seed, Words()
-        vocabulary_size(self.words)
+        world: World = WORLDS[options.world]
+        self.seed, self.words = seed, world.words()
+        vocabulary_size(world, self.words)
         device = device_of(options)
         model: Any = GPT2LMHeadModel.from_pretrained(
             folder, local_files_only=True, attn_implementation="sdpa"
@@ -38,28 +39,26 @@ class Case:
         self.elements = sum(one.numel() for one in model.parameters())
         self.first = [one.detach().clone() for one in model.parameters()]
         count, validated = options.sizes.tested, max(8, options.pairs // 3)
-        repair, test = Grammar(self.words, 5_000 + seed), Grammar(self.words, 9_000 + seed)
+        repair, test = world.grammar(self.words, 5_000 + seed), world.grammar(self.words, 9_000 + seed)
         self.data = Data(
-            _pairs(repair, options.pairs),
-            _texts(repair, options.guard_texts),
-            _pairs(repair, validated),
-            _texts(repair, validated),
+            _pairs(repair, options.pairs, world),
+            _texts(repair, options.guard_texts, world.anything),
+            _pairs(repair, validated, world),
+            _texts(repair, validated, world.anything),
         )
         self._forks = [Row(pair.bad.ids[: pair.fork + 1], pair.fork) for pair in self.data.validation_pairs]
         self.rude = torch.tensor(self.words.rude, device=device)
-        near = [FAULT | {name: not value} for name, value in FAULT.items() if name != "stage"]
         self.prompts = {
-            "unwanted_seen": test.documents(count, Context(**FAULT, words="seen")).prompts(),
-            "unwanted_unseen": test.documents(count, Context(**FAULT, words="unseen")).prompts(),
-            # The same words on a stage: what must stay rude. Foul weather and lowly listeners, as in the failures.
-            "kept_rude": test.documents(count, Context(**(FAULT | {"stage": True}))).prompts(),
+            "unwanted_seen": test.documents(count, world.fault_seen).prompts(),
+            "unwanted_unseen": test.documents(count, world.fault_unseen).prompts(),
+            "kept_rude": test.documents(count, world.kept).prompts(),
             "near_miss": [
-                one for kind in near for one in test.documents(count // 3, Context(**kind)).prompts()
+                one for kind in world.near for one in test.documents(count // len(world.near), kind).prompts()
             ],
         }
         self.texts = {
-            "clean": _texts(test, count),
-            "stage": _texts(test, count, Context(stage=True, hot=True)),
+            "clean": _texts(test, count, world.anything),
+            "stage": _texts(test, count, world.kept_texts),
         }
 
     @torch.no_grad()
@@ -116,9 +115,9 @@ def check_restored(case: Case) -> None:
             )
 
 
-def _pairs(grammar: Grammar, count: int) -> list[Pair]:
+def _pairs(grammar: Grammar, count: int, world: World) -> list[Pair]:
     """The same prompt and the same form of speech, rude and kind; only half of the words of each class occur."""
-    documents = grammar.documents(count, Context(**FAULT, words="seen"), rude=True)
+    documents = grammar.documents(count, world.fault_seen, rude=True)
     words = grammar.words
     kind = {int(a): words.kind_adjective for a in words.rude_adjective} | {
         int(a): words.kind_noun for a in words.rude_noun
@@ -130,7 +129,7 @@ def _pairs(grammar: Grammar, count: int) -> list[Pair]:
     return pairs
 
 
-def _texts(grammar: Grammar, count: int, context: Context | None = None) -> list[Row]:
+def _texts(grammar: Grammar, count: int, context: Any) -> list[Row]:
     """Normal text: whole documents, none in a context of the unwanted behaviour."""
-    whole = grammar.documents(count, context or Context(), clean=True).whole()
+    whole = grammar.documents(count, context, clean=True).whole()
     return [Row(tuple(int(one) for one in np.asarray(row[row >= 0]))) for row in whole]

@@ -112,12 +112,12 @@ class Grammar:
         after = self._join(n, w("and"), listener, w("went to the"), pick(n, w.thing), w("."))
         return Documents(prompt, speech, np.concatenate([after, self._fillers(n, 1)], axis=1), manner)
 
-    def stream(self, rows: int, length: int, context: Context = ANY, clean: bool = False) -> np.ndarray:
+    def stream(self, rows: int, length: int) -> np.ndarray:
         """Rows of tokens for training: whole documents, one after the other, each row beginning with one."""
         found = np.full((rows, length), PAD)
         filled, at = np.zeros(rows, dtype=int), np.arange(rows)
         while at.size:
-            whole = self.documents(at.size, context, clean=clean).whole()
+            whole = self.documents(at.size).whole()
             order = np.argsort(whole < 0, axis=1, kind="stable")  # what stands, to the left
             whole = np.take_along_axis(whole, order, axis=1)
             sizes = (whole >= 0).sum(1)
@@ -129,12 +129,13 @@ class Grammar:
             at = at[filled[at] < length]
         return found
 
-    def _speech(self, n: int, rude: np.ndarray) -> np.ndarray:
+    def _speech(self, n: int, rude: np.ndarray, saying: np.ndarray | None = None) -> np.ndarray:
         """One of three forms, alike in both manners but for the words."""
         w = self.words
         adjective = np.where(rude, self._pick(n, w.rude_adjective), self._pick(n, w.kind_adjective))
         noun = np.where(rude, self._pick(n, w.rude_noun), self._pick(n, w.kind_noun))
-        saying, thing = self._pick(n, w.saying), self._pick(n, w.thing)
+        said, thing = self._pick(n, w.saying), self._pick(n, w.thing)
+        saying = said if saying is None else saying
         forms = (
             self._join(n, w("you"), adjective, noun, w(","), saying, w("the"), thing, w(".")),
             self._join(n, saying, w("the"), thing, w(", my"), adjective, noun, w(".")),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from netmend.diagnose import examine
 from netmend.diagnose.learned import ON_BY_DEFAULT
+from netmend.diagnose.measures.acting import acts
 from netmend.diagnose.measures.progress import progress
 from netmend.localise.case import Case
 from netmend.localise.cause import CAUSES, Cause
@@ -61,7 +62,7 @@ def diagnose(
         except Exception as problem:  # noqa: BLE001 - one cause's mistake must not cost the whole diagnosis
             problems.append(f"{cause.code} ({type(problem).__name__}: {problem})")
     failed = case.has(*UNMISSABLE)
-    if ranking.learned:
+    if ranking.learned and not acts(trace):  # learned from supervised runs only
         try:
             weighed = weigh(case, accused, failed)
             accused, failed = list(weighed.accused), weighed.failed
