@@ -1,18 +1,20 @@
-"""Mending of faulty classifiers: all methods on digits, three kinds of faults, two networks, many seeds.
+"""Mending of faulty classifiers: all methods, three sets of images, three kinds of faults, two networks, many seeds.
 
-    python benchmarks/mend_classifiers.py [--seeds 10] [--first 0] [--methods a,b] [--json benchmarks/results/mend-classifiers.json]
+    python benchmarks/mend_classifiers.py [--seeds 10] [--first 0] [--images digits,mnist] [--methods a,b] [--json FILE]
     python benchmarks/mend_classifiers.py --table      # only print what is there
 
-Each seed splits the digits anew (900 training, 450 the user's, 447 unseen) and trains a faulty network; the user's wrong and right
-answers are what every method is given, with the same steps. Repair and breakage are counted on the unseen part. Faults: 85 % of the 3s
-taught as 5; a backdoor (a bright corner means 0, in 10 % of the training inputs; a quarter of the user's inputs show it); 4 and 9 taught
-by a coin. Settings of `sparse_mixing` were chosen on seeds from 1000 on; nothing was tuned per fault or network.
+Each seed splits the images anew (digits: 900 training, 450 the user's, 447 unseen; MNIST and Fashion-MNIST: 4,000, 1,000 and 2,000,
+where `netmend bench setup` has put them) and trains a faulty network; the user's wrong and right answers are what every method is
+given, with the same steps. Repair and breakage are counted on the unseen part. Faults: 85 % of class 3 taught as 5; a backdoor (a
+bright corner means 0, in 10 % of the training inputs; a quarter of the user's inputs show it); 4 and 9 taught by a coin. Settings of
+`sparse_mixing` were chosen on digits, on seeds from 1000 on; nothing was tuned per fault, network or set of images.
 Results are kept after every problem and never computed twice; --fresh forgets them.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import math
 import time
@@ -22,7 +24,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from mend_problems.classifiers import FAULTS, NETWORKS, TARGET, TRAIN, USER, Problem, problem
+from mend_problems.classifiers import FAULTS, IMAGES, NETWORKS, TARGET, Problem, at_hand, problem
 from scipy import stats
 
 from netmend.adapters.torch.mending.loop import Attempt, mend
@@ -37,7 +39,7 @@ RESULT = Path(__file__).parent / "results" / "mend-classifiers.json"
 BUDGET = Budget(steps=400, failing_batch=32, guard_batch=128)
 COLUMNS = ("repaired", "broken", "accuracy", "attack", "share", "seconds", "seen_repaired", "seen_broken")
 UNREPAIRED = "no repair"
-BARS = {"repaired": 0.80, "broken": 0.015, "share": 0.20, "attack": 0.02, "accuracy_loss": 0.01}
+BARS = {"repaired": 0.80, "broken": 0.015, "share": 0.20, "attack": 0.02, "points_lost": 1.0}
 
 
 def main() -> None:
@@ -47,6 +49,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--methods", default=",".join(METHODS))
+    parser.add_argument("--images", default=",".join(at_hand()))
     parser.add_argument("--faults", default=",".join(FAULTS))
     parser.add_argument("--networks", default=",".join(NETWORKS))
     parser.add_argument("--json", type=Path, default=RESULT)
@@ -66,9 +69,10 @@ def main() -> None:
     if not given.table:
         names = [UNREPAIRED, *given.methods.split(",")]
         for seed in range(given.first, given.first + given.seeds):
-            for fault in given.faults.split(","):
-                for network in given.networks.split(","):
-                    measure(kept, fault, network, seed, names, given.json)
+            for which in given.images.split(","):
+                for fault in given.faults.split(","):
+                    for network in given.networks.split(","):
+                        measure(kept, (which, fault, network), seed, names, given.json)
     kept["summary"] = summary(kept["runs"])
     if not given.table:
         write(given.json, kept)
@@ -76,25 +80,28 @@ def main() -> None:
 
 
 def settings() -> dict[str, Any]:
-    return {"budget": asdict(BUDGET), "digits": [TRAIN, USER], "ours": repr(METHODS[OURS])}
+    sets = {name: asdict(kind) for name, kind in IMAGES.items()}
+    return {"budget": asdict(BUDGET), "images": sets, "ours": repr(METHODS[OURS])}
 
 
-def measure(kept: dict[str, Any], fault: str, network: str, seed: int, names: list[str], path: Path) -> None:
+def measure(
+    kept: dict[str, Any], which: tuple[str, str, str], seed: int, names: list[str], path: Path
+) -> None:
     """All methods that are missing, on one faulty model."""
-    row = kept["runs"].setdefault(f"{fault} {network} {seed}", {})
-    missing = [name for name in names if name not in row]
+    name, fault, network = which
+    row = kept["runs"].setdefault(f"{name} {fault} {network} {seed}", {})
+    missing = [one for one in names if one not in row]
     if not missing:
         return
     started = time.process_time()
-    faulty = problem(fault, network, seed)
+    faulty = problem(fault, network, seed, name)
     spec = spec_of(faulty.model, faulty.failing, faulty.guard)
-    for name in missing:
-        attempt = None if name == UNREPAIRED else mend(faulty.model, spec, method(name), BUDGET, seed)
-        row[name] = {key: round(value, 6) for key, value in judged(faulty, spec, attempt, fault).items()}
+    for one in missing:
+        attempt = None if one == UNREPAIRED else mend(faulty.model, spec, method(one), BUDGET, seed)
+        row[one] = {key: round(value, 6) for key, value in judged(faulty, spec, attempt, fault).items()}
     write(path, kept)
-    print(
-        f"{fault} {network} {seed}: {len(missing)} methods, {time.process_time() - started:.1f} s", flush=True
-    )
+    spent = time.process_time() - started
+    print(f"{name} {fault} {network} {seed}: {len(missing)} methods, {spent:.1f} s", flush=True)
 
 
 def judged(faulty: Problem, spec: Spec, attempt: Attempt | None, fault: str) -> dict[str, float]:
@@ -121,25 +128,27 @@ def judged(faulty: Problem, spec: Spec, attempt: Attempt | None, fault: str) -> 
 def summary(runs: dict[str, Any]) -> list[dict[str, Any]]:
     """Mean and half the width of the 95 % interval (Student) over seeds; p of the paired difference to the baseline (Wilcoxon)."""
     table = []
-    for fault in FAULTS:
-        for network in NETWORKS:
-            rows = [row for key, row in runs.items() if key.startswith(f"{fault} {network} ")]
-            names = list(dict.fromkeys(name for row in rows for name in row))
-            for name in names:
-                held = [row for row in rows if name in row]
-                line: dict[str, Any] = {
-                    "fault": fault,
-                    "network": network,
-                    "method": name,
-                    "seeds": len(held),
-                }
-                for column in COLUMNS:
-                    values = [row[name][column] for row in held if column in row[name]]
-                    if values:
-                        line[column], line[f"{column}_interval"] = interval(values)
-                for column in ("repaired", "broken"):
-                    line[f"{column}_p"] = paired(held, name, column)
-                table.append(line)
+    for which in itertools.product(IMAGES, FAULTS, NETWORKS):
+        rows = [row for key, row in runs.items() if key.startswith(f"{' '.join(which)} ")]
+        for name in dict.fromkeys(name for row in rows for name in row):
+            held = [row for row in rows if name in row]
+            line: dict[str, Any] = dict(zip(("images", "fault", "network"), which, strict=True))
+            line |= {"method": name, "seeds": len(held)}
+            for column in COLUMNS:
+                values = [row[name][column] for row in held if column in row[name]]
+                if values:
+                    line[column], line[f"{column}_interval"] = interval(values)
+            # In points, seed by seed against the model as it was.
+            lost = [
+                100 * (row[UNREPAIRED]["accuracy"] - row[name]["accuracy"])
+                for row in held
+                if UNREPAIRED in row
+            ]
+            if lost:
+                line["points_lost"], line["points_lost_interval"] = interval(lost)
+            for column in ("repaired", "broken"):
+                line[f"{column}_p"] = paired(held, name, column)
+            table.append(line)
     return table
 
 
@@ -161,43 +170,36 @@ def paired(rows: list[Any], name: str, column: str) -> float | None:
 def print_table(table: list[dict[str, Any]]) -> None:
     last = None
     for line in table:
-        where = f"{line['fault']}, {line['network']}, {line['seeds']} seeds"
-        if where.split(", ")[:2] != (last or "").split(", ")[:2]:
-            print(
-                f"\n{where}\n{'':20} repaired        broken          accuracy        attack          share  seconds  p(broken)"
-            )
+        where = f"{line['images']}, {line['fault']}, {line['network']}"
+        if where != last:
+            heads = "".join(f"{head:16}" for head in ("repaired", "broken", "points lost", "attack"))
+            print(f"\n{where}, {line['seeds']} seeds\n{'':21}{heads}share   seconds p(broken)")
             last = where
-        cells = [f"{line['method']:20}"]
-        for column in ("repaired", "broken", "accuracy", "attack"):
+        cells = [f"{line['method']:18}"]
+        for column in ("repaired", "broken", "points_lost", "attack"):
             cells.append(with_interval(line, column))
         cells += [f"{line[key]:5.3f}" if key in line else "     " for key in ("share", "seconds")]
         cells.append("" if line["broken_p"] is None else f"{line['broken_p']:.3f}")
         print("   ".join(cells).rstrip())
     for line in table:
         if line["method"] == OURS:
-            print(f"{line['fault']:12} {line['network']:5} {OURS}: {', '.join(met(line, table))}")
+            print(f"{line['images']:8} {line['fault']:12} {line['network']:5} {OURS}: {', '.join(met(line))}")
 
 
 def with_interval(line: dict[str, Any], column: str) -> str:
     half = line.get(f"{column}_interval")
-    text = f"{line[column]:.3f}" if column in line else ""
-    return f"{text if half is None else f'{text} ± {half:.3f}':13}"
+    places = 2 if column == "points_lost" else 3
+    text = f"{line[column]:.{places}f}" if column in line else ""
+    return f"{text if half is None else f'{text} ± {half:.{places}f}':13}"
 
 
-def met(line: dict[str, Any], table: list[dict[str, Any]]) -> list[str]:
-    """Which bars are met, by the means."""
+def met(line: dict[str, Any]) -> list[str]:
+    """Which bars are met, by the means; the attack and the points lost count for the backdoor only."""
     checks = {
         name: line[name] >= bar if name == "repaired" else line[name] <= bar
         for name, bar in BARS.items()
-        if name in line
+        if name in line and (name != "points_lost" or line["fault"] == "backdoor")
     }
-    if line["fault"] == "backdoor":
-        before = next(
-            one
-            for one in table
-            if (one["fault"], one["network"], one["method"]) == (line["fault"], line["network"], UNREPAIRED)
-        )
-        checks["accuracy_loss"] = before["accuracy"] - line["accuracy"] < BARS["accuracy_loss"]
     return [f"{name} {'met' if good else 'missed'}" for name, good in checks.items()]
 
 

@@ -86,18 +86,20 @@ def _classifiers() -> list[dict[str, Any]]:
     kept = _read("mend-classifiers.json")
     if kept is None:
         return []
-    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    groups: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     for line in kept["summary"]:
-        groups.setdefault((line["fault"], line["network"]), []).append(line)
+        groups.setdefault((line["images"], line["fault"], line["network"]), []).append(line)
     found = []
-    for (fault, network), lines in groups.items():
+    for (images, fault, network), lines in groups.items():
         before = next(one for one in lines if one["method"] == "no repair")
         rows = [
             [f"`{one['method']}`" if one is not before else "no repair", *(_plus(one, name) for name in ("repaired", "broken")),
-             f"{100 * (one['accuracy'] - before['accuracy']):+.1f}", _plus(one, "attack"), _decimal(one.get("share")), _decimal(one.get("seconds"), 1)]
+             _points(one), _plus(one, "attack"), _decimal(one.get("share")), _decimal(one.get("seconds"), 1)]
             for one in sorted(lines, key=lambda one: one["broken"] - one["repaired"])
         ]  # fmt: skip
-        found.append({"fault": fault, "network": network, "seeds": before["seeds"], "rows": rows})
+        found.append(
+            {"images": images, "fault": fault, "network": network, "seeds": before["seeds"], "rows": rows}
+        )
     return found
 
 
@@ -106,6 +108,15 @@ def _plus(line: dict[str, Any], name: str) -> str:
         return ""
     half = line.get(f"{name}_interval")
     return f"{line[name]:.3f}" + ("" if half is None else f" ± {half:.3f}")
+
+
+def _points(line: dict[str, Any]) -> str:
+    """Change of accuracy on clean inputs in points, paired by seed."""
+    lost = line.get("points_lost")
+    if lost is None:
+        return ""
+    half = line.get("points_lost_interval")
+    return f"{-lost:+.2f}" + ("" if half is None else f" ± {half:.2f}")
 
 
 def _decimal(value: float | None, digits: int = 2) -> str:

@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from netmend.api import Report, Watch, adequacy, check, diagnose, load, mutate, neutral, repair, watch
+    from netmend.api import Report, Watch, adequacy, check, diagnose, load, locate, mend, mutate, neutral, repair, watch
     from netmend.errors import NetmendError
     from netmend.lint.outcome import Outcome
     from netmend.vocabulary import Diagnosis, Fault, Finding, Trace
@@ -29,6 +29,8 @@ __all__ = [
     "check",
     "diagnose",
     "load",
+    "locate",
+    "mend",
     "mutate",
     "neutral",
     "repair",
@@ -48,6 +50,8 @@ _PLACES = {
     "Trace": "netmend.vocabulary",
     "Watch": "netmend.api",
     "load": "netmend.api",
+    "locate": "netmend.api",
+    "mend": "netmend.api",
     "mutate": "netmend.api",
     "neutral": "netmend.api",
     "repair": "netmend.api",

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from netmend.adequacy.result import Adequacy
     from netmend.lint.outcome import Outcome
+    from netmend.locate.located import Located
+    from netmend.mend.result import Mended
     from netmend.mutate.result import MutationResult
     from netmend.neutral.neutrality import Neutrality
     from netmend.observe.session import Watching
@@ -394,3 +396,71 @@ def load(run: str | Path = "last", root: Path | None = None, rank: int = 0) -> T
     from netmend.store import find_run, read_trace, runs_root
 
     return read_trace(find_run(root or runs_root(), str(run)), rank)
+
+
+def locate(
+    report: str,
+    repo: str | Path = ".",
+    rev: str | None = None,
+    *,
+    top: int = 10,
+    opened: float | None = None,
+    tests: bool = False,
+    run: str | Path | None = None,
+    cache: bool = True,
+    directory: str | Path | None = None,
+) -> Located:
+    """Which files and functions of a repository a bug report (its text, or a stack trace) is about, with the reasons.
+
+    The same as `netmend locate --report FILE`. `opened` (seconds since the epoch): later commits are not looked at; `run`: a
+    recorded run that shows the bug. The result prints itself and has `files`, `answer` and `json()`.
+    """
+    from netmend.locate.ask import ask
+
+    judged = None if run is None else diagnose(run, directory=directory)
+    return ask(
+        report,
+        Path(repo),
+        rev,
+        top=top,
+        opened=opened,
+        tests=tests,
+        run=None if judged is None else (judged.trace, judged.diagnosis),
+        cache=cache,
+        directory=None if directory is None else Path(directory),
+    )
+
+
+def mend(
+    model: Any = None,
+    failing: Any = None,
+    guard: Any = None,
+    validation: Any = None,
+    *,
+    method: str | Sequence[str] = "auto",
+    steps: int = 400,
+    rates: Sequence[float] = (2e-3, 2e-4),
+    seed: int = 0,
+    bound: float = 0.01,
+    tolerance: float | None = None,
+    wrong: Callable[[Any, Any], Any] | None = None,
+    directory: str | Path | None = None,
+) -> Mended:
+    """Find a patch of weights that repairs what fails in a trained PyTorch module and keeps the rest; the module stays as it is.
+
+    `failing` and `validation` are (inputs, wanted), `guard` is inputs or (inputs, labels). The same as `netmend mend`. The result
+    prints itself, has `patch` (None: nothing is recommended), `apply(model)`, `revert(model)`, `save(file)`, `tried`, `json()`.
+    """
+    from netmend.mend.options import MendOptions, parse_methods
+    from netmend.mend.session import mend as run_mend
+
+    options = MendOptions(
+        methods=parse_methods(method if isinstance(method, str) else ",".join(method)),
+        steps=steps,
+        rates=tuple(rates),
+        seed=seed,
+        bound=bound,
+        tolerance=tolerance,
+        directory=None if directory is None else Path(directory),
+    )
+    return run_mend(model, failing, guard, validation, options, wrong=wrong)

@@ -83,9 +83,9 @@ def separate_module(arguments: list[str]) -> list[str]:
 
 def _words(problem: Any, usage: bool) -> str:
     context = getattr(problem, "ctx", None)
-    command = f" {context.info_name}" if context is not None and context.parent is not None else ""
+    command = context.command_path if context is not None else "netmend"
     message: str = problem.format_message()
-    return f"{message} Try: netmend{command} --help" if usage else message
+    return f"{message} Try: {command} --help" if usage else message
 
 
 def _fail(message: str) -> NoReturn:

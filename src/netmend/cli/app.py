@@ -10,6 +10,8 @@ import typer
 
 from netmend.cli.adequacy_options import adequacy
 from netmend.cli.bench import app as bench
+from netmend.cli.env import env
+from netmend.cli.locate import locate
 from netmend.cli.mend import app as mend
 from netmend.cli.mutate_options import mutate
 from netmend.cli.trial_options import (
@@ -41,6 +43,8 @@ app = typer.Typer(
 app.add_typer(bench, name="bench")
 app.add_typer(mend, name="mend")
 app.command()(adequacy)
+app.command()(locate)
+app.command()(env)
 
 
 @app.callback(invoke_without_command=True)

@@ -95,6 +95,38 @@ def silent(
 
 
 @app.command()
+def locate(
+    reports: Annotated[
+        Path, typer.Option("--reports", metavar="FILE", help="Denchmark's reports, JSON lines (.gz too).")
+    ],
+    histories: Annotated[
+        Path, typer.Option("--histories", metavar="DIR", help="Folder with clones of the projects: owner+name, owner/name.")
+    ],
+    protocol: Annotated[
+        str, typer.Option(metavar="src|all", help="src: tests are neither searched nor counted; all: they are both.")
+    ] = "src",
+    at: Annotated[
+        str, typer.Option(metavar="open|fix-parent", help="The code as it was when the report was opened, or just before the fix.")
+    ] = "open",
+    labels: Annotated[
+        Path | None, typer.Option("--labels", metavar="FILE", help="Types and causes of reports: id,type,extrinsic.")
+    ] = None,
+    learn: Annotated[
+        bool, typer.Option("--learn/--no-learn", help="Also rank by what is learned from the other projects.")
+    ] = True,
+    only: Only = "",
+    jobs: Annotated[int | None, typer.Option("-j", "--jobs", min=1, help="Projects at once (default: one per core).")] = None,
+    json: Json = None,
+    work: Work = WORK,
+    quiet: Quiet = False,
+) -> int:
+    """Bug reports of deep-learning projects: are the files found that the fix changed? Beside BM25, BugLocator, BLUiR, BLIA, DNNLOC."""
+    from netmend.cli.bench_locate import bench_locate
+
+    return bench_locate(reports, histories, protocol, at, labels, only, learn, jobs, json, work, quiet)
+
+
+@app.command()
 def repair(
     budgets: Annotated[
         str, typer.Option(metavar="10,20,50", help="Trainings that a search may cost.")

@@ -36,6 +36,12 @@ BENCHMARKS = (
         "data: netmend bench setup",
         "hours; half an hour with --seeds 1 --budgets 20",
     ),
+    (
+        "locate",
+        "bug reports of 43 deep-learning projects (Denchmark): are the fixed files ranked first? Five re-implemented techniques beside it",
+        "the reports and clones of the projects, which you name",
+        "half an hour with --jobs 2",
+    ),
 )
 
 

@@ -1,4 +1,4 @@
-"""`netmend mend`: patches of weights, put in, taken out and looked at."""
+"""`netmend mend`: patches of weights, found, put in, taken out and looked at."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from netmend.cli.mend_group import DEFAULT, MendGroup
+from netmend.cli.mend_options import find
 from netmend.cli.trial_options import Quiet, ResultFile
 from netmend.errors import UsageError
 
@@ -15,10 +17,11 @@ if TYPE_CHECKING:
     from netmend.mend.fit import State
 
 app = typer.Typer(
-    help="Mend a trained model: sparse patches of its weights, which can be taken out again.",
-    no_args_is_help=True,
+    cls=MendGroup,
+    help="Mend a trained model: netmend mend MODEL … finds a sparse patch of its weights, which can be taken out again.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command(DEFAULT)(find)
 
 PatchFile = Annotated[Path, typer.Argument(metavar="PATCH", help="A patch file (safetensors).")]
 Model = Annotated[

@@ -40,7 +40,7 @@ def empty_model(folder: Path) -> Any:
     """The model without memory for its weights: enough to count them."""
     import torch
 
-    _refuse_unsafe(folder)
+    _refuse_unsafe(folder, weights=False)
     library = _transformers()
     config = _loaded(library.AutoConfig, folder, {})
     with torch.device("meta"):
@@ -55,7 +55,7 @@ def _loaded(kind: Any, folder: Path, options: dict[str, Any]) -> Any:
         raise UsageError(f"the {kind.__name__} in {folder} cannot be loaded: {told}") from None
 
 
-def _refuse_unsafe(folder: Path) -> None:
+def _refuse_unsafe(folder: Path, weights: bool = True) -> None:
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}; give one with config.json and .safetensors files")
     config = folder / "config.json"
@@ -69,7 +69,7 @@ def _refuse_unsafe(folder: Path) -> None:
         raise UsageError(
             f"the model in {folder} brings code of its own, which is not run; use a class of transformers"
         )
-    if not any(folder.glob("*.safetensors")):
+    if weights and not any(folder.glob("*.safetensors")):
         others = sorted(one.name for one in folder.glob("*.bin"))[:3]
         told = f" ({', '.join(others)} could run code when read)" if others else ""
         raise UsageError(

@@ -1,0 +1,50 @@
+"""`netmend env`: what this machine and this Python are, and what of it is known not to work."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def env(
+    path: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--path", metavar="DIR|FILE", help="Data to look at: there, readable, not empty (repeatable)."
+        ),
+    ] = None,
+    project: Annotated[
+        Path,
+        typer.Option("--project", metavar="DIR", help="The folder whose requirement files are compared."),
+    ] = Path(),
+    json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+) -> int:
+    """Show versions, devices and limits of this machine, and which of them are known not to work together.
+
+    Nothing heavy is imported. Exit code 0: nothing known to fail; 1: something does not work together.
+    """
+    return show_environment(project, tuple(path or ()), json)
+
+
+def show_environment(project: Path, paths: tuple[Path, ...], json: bool) -> int:
+    from netmend.environment.check import check
+    from netmend.errors import UsageError
+
+    if not project.is_dir():
+        raise UsageError(
+            f"--project {project} is not a folder. Name the folder that holds requirements.txt or pyproject.toml."
+        )
+    checked = check(project, paths)
+    if json:
+        from netmend.report.environment_as_json import environment_json
+
+        sys.stdout.write(environment_json(checked))
+    else:
+        from netmend.report.environment_text import environment_text
+        from netmend.report.terminal import console
+
+        console(sys.stdout).print(environment_text(checked))
+    return int(checked.bad)

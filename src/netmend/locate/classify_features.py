@@ -1,0 +1,169 @@
+"""A bug report as named numbers: its words, weighted by where they stand, and rules about its form.
+
+The words are split and cut here, not by words.py: the shipped weights belong to exactly this reading.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+
+from netmend.locate.bug_report import BugReport
+from netmend.locate.extrinsic_evidence import PRIORS, evidence_in, package_of, plain_name
+
+TITLE_WEIGHT, PROSE_WEIGHT, MESSAGE_WEIGHT, CODE_WEIGHT = 3.0, 1.0, 1.5, 0.25
+_IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9]*")
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_ENDINGS = (
+    "ization",
+    "isation",
+    "ations",
+    "ation",
+    "ingly",
+    "ings",
+    "ing",
+    "edly",
+    "ied",
+    "ies",
+    "ed",
+    "es",
+    "ly",
+    "s",
+)
+_STOPPED = """
+    a an and are as at be been but by can could did do does for from get got had has have i if in into is it its me my no
+    not of on or our so such than that the their them then there these they this those to was we were what when where
+    which while who why will with would you your please thanks thank hi hello also just like here how all any e g am use
+    using used try bug describe
+"""
+_STOP = frozenset(_STOPPED.split())
+# words that mark a type (parts of identifiers too); how many of them stand where is a feature beside the single words
+MARKS = {
+    "GPU": """gpu gpus cuda cudnn nccl ddp dp device devices multigpu distributed vram nvidia tpu xla cublas dataparallel parallel
+        amp fp16 half allreduce rank world nccl gloo horovod cpu""",
+    "Training": """loss losses metric metrics optimizer optimiser optim scheduler lr rate epoch epochs callback callbacks checkpoint
+        checkpoints train training trainer early stopping dataloader loader augmentation gradient gradients grad backward autograd validation
+        reward replay buffer collector policy agent env rollout episode accuracy auc precision recall bleu rouge map batch batches sampler sampling
+        transform transforms dataset datasets preprocessing vocab vocabulary tokenizer tokenize masking elbo svi mcmc nuts hmc guide inference posterior
+        handler handlers engine resume finetune search tuner trial trials hyperparameter hyperopt tune objective criterion regularization adam sgd
+        momentum decay warmup evaluate evaluation eval score crop flip resize normalize""",
+    "Model": """layer layers model models architecture embedding embeddings embedder attention head heads lstm gru rnn cnn conv convolution
+        weights weight initializer initialization init pretrained decoder encoder backbone kernel kernels module modules normalization norm
+        batchnorm dropout transformer bert gpt resnet densenet unet yolo ssd rpn bias parameter parameters sequential submodule block state
+        savedmodel generator discriminator autoregressive flow prior likelihood gp mean net network nets networks activation relu pooling""",
+    "Tensor": """shape shapes size sizes dimension dimensions dim dims dtype float int long double float32 float64 int64 int32 tensor tensors
+        broadcast broadcasting index indices mismatch axis reshape nan nans inf numeric numerical precision array arrays ndarray expected stack concat
+        gather scatter slice slicing dimensional scalar empty negative zero overflow channels channel image images""",
+    "API": """deprecated deprecation deprecationwarning deprecate version versions api unexpected keyword argument attribute removed compatible
+        compatibility upgrade renamed signature futurewarning warning support supported latest import importing""",
+    "NonDL": """doc docs documentation docstring readme typo cli command commandline install installation docker path paths file files filename
+        folder directory server ui dashboard config configuration yaml json logging log logs logger download url windows pip setup test tests ci
+        link page permission unicode encoding cluster node autoscaler worker actor pickle pickling serialize tutorial notebook example examples
+        print progress bar exception message wandb tensorboard comet mlflow s3 database sql document argparse flag option string""",
+}  # fmt: skip
+_MARKED: dict[str, tuple[str, ...]] = {}
+for _kind, _line in MARKS.items():
+    for _word in _line.split():
+        _MARKED[_word] = (*_MARKED.get(_word, ()), _kind)
+SHAPES = re.compile(
+    r"\(\d+(?:, ?\d+)+\)|\[\d+(?:, ?\d+)+\]|\d+ ?x ?\d+|dtype|torch\.(?:float|int|Long|Short)\w*|\b(?:Float|Long|Double|Int|Half)Tensor\b"
+)
+
+
+def stem(word: str) -> str:
+    """A word without its ending, if enough stays."""
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 4:
+            return word[: -len(ending)]
+    return word
+
+
+def pieces(text: str) -> Iterable[str]:
+    """Identifiers split by case and underscore, lower case, cut to stems."""
+    for name in _IDENTIFIER.findall(text):
+        for part in _PART.findall(name):
+            low = part.lower()
+            if len(low) > 1 and low not in _STOP and not low.isdigit():
+                yield stem(low)
+
+
+def word_weights(report: BugReport) -> dict[str, float]:
+    """Each word with the logarithm of its weighted count."""
+    messages = "\n".join(f"{failure.kind} {failure.message}" for failure in report.failures)
+    parts = (
+        (report.title, TITLE_WEIGHT),
+        (report.prose[:6_000], PROSE_WEIGHT),
+        (messages[:2_000], MESSAGE_WEIGHT),
+        ("\n".join(report.code)[:4_000], CODE_WEIGHT),
+    )
+    bag: dict[str, float] = {}
+    for text, weight in parts:
+        for word in pieces(text):
+            bag[word] = bag.get(word, 0.0) + weight
+    return {word: math.log1p(count) for word, count in bag.items()}
+
+
+def _marks(name: str, text: str, found: dict[str, float]) -> None:
+    """Count the marks of each type in a text, each word once."""
+    words = {
+        part.lower()
+        for identifier in _IDENTIFIER.findall(text)
+        for part in (identifier, *_PART.findall(identifier))
+    }
+    for word in words:
+        for kind in _MARKED.get(word, ()):
+            key = f"{name}: {kind}"
+            found[key] = found.get(key, 0.0) + 1.0
+
+
+def rule_features(report: BugReport, own: Iterable[str] = ()) -> dict[str, float]:
+    """Features that are no single word: evidence of an outer cause, marks of types, kinds of failure, where traces end."""
+    own = tuple(own)
+    ours = {plain_name(name) for name in own}
+    counts: dict[str, float] = {}
+    messages = " ".join(failure.message for failure in report.failures)
+    _marks("title", report.title, counts)
+    _marks("text", report.prose[:3_000], counts)
+    _marks("message", messages[:600], counts)
+    frames = [frame for trace in report.traces[-2:] for frame in trace if _is_own(frame.path, ours)][-2:]
+    places = [f"{_tail(frame.path)} {frame.function or ''} {frame.code}" for frame in frames]
+    places += [_tail(path) for path in report.paths[:3]]
+    _marks("place", " ".join(places), counts)
+    found = {key: math.log1p(value) for key, value in counts.items()}
+    found.update(outer_features(report, own))
+    if report.code:
+        found["has code"] = 1.0
+    if SHAPES.search(f"{report.title} {messages}"):
+        found["shapes or types of numbers"] = 1.0
+    return found
+
+
+def outer_features(report: BugReport, own: Iterable[str] = ()) -> dict[str, float]:
+    """Features that speak of causes outside the project: evidence, kinds of failure, the package where a trace ends."""
+    own = tuple(own)
+    ours = {plain_name(name) for name in own}
+    evidence = evidence_in(report, own)
+    found = {f"evidence: {one.kind}": 1.0 for one in evidence}
+    if evidence:
+        found["evidence in all"] = sum(PRIORS[kind] for kind in {one.kind for one in evidence})
+    for failure in report.failures[-3:]:
+        found[f"failure: {failure.name}"] = 1.0
+    if report.traces:
+        package = package_of(report.traces[-1][-1].path)
+        foreign = package is not None and plain_name(package) not in ours
+        found["has trace"] = 1.0
+        found[f"ends in: {plain_name(package) if package and foreign else 'own'}"] = 1.0
+    else:
+        found["no trace"] = 1.0
+    return found
+
+
+def _is_own(path: str, ours: set[str]) -> bool:
+    package = package_of(path)
+    return package is None or plain_name(package) in ours
+
+
+def _tail(path: str) -> str:
+    """The last folders of a path: what stands before is the user's disk."""
+    return "/".join(re.split(r"[\\/]", path)[-3:])

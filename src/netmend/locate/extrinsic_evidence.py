@@ -1,0 +1,173 @@
+"""Evidence in a report that its cause lies outside the project: phrases, and where the stack trace ends."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from netmend.locate.bug_report import BugReport
+from netmend.locate.bug_report_versions import NAMES
+from netmend.locate.extrinsic_patterns import LIBRARIES, PATTERNS
+
+INSTALLED = re.compile(r"[\\/](?:site|dist)-packages[\\/](?P<package>[^\\/]+)")
+STANDARD = re.compile(
+    r"[\\/](?:lib[\\/]python\d[\d.]*|Python\d+[\\/]lib)[\\/](?!site-packages|dist-packages)", re.IGNORECASE
+)
+QUOTED_MODULE = re.compile(r"(?:module|named|from|import name '[^']+' from) ['\"](?P<name>[A-Za-z_]\w*)")
+# answers to the questions of a form say what is there, not what is wrong
+FORM_ANSWER = re.compile(
+    r"^[\s*#>-]*(?:OS|Platform|Operating system|Python|PyTorch|TensorFlow|CUDA|GPU|Driver|GCC|How you installed|How was|Build command|Framework|[\w -]{2,30} version|Version)\b[^.?!]{0,80}?(?::|\?|\))",
+    re.IGNORECASE,
+)
+LINKED = "a link to another project"
+INNERMOST = "the stack trace ends in another package"
+THROUGH = "the stack trace passes through another package"
+MISSING = "a name is missing in another package"
+NO_TRACE_OF_OWN = "no frame of the project itself"
+INSIDE = "another package misses an attribute"
+TITLE_TAG = re.compile(r"^(?:\s*\[[^\]]*\])+")  # [tune], [Numpy]: parts of the project, not libraries
+PLAIN_WORDS = {
+    "python",
+    "python3",
+    "cuda",
+    "pickle",
+    "arrow",
+    "click",
+    "requests",
+    "comet",
+    "trains",
+    "catalyst",
+    "addons",
+}
+# classes that messages name without their library
+CLASSES = {
+    "Tensor": "torch",
+    "Parameter": "torch",
+    "EagerTensor": "tensorflow",
+    "KerasTensor": "keras",
+    "ndarray": "numpy",
+    "DataFrame": "pandas",
+    "Series": "pandas",
+}
+OF_CLASS = re.compile(r"'(?P<name>\w+)' object has no attribute")
+PRIORS = {
+    **{pattern.kind: pattern.prior for pattern in PATTERNS},
+    INNERMOST: 0.5,
+    THROUGH: 0.0,
+    MISSING: 1.8,
+    NO_TRACE_OF_OWN: 0.7,
+    INSIDE: 1.2,
+}
+ALL_KINDS = tuple(PRIORS)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One piece of evidence: its kind, the words of the report, and the library or thing it is about, if known."""
+
+    kind: str
+    quote: str
+    subject: str | None = None
+    look_at: str = "library"
+
+
+def plain_name(name: str) -> str:
+    """Names of projects, distributions and packages made comparable."""
+    name = re.sub(r"\.(?:pyx?|egg.*|dist-info)$|-\d.*$", "", name.lower())
+    return re.sub(r"[-_. ]|incubator|python-sdk", "", name)
+
+
+def package_of(path: str) -> str | None:
+    """The installed package that a frame lies in; "python" for the standard library; None for the user's own files."""
+    if found := INSTALLED.search(path):
+        return found["package"]
+    if STANDARD.search(path):
+        return "python"
+    return None
+
+
+def evidence_in(report: BugReport, own: Iterable[str] = ()) -> tuple[Evidence, ...]:
+    """All evidence in a report. `own` names the project's packages, so that they are not taken for libraries."""
+    ours = {plain_name(name) for name in own} - {""}
+    messages = "\n".join(f"{failure.kind}: {failure.message}" for failure in report.failures)
+    prose = "\n".join(line for line in report.prose.split("\n") if not FORM_ANSWER.match(line))
+    body = f"{report.title}\n{prose}\n{messages}"
+    found = [*_of_traces(report, ours), *_of_messages(report, ours)]
+    for pattern in PATTERNS:
+        text = TITLE_TAG.sub("", report.title) if pattern.title_only else body
+        for match in pattern.expression.finditer(text):
+            library = _library(match[0], ours)
+            if pattern.of_library and library is None:
+                continue  # it is the project itself that changed
+            if pattern.of_library and match[0].lower() in PLAIN_WORDS:
+                continue
+            if pattern.kind == LINKED and _is_own_link(match, ours):
+                continue
+            found.append(Evidence(pattern.kind, _around(text, match), library, pattern.look_at))
+            break
+    return tuple(found)
+
+
+def _is_own_link(match: re.Match[str], ours: set[str]) -> bool:
+    repository = match["repository"] or match["short"]
+    return bool({plain_name(part) for part in repository.split("/")} & ours)
+
+
+def _of_traces(report: BugReport, ours: set[str]) -> Sequence[Evidence]:
+    found: dict[str, Evidence] = {}
+    own_frames = foreign_frames = 0
+    for trace in report.traces:
+        packages = [package_of(frame.path) for frame in trace]
+        foreign = [name is not None and plain_name(name) not in ours for name in packages]
+        own_frames += sum(not one for one in foreign)
+        foreign_frames += sum(foreign)
+        last = trace[-1]
+        if foreign[-1] and packages[-1] != "python":
+            quote = f"{last.path}:{last.line} in {last.function}"
+            found[INNERMOST] = Evidence(INNERMOST, quote, packages[-1])
+        elif any(one and name != "python" for one, name in zip(foreign, packages, strict=True)):
+            number = max(n for n, one in enumerate(foreign) if one)
+            found[THROUGH] = Evidence(THROUGH, trace[number].path, packages[number])
+    if foreign_frames and not own_frames:
+        found[NO_TRACE_OF_OWN] = Evidence(NO_TRACE_OF_OWN, f"{foreign_frames} frames, all of other packages")
+    return tuple(found.values())
+
+
+def _of_messages(report: BugReport, ours: set[str]) -> Sequence[Evidence]:
+    last = report.traces[-1][-1] if report.traces else None
+    for failure in report.failures:
+        if failure.name not in ("AttributeError", "ImportError", "ModuleNotFoundError"):
+            continue
+        package = package_of(last.path) if last else None
+        if package and package != "python" and plain_name(package) not in ours:
+            return (Evidence(INSIDE, f"{failure.kind}: {failure.message}"[:160], package),)
+        if (named := OF_CLASS.search(failure.message)) and CLASSES.get(named["name"]):
+            if plain_name(CLASSES[named["name"]]) not in ours:
+                return (
+                    Evidence(MISSING, f"{failure.kind}: {failure.message}"[:160], CLASSES[named["name"]]),
+                )
+            continue
+        for match in QUOTED_MODULE.finditer(failure.message):
+            if plain_name(match["name"]) not in ours:
+                return (Evidence(MISSING, f"{failure.kind}: {failure.message}"[:160], match["name"]),)
+    return ()
+
+
+def _library(text: str, ours: set[str]) -> str | None:
+    """The library that a phrase names, if it is not the project itself."""
+    for word in re.findall(r"[A-Za-z][\w-]*", text):
+        name = NAMES.get(word.lower(), word.lower())
+        if word.lower() in LIBRARIES and not {plain_name(name), plain_name(word)} & ours:
+            return name
+    return None
+
+
+def _around(text: str, match: re.Match[str]) -> str:
+    start = text.rfind("\n", 0, match.start()) + 1
+    end = text.find("\n", match.end())
+    line = text[start : end if end >= 0 else len(text)].strip()
+    if len(line) > 140:
+        left = max(0, match.start() - start - 50)
+        line = ("…" if left else "") + line[left : left + 130].strip() + "…"
+    return line

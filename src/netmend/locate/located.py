@@ -1,0 +1,42 @@
+"""An answer with the report it answers: what `netmend.locate` gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from netmend.locate.answer import Answer, RankedFile
+from netmend.locate.bug_report import BugReport
+
+if TYPE_CHECKING:
+    from netmend.environment.result import Check
+
+
+@dataclass(frozen=True)
+class Located:
+    """Ranked files with their evidence. Prints itself; `json()` is the form for machines (docs/json.md)."""
+
+    report: BugReport
+    answer: Answer
+    name: str = ""  # of the repository
+    checks: tuple[Check, ...] = ()  # of the present machine, where the bug looks extrinsic
+
+    @property
+    def files(self) -> tuple[RankedFile, ...]:
+        """Files, likeliest first."""
+        return self.answer.files
+
+    def json(self) -> str:
+        from netmend.report.locate_as_json import locate_json
+
+        return locate_json(self)
+
+    def __str__(self) -> str:
+        from io import StringIO
+
+        from netmend.report.locate_text import locate_text
+        from netmend.report.terminal import console
+
+        stream = StringIO()
+        console(stream).print(locate_text(self))
+        return stream.getvalue().rstrip()

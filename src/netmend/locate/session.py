@@ -1,0 +1,138 @@
+"""One question: which files of a repository is this report about? Knows the order of things."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from netmend.errors import UsageError
+from netmend.locate.answer import Answer, RankedFile, RankedFunction
+from netmend.locate.bug_report import BugReport
+from netmend.locate.cache import FactsCache
+from netmend.locate.corpus import HISTORY, Corpus, Progress, build_corpus
+from netmend.locate.decoding import decode
+from netmend.locate.evidence import reasons_for
+from netmend.locate.features import features, measure
+from netmend.locate.functions import FileText, rank_functions
+from netmend.locate.fusion import Fusion, default_fusion
+from netmend.locate.paths import is_test, vendored_folder
+from netmend.locate.query import EarlierReport, Query, make_query
+from netmend.locate.repository import Repository, SourceFile
+from netmend.locate.saved_corpus import corpus_key, load_corpus, save_corpus
+
+
+def locate(
+    report: BugReport,
+    repository: Repository,
+    *,
+    top: int = 10,
+    opened: float | None = None,
+    tests: bool = False,
+    executed: Sequence[str] = (),
+    earlier: Sequence[EarlierReport] = (),
+    cache: FactsCache | None = None,
+    fusion: Fusion | None = None,
+    say: Progress | None = None,
+) -> Answer:
+    """The files that the report is about, likeliest first, with the evidence."""
+    started = time.perf_counter()
+    cache = cache or FactsCache(None)
+    files, notes = choose_files(repository, tests)
+    corpus = open_corpus(repository, files, cache, opened, say)
+    ready = time.perf_counter()
+    query = make_query(report, opened, earlier, executed)
+    measured = measure(query, corpus)
+    scores = (fusion or default_fusion()).rank(features(query, corpus, measured))
+    order = np.argsort(-scores, kind="stable")[:top]
+    functions = _functions(query, corpus, repository, cache, order.tolist())
+    ranked = tuple(
+        RankedFile(
+            path=corpus.paths[row],
+            score=float(scores[row]),
+            reasons=reasons_for(query, corpus, measured, row),
+            functions=functions.get(corpus.paths[row], ()),
+            blob=corpus.blobs[row],
+        )
+        for row in order.tolist()
+    )
+    ended = time.perf_counter()
+    return Answer(
+        files=ranked,
+        candidates=corpus.size,
+        notes=(*notes, *_content_notes(corpus), *repository.notes(), *filter(None, [cache.note])),
+        revision=repository.revision,
+        root=str(repository.root) if repository.root is not None else None,
+        seconds={"index": ready - started, "query": ended - ready},
+    )
+
+
+def choose_files(repository: Repository, tests: bool) -> tuple[tuple[SourceFile, ...], tuple[str, ...]]:
+    """The files to rank: neither tests, unless asked for, nor copies of foreign code, unless there is nothing else."""
+    everything = repository.files()
+    place = repository.root or repository.name
+    if not everything:
+        raise UsageError(
+            f"There is no Python file in {place}. Give the folder of a Python project: --repo FOLDER."
+        )
+    wanted = tuple(file for file in everything if tests or not is_test(file.path))
+    if not wanted:
+        raise UsageError(
+            f"There is no Python file in {place} besides {len(everything)} of tests. To rank those: --tests."
+        )
+    foreign = Counter(folder for file in wanted if (folder := vendored_folder(file.path)) is not None)
+    own = tuple(file for file in wanted if vendored_folder(file.path) is None)
+    if not own or not foreign:
+        return wanted, ()
+    named = ", ".join(f"{folder} ({count})" for folder, count in foreign.most_common(3))
+    more = f" and {len(foreign) - 3} more folders" if len(foreign) > 3 else ""
+    total = sum(foreign.values())
+    return own, (f"{total} file{'s' if total > 1 else ''} of vendored code left out: {named}{more}.",)
+
+
+def open_corpus(
+    repository: Repository,
+    files: Sequence[SourceFile],
+    cache: FactsCache,
+    before: float | None = None,
+    say: Progress | None = None,
+) -> Corpus:
+    """The corpus as it was saved, or built from facts, which are read only for contents never seen before."""
+    if cache.folder is None:
+        return build_corpus(repository, files, cache, before, say=say)
+    key = corpus_key(files, repository.head, before, HISTORY)
+    corpus = load_corpus(cache.folder, key)
+    if corpus is None:
+        corpus = build_corpus(repository, files, cache, before, say=say)
+        save_corpus(corpus, cache.folder, key)
+        cache.trim(corpus.blobs)
+    return corpus
+
+
+def _functions(
+    query: Query, corpus: Corpus, repository: Repository, cache: FactsCache, rows: Sequence[int]
+) -> dict[str, tuple[RankedFunction, ...]]:
+    contents = dict(repository.read({corpus.blobs[row] for row in rows}))
+    texts = [
+        FileText(corpus.paths[row], decode(contents[blob]).text, cache.details(blob).definitions)
+        for row in rows
+        if (blob := corpus.blobs[row]) in contents
+    ]
+    return rank_functions(query, texts)
+
+
+def _content_notes(corpus: Corpus) -> list[str]:
+    notes = []
+    cut = int(np.count_nonzero(corpus.cut))
+    odd = int(np.count_nonzero(~corpus.parsed & ~corpus.cut))
+    if cut:
+        notes.append(
+            f"{cut} file{'s are' if cut > 1 else ' is'} binary, generated or very large: read in part or not at all."
+        )
+    if odd:
+        notes.append(
+            f"{odd} file{'s' if odd > 1 else ''} did not parse as today's Python and were read by patterns."
+        )
+    return notes

@@ -1,0 +1,36 @@
+"""What a signal is: a number for each file that speaks for it, and the evidence behind that number."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from netmend.locate.answer import Reason
+from netmend.locate.corpus import Corpus
+from netmend.locate.postings import Floats
+from netmend.locate.query import Query
+
+
+class Signal(Protocol):
+    """Speaks for files from the report and the repository alone."""
+
+    @property
+    def name(self) -> str: ...
+
+    def scores(self, query: Query, corpus: Corpus) -> Floats:
+        """For each file, 0 where nothing speaks for it (priors may be negative)."""
+        ...
+
+    def reasons(self, query: Query, corpus: Corpus, row: int) -> list[Reason]:
+        """Why a file was given its score, in words; none where it was given none."""
+        ...
+
+
+class Spreading(Protocol):
+    """Speaks for files because of what a first ranking says about others."""
+
+    @property
+    def name(self) -> str: ...
+
+    def scores(self, query: Query, corpus: Corpus, first: Floats) -> Floats: ...
+
+    def reasons(self, query: Query, corpus: Corpus, first: Floats, row: int) -> list[Reason]: ...

@@ -1,0 +1,56 @@
+"""What a search for a patch is asked for."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+from netmend.errors import UsageError
+
+AUTO = "auto"
+
+
+@dataclass(frozen=True)
+class MendOptions:
+    """Limits and choices. No methods named: netmend tries its own selection. `bound`: the largest share of the guard that may break."""
+
+    methods: tuple[str, ...] = ()
+    steps: int = 400
+    rates: tuple[float, ...] = (2e-3, 2e-4)  # each method that learns is tried at each of them
+    seed: int = 0
+    bound: float = 0.01
+    tolerance: float | None = None  # where outputs are numbers: farther than this is wrong
+    directory: Path | None = None  # where attempts are kept; None: below $NETMEND_DIR or ./.netmend
+
+    def __post_init__(self) -> None:
+        if self.steps < 1:
+            raise UsageError(f"the number of steps must be at least 1; {self.steps} was given")
+        if not self.rates or not all(math.isfinite(rate) and rate > 0 for rate in self.rates):
+            raise UsageError(f"learning rates must be above 0; {list(self.rates)} was given")
+        if not 0 <= self.bound < 1:
+            raise UsageError(
+                f"the bound is the share of the guard that may break, 0 to 1, as 0.01; {self.bound:g} was given"
+            )
+        if self.tolerance is not None and not self.tolerance >= 0:
+            raise UsageError(f"the tolerance must be 0 or more; {self.tolerance:g} was given")
+        if self.seed < 0:
+            raise UsageError(f"the seed must be 0 or more; {self.seed} was given")
+
+
+def parse_methods(text: str) -> tuple[str, ...]:
+    """`auto` → (), `fine_tune_kl,arachne` → both; a name that is written twice counts once."""
+    names = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
+    if names == (AUTO,):
+        return ()
+    if "" in names or AUTO in names:
+        raise UsageError(f"--method takes auto, or names with commas between them; {text!r} was given")
+    return names
+
+
+def parse_rates(text: str) -> tuple[float, ...]:
+    """`0.002,0.0002`."""
+    try:
+        return tuple(dict.fromkeys(float(part) for part in text.split(",")))
+    except ValueError:
+        raise UsageError(f"--rate takes numbers with commas between them; {text!r} was given") from None

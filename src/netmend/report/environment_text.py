@@ -1,0 +1,127 @@
+"""A checked environment on the terminal: the outcome, what is wrong and what to do, then the facts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from netmend.environment.check import Checked
+from netmend.environment.facts import Environment, Problem
+from netmend.report.content import Remark
+from netmend.report.terminal import STYLES, Remarks
+
+# what a report about a training needs; everything else is in the JSON
+SHOWN = (
+    "torch", "torchvision", "torchaudio", "torchtext", "tensorflow", "keras", "tf-keras", "jax", "jaxlib", "flax", "mxnet", "numpy", "scipy", "pandas", "scikit-learn", "pillow", "opencv-python",
+    "h5py", "protobuf", "lightning", "pytorch-lightning", "torchmetrics", "transformers", "tokenizers", "accelerate", "datasets", "deepspeed", "bitsandbytes", "triton", "xformers", "onnx", "onnxruntime",
+    "ray", "gymnasium", "gym", "stable-baselines3", "optuna", "tensorboard", "wandb", "setuptools", "pip", "nvidia-cudnn-cu11", "nvidia-cudnn-cu12", "nvidia-cudnn-cu13", "nvidia-nccl-cu11", "nvidia-nccl-cu12", "nvidia-nccl-cu13", "netmend",
+)  # fmt: skip
+
+
+def environment_text(checked: Checked) -> RenderableType:
+    """The outcome first, then what a person can do about it, then the facts."""
+    bad = sum(problem.level == "bad" for problem in checked.problems)
+    rest = len(checked.problems) - bad
+    if bad:
+        tone, words = "bad", f"{bad} problem{'s' * (bad > 1)} found."
+    elif rest:
+        tone, words = "warn", f"Nothing known to fail; {rest} thing{'s' * (rest > 1)} to know."
+    else:
+        tone, words = "good", "Nothing known to fail."
+    title = Text("netmend  ", style="bold").append(words, STYLES[tone])
+    parts: list[RenderableType] = [title]
+    if checked.problems:
+        parts += [Text(""), Remarks(problem_remarks(checked.problems), indent=2)]
+    parts += [Text(""), Remarks(fact_remarks(checked.environment), indent=2)]
+    paths = [
+        Remark(
+            "data", f"{one.path}: {one.kind}, {one.files:,} files{' or more' * one.cut}, {_size(one.size)}"
+        )
+        for one in checked.paths
+    ]
+    if paths:
+        parts += [Text(""), Remarks(paths, indent=2)]
+    return Group(*parts)
+
+
+def problem_remarks(problems: Iterable[Problem]) -> Iterable[Remark]:
+    for problem in problems:
+        yield Remark(
+            "wrong" if problem.level == "bad" else "note",
+            problem.what,
+            tone="bad" if problem.level == "bad" else "warn",
+        )
+        yield Remark("  do", problem.do)
+        if problem.source.startswith("http"):
+            yield Remark("  see", problem.source, tone="muted")
+
+
+def fact_remarks(environment: Environment) -> Iterable[Remark]:
+    yield Remark("python", f"{environment.python} ({environment.implementation}, {environment.executable})")
+    libc = f", {environment.libc}" if environment.libc else ""
+    yield Remark("system", f"{environment.release}, {environment.machine}{libc}")
+    memory = f"{_size(environment.memory)} memory" if environment.memory else "memory unknown"
+    free = f" ({_size(environment.memory_free)} free)" if environment.memory_free is not None else ""
+    cores = f"{environment.cores} core{'s' * (environment.cores != 1)}, " if environment.cores else ""
+    yield Remark("machine", f"{cores}{memory}{free}")
+    if environment.gpus:
+        for gpu in environment.gpus:
+            extra = ", ".join(
+                filter(
+                    None,
+                    (
+                        _size(gpu.memory) if gpu.memory else "",
+                        f"capability {gpu.capability}" if gpu.capability else "",
+                    ),
+                )
+            )
+            yield Remark("device", f"{gpu.name}{f' ({extra})' if extra else ''}")
+        yield Remark("driver", f"{environment.driver}")
+    else:
+        yield Remark(
+            "device", f"no NVIDIA device seen{f', driver {environment.driver}' if environment.driver else ''}"
+        )
+    if environment.torch:
+        build = (
+            f"CUDA {environment.torch.cuda}"
+            if environment.torch.cuda
+            else f"ROCm {environment.torch.hip}"
+            if environment.torch.hip
+            else "the processor only"
+        )
+        yield Remark("torch", f"{environment.torch.version}, built for {build}")
+    named = [
+        f"{name} {environment.packages[name]}"
+        for name in SHOWN
+        if name in environment.packages and name != "torch"
+    ]
+    yield Remark(
+        "packages",
+        f"{', '.join(named) or 'none of the usual ones'}; {len(environment.packages)} in all (--json lists them)",
+    )
+    for space in environment.spaces:
+        yield Remark("disk", f"{space.path}: {_size(space.free)} of {_size(space.total)} free")
+    if environment.shared_memory:
+        yield Remark(
+            "shared",
+            f"{environment.shared_memory.path}: {_size(environment.shared_memory.free)} of {_size(environment.shared_memory.total)} free",
+        )
+    if environment.open_files:
+        yield Remark("limits", f"{environment.open_files:,} open files")
+    if environment.variables:
+        yield Remark(
+            "variables",
+            ", ".join(f"{name}={value[:60]}" for name, value in environment.variables.items()),
+            tone="muted",
+        )
+
+
+def _size(count: int | None) -> str:
+    if count is None:
+        return "unknown"
+    for unit, size in (("TB", 1024**4), ("GB", 1024**3), ("MB", 1024**2), ("kB", 1024)):
+        if count >= size:
+            return f"{count / size:.1f} {unit}" if count < 100 * size else f"{count / size:.0f} {unit}"
+    return f"{count} bytes"
