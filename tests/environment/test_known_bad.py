@@ -64,6 +64,11 @@ def test_known_combinations(wrong: Environment, right: Environment, word: str) -
     assert bad(right) == []
 
 
+def test_code_for_one_ampere_device_runs_on_the_others() -> None:
+    assert bad(on("11.0", "535.1", "8.6")) == [] and bad(on("11.7", "535.1", "8.9")) == []
+    assert bad(on("12.4", "580.1", "12.0")) != []
+
+
 def test_lightning_asks_for_a_newer_torch() -> None:
     (problem,) = problems_of(environment(torch="1.10.0", pytorch_lightning="2.2.0", python="3.9.0"))
     assert problem.level == "warning" and "1.13 or later" in problem.what

@@ -6,6 +6,7 @@ import io
 import json
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,14 @@ from rich.console import Console
 from netmend.cli import main
 from netmend.cli.locate import decoded, parse_moment
 from netmend.cli.locate_progress import LocateProgress
+from netmend.environment.facts import Problem
 from netmend.errors import UsageError
 from netmend.locate.answer import Answer, RankedFile, RankedFunction, Reason
 from netmend.locate.bug_report import read_report
 from netmend.locate.executed import executed_files, report_of_run
+from netmend.locate.extrinsic import Extrinsic, Outside
+from netmend.locate.extrinsic_checks import Here, HereChecked
+from netmend.locate.kinds import Kind
 from netmend.locate.located import Located
 from netmend.report.locate_text import locate_text
 from netmend.store import RunWriter
@@ -218,6 +223,45 @@ def test_names_of_files_cannot_steer_the_terminal() -> None:
 def test_links_only_where_the_terminal_has_them() -> None:
     assert "\x1b" not in drawn(80, colour=False)
     assert "file:///tmp/a%20b/proj/trainer.py" in drawn(80, colour=True)
+
+
+def test_a_cause_outside_the_code_is_told_with_what_to_look_at() -> None:
+    look = (
+        Outside("library", "torch", ("1.9.0",), "crashes since torch 1.9.0", "compare versions"),
+        Outside("library", None, (), "crashes since torch 1.9.0", "read the news"),
+    )
+    outer = Extrinsic(0.999, True, ("a version does not fit: crashes since torch 1.9.0",), look)
+    kind = Kind("GPU", 0.38, ("the words cuda, device",), (("API", 0.35), ("Model", 0.1)))
+    problem = Problem("bad", "torch", "torch 2.0 is broken with numpy 2.", "Install numpy 1.")
+    here = HereChecked((Here("torch", ("1.9.0",), "2.0.0"),), (problem,))
+    one = found()
+    told = Located(one.report, replace(one.answer, kind=kind, extrinsic=outer), "proj", here)
+    text = str(told)
+    assert "GPU (38 %) or API (35 %): the words cuda, device" in text
+    assert "likely outside the code (> 99 %)" in text
+    assert text.count("crashes since torch 1.9.0") == 1
+    for line in ("torch 1.9.0: compare versions", "torch 2.0.0", "torch 2.0 is broken", "Install numpy 1."):
+        assert line in text
+    assert "read the news" not in text
+    data = json.loads(told.json())
+    assert data["kind"]["name"] == "GPU"
+    assert data["kind"]["others"][0] == {"name": "API", "probability": 0.35}
+    assert data["extrinsic"]["likely"] is True
+    assert data["extrinsic"]["look_at"][0]["versions"] == ["1.9.0"]
+    assert data["extrinsic"]["here"][0]["installed"] == "2.0.0"
+    assert data["extrinsic"]["problems"][0]["do"] == "Install numpy 1."
+
+
+def test_type_and_cause_are_part_of_the_answer(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "Broken with torch 1.9.0\n\nAfter upgrading to torch 1.9.0 on Windows it fails; torch 1.8.1 works fine."
+    code, out, _ = netmend(capsys, text, "--no-cache", "--format", "json")
+    assert code == 0
+    data = json.loads(out)
+    assert data["extrinsic"]["likely"] is True
+    assert "torch" in {one["name"] for one in data["extrinsic"]["here"]}
+    _, out, _ = netmend(capsys, "--report", "issue.md", "--no-cache")
+    assert "likely in the code" in out
+    assert "outside the code\n" not in out
 
 
 def test_the_answer_prints_itself() -> None:

@@ -14,7 +14,7 @@ from netmend.locate.corpus import Corpus, build_corpus
 from netmend.locate.facts import Field
 from netmend.locate.features import features
 from netmend.locate.import_graph import ModuleNames
-from netmend.locate.postings import make_postings
+from netmend.locate.postings import make_postings, stable_order
 from netmend.locate.saved_corpus import corpus_key, load_corpus, save_corpus
 from netmend.locate.words import term_number
 
@@ -47,6 +47,13 @@ def test_postings_find_rows_and_add_repeated_ones() -> None:
     assert found.counts.tolist() == [4.0, 9.0, 2.0]
     assert postings.frequency(np.array([7, 6, 5], np.uint32)).tolist() == [2, 0, 1]
     assert postings.lengths.tolist() == [6.0, 9.0, 0.0]
+
+
+def test_the_fast_order_is_the_stable_one() -> None:
+    generator = np.random.default_rng(0)
+    keys = generator.integers(0, 50, 1_000).astype(np.uint64) << np.uint64(30)
+    assert np.array_equal(stable_order(keys), np.argsort(keys, kind="stable"))
+    assert len(stable_order(keys[:0])) == 0
 
 
 def test_fields_of_files_are_kept_apart() -> None:

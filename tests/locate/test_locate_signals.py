@@ -62,12 +62,28 @@ def positive(corpus: Corpus, scores: np.ndarray) -> set[str]:
 
 def test_bm25_by_hand() -> None:
     corpus = corpus_of({"a.py": "alpha alpha beta", "b.py": "beta gamma", "c.py": "gamma"})
-    scores = bm25(corpus.fields[Field.BODY], {"alpha": 1.0, "beta": 1.0}, by_length=0.75, saturation=1.2)
+    scores = bm25(corpus.fields[Field.BODY], {"alpha": 1.0, "beta": 1.0}, 0.75, 1.2, raw=True)
     rare, common = math.log(1 + 2.5 / 1.5), math.log(1 + 1.5 / 2.5)
     norm = 1.2 * (0.25 + 0.75 * 3 / 2)
     expected = rare * 2 * 2.2 / (2 + norm) + common * 2.2 / (1 + norm)
     assert scores[0] == pytest.approx(expected)
     assert scores[2] == 0.0
+
+
+def test_words_that_most_reports_hold_say_little() -> None:
+    corpus = corpus_of({"a.py": "reproduce = 1", "b.py": "zirconium = 1", "c.py": "other = 1"})
+    bag = {"reproduc": 1.0, "zirconium": 1.0}
+    plain = bm25(corpus.fields[Field.BODY], bag, raw=True)
+    weighed = bm25(corpus.fields[Field.BODY], bag)
+    assert plain[0] == pytest.approx(plain[1])
+    assert weighed[0] < 0.6 * weighed[1]
+
+
+def test_repeated_words_are_damped() -> None:
+    corpus = corpus_of({"a.py": "zirconium = 1", "b.py": "other = 1"})
+    once = bm25(corpus.fields[Field.BODY], {"zirconium": 1.0})[0]
+    often = bm25(corpus.fields[Field.BODY], {"zirconium": 16.0})[0]
+    assert often == pytest.approx(8 * once)
 
 
 def test_words_of_the_title_in_class_names(corpus: Corpus) -> None:

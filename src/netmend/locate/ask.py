@@ -8,15 +8,22 @@ from dataclasses import replace
 from pathlib import Path
 
 from netmend.errors import UsageError
+from netmend.locate.answer import Answer
 from netmend.locate.bug_report import BugReport, read_report
 from netmend.locate.cache import FactsCache
 from netmend.locate.executed import executed_files
+from netmend.locate.extrinsic import extrinsic_of
+from netmend.locate.extrinsic_checks import check_here
+from netmend.locate.kinds import kind_of
 from netmend.locate.language import language_note
 from netmend.locate.located import Located
 from netmend.locate.repository import Repository, open_repository
 from netmend.vocabulary import Diagnosis, Trace
 
 FOLDER = Path(".netmend") / "locate"
+_COMMON = frozenset(
+    {"src", "lib", "python", "source", "examples", "scripts", "tools", "docs", "utils", "core"}
+)
 Say = Callable[[str, int, int], None]  # what is being done, how much of how much
 
 
@@ -57,7 +64,25 @@ def ask(
         facts.close()
     if note := language_note(read):
         answer = replace(answer, notes=(note, *answer.notes))
-    return Located(read, answer, repository.name)
+    own = _own_names(repository, answer)
+    outer = extrinsic_of(read, own, own_message=_holds_message(read, answer))
+    answer = replace(answer, kind=kind_of(read, own), extrinsic=outer)
+    here = check_here(read, outer, repository.root or repo) if outer.likely else None
+    return Located(read, answer, repository.name, here)
+
+
+def _own_names(repository: Repository, answer: Answer) -> set[str]:
+    """What the project's packages may be called: its own name, and the outer folders of the files that ranked first."""
+    outer = (file.path.split("/")[:-1][:2] for file in answer.files)
+    return {repository.name, *(name for folders in outer for name in folders)} - _COMMON
+
+
+def _holds_message(report: BugReport, answer: Answer) -> bool | None:
+    """True where a file that ranked first holds the error's text; that none does would take a look at all files."""
+    if not report.failures:
+        return None
+    told = (reason for file in answer.files for one in file.functions for reason in one.reasons)
+    return True if any(reason.kind == "message" for reason in told) else None
 
 
 def _folder(repository: Repository, repo: Path, directory: Path | None) -> Path:

@@ -10,7 +10,14 @@ import re
 from collections.abc import Iterable
 
 from netmend.locate.bug_report import BugReport
-from netmend.locate.extrinsic_evidence import PRIORS, evidence_in, package_of, plain_name
+from netmend.locate.extrinsic_evidence import (
+    PRIORS,
+    evidence_in,
+    own_names,
+    package_of,
+    plain_name,
+    speaks_of_own_change,
+)
 
 TITLE_WEIGHT, PROSE_WEIGHT, MESSAGE_WEIGHT, CODE_WEIGHT = 3.0, 1.0, 1.5, 0.25
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9]*")
@@ -120,7 +127,7 @@ def _marks(name: str, text: str, found: dict[str, float]) -> None:
 def rule_features(report: BugReport, own: Iterable[str] = ()) -> dict[str, float]:
     """Features that are no single word: evidence of an outer cause, marks of types, kinds of failure, where traces end."""
     own = tuple(own)
-    ours = {plain_name(name) for name in own}
+    ours = own_names(own)
     counts: dict[str, float] = {}
     messages = " ".join(failure.message for failure in report.failures)
     _marks("title", report.title, counts)
@@ -142,11 +149,14 @@ def rule_features(report: BugReport, own: Iterable[str] = ()) -> dict[str, float
 def outer_features(report: BugReport, own: Iterable[str] = ()) -> dict[str, float]:
     """Features that speak of causes outside the project: evidence, kinds of failure, the package where a trace ends."""
     own = tuple(own)
-    ours = {plain_name(name) for name in own}
+    ours = own_names(own)
     evidence = evidence_in(report, own)
     found = {f"evidence: {one.kind}": 1.0 for one in evidence}
     if evidence:
         found["evidence in all"] = sum(PRIORS[kind] for kind in {one.kind for one in evidence})
+        found["evidence in the title"] = sum(PRIORS[kind] for kind in {one.kind for one in evidence if one.in_title})
+    if speaks_of_own_change(report, own):
+        found["the project itself changed"] = 1.0
     for failure in report.failures[-3:]:
         found[f"failure: {failure.name}"] = 1.0
     if report.traces:

@@ -15,7 +15,7 @@ from netmend.locate.facts import CONTENT_FIELDS, EMPTY, Field
 from netmend.locate.import_graph import ImportGraph, ModuleNames, link_imports
 from netmend.locate.packed import PackedFacts, pack
 from netmend.locate.parsing import parse
-from netmend.locate.postings import Floats, Ints, Postings, make_sorted_postings, rows_of_words
+from netmend.locate.postings import Floats, Ints, Postings, make_sorted_postings, rows_of_words, stable_order
 from netmend.locate.repository import Repository, SourceFile
 from netmend.locate.words import term_number, words
 
@@ -128,7 +128,7 @@ def _content_fields(facts: Sequence[PackedFacts]) -> dict[Field, Postings]:
     owners = np.repeat(np.arange(sizes.size), sizes.ravel())
     of_field, rows = owners % n_fields, owners // n_fields
     # One sort for all fields. Entries come row by row, so a stable sort keeps rows in order inside a term.
-    order = np.argsort((of_field.astype(np.uint64) << np.uint64(32)) | terms.astype(np.uint64), kind="stable")
+    order = stable_order((of_field.astype(np.uint64) << np.uint64(32)) | terms.astype(np.uint64))
     terms, counts, rows = terms[order], counts[order], rows[order]
     ends = np.cumsum(sizes.sum(axis=0))
     made: dict[Field, Postings] = {}
@@ -143,7 +143,7 @@ def _passages(facts: Sequence[PackedFacts]) -> tuple[Postings, Ints]:
     terms = _joined([one.passage_terms for one in facts], "<u4")
     counts = _joined([one.passage_counts for one in facts], "<u2")
     owners = np.repeat(np.arange(len(sizes)), sizes)
-    order = np.argsort(terms, kind="stable")
+    order = stable_order(terms.astype(np.uint64))
     postings = make_sorted_postings(terms[order], owners[order], counts[order], len(sizes))
     files = np.repeat(np.arange(len(facts)), [len(one.passages) // 4 for one in facts])
     return postings, files.astype(np.int32)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from netmend.locate.bug_report import BugReport
 from netmend.locate.bug_report_versions import NAMES
@@ -20,10 +21,12 @@ FORM_ANSWER = re.compile(
     r"^[\s*#>-]*(?:OS|Platform|Operating system|Python|PyTorch|TensorFlow|CUDA|GPU|Driver|GCC|How you installed|How was|Build command|Framework|[\w -]{2,30} version|Version)\b[^.?!]{0,80}?(?::|\?|\))",
     re.IGNORECASE,
 )
+LONGEST = 20_000  # characters looked at; a pasted log must not cost seconds
 LINKED = "a link to another project"
 INNERMOST = "the stack trace ends in another package"
 THROUGH = "the stack trace passes through another package"
 MISSING = "a name is missing in another package"
+MISSED_BY_CLASS = "an object of another package misses an attribute"
 NO_TRACE_OF_OWN = "no frame of the project itself"
 INSIDE = "another package misses an attribute"
 TITLE_TAG = re.compile(r"^(?:\s*\[[^\]]*\])+")  # [tune], [Numpy]: parts of the project, not libraries
@@ -40,6 +43,18 @@ PLAIN_WORDS = {
     "catalyst",
     "addons",
 }
+# what people write when the project's own change broke something
+OWN_CHANGE = re.compile(
+    r"\b(?:introduced|broken|broke|caused|changed) (?:in|by|with|since) (?:the )?(?:PR |commit |pull request )?(?:#\d+|[0-9a-f]{7,40}\b)|\bregression\b|\bgit bisect\b"
+    r"|\b(?:work(?:s|ed)|fine|ok) (?:\w+ ){0,2}(?:in|with|on|before) (?:the )?(?:previous|last|earlier|older) (?:version|release|commit)|\b(?:since|after) (?:the )?(?:last|latest|recent) (?:commit|merge|refactor\w*|PR)\b",
+    re.IGNORECASE,
+)
+BARE_VERSION = re.compile(r"^\W*v?\d+\.\d+(?:\.\w+)?\b|\b(?:since|after|in|from|to|with) (?:version |release )?v?\d+\.\d+\.\w+\b", re.IGNORECASE)
+NAMED_CHANGE = re.compile(
+    r"\b(?:reverted to|upgrad\w+|updat\w+|downgrad\w+|since|after|latest|newest|new|old) (?:\w+ ){0,2}?(?P<after>[A-Za-z][\w-]+)(?: version| to)? ?v?(?:\d+\.\d|master|release)"
+    r"|\b(?P<before>[A-Za-z][\w-]+) (?:version )?v?\d+(?:\.\d+)+ (?:works?|worked|breaks|broke|fails|introduced|changed)",
+    re.IGNORECASE,
+)
 # classes that messages name without their library
 CLASSES = {
     "Tensor": "torch",
@@ -56,6 +71,7 @@ PRIORS = {
     INNERMOST: 0.5,
     THROUGH: 0.0,
     MISSING: 1.8,
+    MISSED_BY_CLASS: 0.8,
     NO_TRACE_OF_OWN: 0.7,
     INSIDE: 1.2,
 }
@@ -70,6 +86,7 @@ class Evidence:
     quote: str
     subject: str | None = None
     look_at: str = "library"
+    in_title: bool = False
 
 
 def plain_name(name: str) -> str:
@@ -87,13 +104,26 @@ def package_of(path: str) -> str | None:
     return None
 
 
+def own_names(own: Iterable[str]) -> set[str]:
+    """The project's names, comparable; people also call pytorch-lightning "lightning"."""
+    names = tuple(own)
+    short = (re.split(r"[-_]", name)[-1].lower() for name in names if re.search(r"\w[-_]\w", name))
+    return ({plain_name(name) for name in names} | {name for name in short if len(name) > 3}) - {""}
+
+
 def evidence_in(report: BugReport, own: Iterable[str] = ()) -> tuple[Evidence, ...]:
     """All evidence in a report. `own` names the project's packages, so that they are not taken for libraries."""
-    ours = {plain_name(name) for name in own} - {""}
+    return _evidence(report, tuple(sorted(set(own))))
+
+
+@lru_cache(maxsize=4)  # type and outer cause are both asked of one report
+def _evidence(report: BugReport, own: tuple[str, ...]) -> tuple[Evidence, ...]:
+    ours = own_names(own)
     messages = "\n".join(f"{failure.kind}: {failure.message}" for failure in report.failures)
     prose = "\n".join(line for line in report.prose.split("\n") if not FORM_ANSWER.match(line))
-    body = f"{report.title}\n{prose}\n{messages}"
+    body = f"{report.title}\n{prose}\n{messages}"[:LONGEST]
     found = [*_of_traces(report, ours), *_of_messages(report, ours)]
+    title_end = len(report.title)
     for pattern in PATTERNS:
         text = TITLE_TAG.sub("", report.title) if pattern.title_only else body
         for match in pattern.expression.finditer(text):
@@ -104,9 +134,23 @@ def evidence_in(report: BugReport, own: Iterable[str] = ()) -> tuple[Evidence, .
                 continue
             if pattern.kind == LINKED and _is_own_link(match, ours):
                 continue
-            found.append(Evidence(pattern.kind, _around(text, match), library, pattern.look_at))
+            found.append(
+                Evidence(pattern.kind, _around(text, match), library, pattern.look_at, match.start() < title_end)
+            )
             break
     return tuple(found)
+
+
+def speaks_of_own_change(report: BugReport, own: Iterable[str]) -> bool:
+    """Whether the report says that the project itself changed: a release of its own, a commit, a regression."""
+    body = f"{report.title}\n{report.prose}"[:LONGEST]
+    if OWN_CHANGE.search(body) or BARE_VERSION.search(report.title):
+        return True
+    ours = own_names(own)
+    for match in NAMED_CHANGE.finditer(body):
+        if plain_name(match["after"] or match["before"]) in ours:
+            return True
+    return False
 
 
 def _is_own_link(match: re.Match[str], ours: set[str]) -> bool:
@@ -144,9 +188,8 @@ def _of_messages(report: BugReport, ours: set[str]) -> Sequence[Evidence]:
             return (Evidence(INSIDE, f"{failure.kind}: {failure.message}"[:160], package),)
         if (named := OF_CLASS.search(failure.message)) and CLASSES.get(named["name"]):
             if plain_name(CLASSES[named["name"]]) not in ours:
-                return (
-                    Evidence(MISSING, f"{failure.kind}: {failure.message}"[:160], CLASSES[named["name"]]),
-                )
+                quote = f"{failure.kind}: {failure.message}"[:160]
+                return (Evidence(MISSED_BY_CLASS, quote, CLASSES[named["name"]]),)
             continue
         for match in QUOTED_MODULE.finditer(failure.message):
             if plain_name(match["name"]) not in ours:

@@ -88,10 +88,13 @@ PATTERNS = (
     ),
     _pattern("a path of Windows", 0.8, "system", r"\b[A-Za-z]:\\\w"),
     _pattern(
-        "a failing system call", 1.3, "system",
-        r"\[Errno -?\d+\]", r"\[WinError \d+\]", r"\bPermissionError\b", r"\bConnection ?(?:refused|reset|Error)", r"\bcross-device", r"\bBroken pipe\b", r"\bAddress already in use", r"\bNo space left", r"\bToo many open files", r"\bread-only file system\b",
-        r"\bUnicode(?:Decode|Encode)Error\b", r"\b'(?:charmap|cp125\d|gbk|ascii)' codec", r"\bSSL\w*Error\b|certificate verify failed", r"\bHTTPError\b|\bstatus:? ?(?:code )?[45]\d\d\b",
+        "the system refuses", 1.8, "system",
+        r"\[WinError \d+\]", r"\[Errno -?(?!2\])\d+\]", r"\bPermissionError\b|\bPermission denied\b", r"\bConnection ?(?:refused|reset|Error)", r"\bcross-device", r"\bBroken pipe\b", r"\bAddress already in use", r"\bNo space left", r"\bToo many open files",
+        r"\bread-only file system\b", r"\bUnicode(?:Decode|Encode)Error\b", r"\b'(?:charmap|cp125\d|gbk|ascii)' codec", r"\bSSL\w*Error\b|certificate verify failed", r"\bBus error\b|/dev/shm\b|\bshared memory\b",
     ),
+    _pattern("a failing system call", 0.6, "system", r"\[Errno -?\d+\]", r"\bHTTPError\b|\bstatus:? ?(?:code )?[45]\d\d\b", r"\bOSError\b|\bIOError\b", r"\bsubprocess\.CalledProcessError\b"),
+    _pattern("a deprecation", 0.7, "library", r"\b(?:Pending)?DeprecationWarning\b|\bFutureWarning\b", r"\b(?:is|are|was|been|will be|now) (?:now )?deprecated\b", r"\bdeprecated (?:and|in|since|default|api|function|method|argument)\b"),
+    _pattern("a version was installed", 1.3, "library", r"\b(?:install(?:ed|ing)?|switch(?:ed|ing)? to|mov(?:ed|ing) to|tried|try|run(?:ning)?|test(?:ed|ing)?) (?:\w+ ){0,2}LIBRARY ?(?:>=|==|>)? ?VERSION", r"\bLIBRARY (?:VERSION )?\(?(?:pre-?release|nightly|beta|rc\d)", of_library=True),
     _pattern(
         "a crash in native code", 1.5, "library",
         r"\bseg(?:mentation)?[ -]?faults?\b", r"\bSIGSEGV\b", r"\bcore dumped\b", r"\bundefined symbol\b", r"\bGLIBC(?:XX)?_\d", r"\bDLL load failed", r"\bcannot open shared object", r"\bIllegal instruction\b", r"\bsymbol not found\b",

@@ -112,8 +112,8 @@ def _function_of(frame: Frame, inside: Sequence[tuple[int, Passage]]) -> tuple[i
     code = " ".join(frame.code.split())
     if len(code) >= _LEAST_CODE:
         for number, one in pool:
-            for offset, line in enumerate(one.lines):
-                if code in " ".join(line.split()):
+            for offset, written in enumerate(one.lines):
+                if code in " ".join(written.split()):
                     return number, one.definition.line + offset, 1.0 if named else 0.7
     line = frame.line or 0
     if named:

@@ -9,7 +9,7 @@ from netmend.locate.answer import Answer, RankedFile
 from netmend.locate.bug_report import BugReport
 
 if TYPE_CHECKING:
-    from netmend.environment.result import Check
+    from netmend.locate.extrinsic_checks import HereChecked
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Located:
     report: BugReport
     answer: Answer
     name: str = ""  # of the repository
-    checks: tuple[Check, ...] = ()  # of the present machine, where the bug looks extrinsic
+    here: HereChecked | None = None  # what this machine says, where the cause looks to lie outside the code
 
     @property
     def files(self) -> tuple[RankedFile, ...]:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 Ints = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
+_PLACE_BITS = 28
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,19 @@ class Postings:
 def sum_by_row(rows: npt.NDArray[np.integer], weights: npt.NDArray[np.floating], size: int) -> Floats:
     """The sum of weights for each row."""
     return np.bincount(rows, weights=weights, minlength=size).astype(np.float64)
+
+
+def stable_order(keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+    """What argsort(kind="stable") gives, for keys below 2**36, in two thirds of its time.
+
+    Plain sorting uses vector instructions where argsort does not; so the place goes into the low bits of the key.
+    """
+    if len(keys) >> _PLACE_BITS:
+        return np.argsort(keys, kind="stable").astype(np.int64)
+    placed = (keys << np.uint64(_PLACE_BITS)) | np.arange(len(keys), dtype=np.uint64)
+    placed.sort()
+    places = placed & np.uint64((1 << _PLACE_BITS) - 1)
+    return np.asarray(places, dtype=np.int64)
 
 
 def make_postings(

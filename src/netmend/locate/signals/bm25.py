@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -10,10 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from netmend.locate.postings import Floats, Postings, sum_by_row
+from netmend.locate.report_words import telling
 from netmend.locate.words import term_number
 
 SATURATION = 1.2
+LATE_SATURATION = 2.5  # where rows are whole texts: a word said often there does tell more
 BY_LENGTH = 0.5
+_DAMPING = 0.75  # power of how often a report says a word
 _MOST_TERMS = 150  # of a query in a large index; those that decide most are kept
 _LARGE = 2_000  # rows
 
@@ -41,7 +43,11 @@ def bm25(
     saturation: float = SATURATION,
     raw: bool = False,
 ) -> Floats:
-    """The score of each row; `raw`: a word that a report says ten times counts ten times."""
+    """The score of each row.
+
+    What a report says ten times is not ten times as important, and words that most reports hold say little in any of
+    them; `raw` leaves both aside.
+    """
     found = occurrences(postings, bag, by_length, saturation, raw)
     return sum_by_row(found.rows, found.amounts, postings.size)
 
@@ -56,8 +62,9 @@ def occurrences(
     terms = list(bag)
     numbers = np.fromiter(map(term_number, terms), dtype=np.uint32, count=len(terms))
     frequency = postings.frequency(numbers)
-    damped = (1.0 + math.log(amount) if amount > 1.0 and not raw else amount for amount in bag.values())
-    wanted = np.fromiter(damped, dtype=float, count=len(bag))
+    wanted = np.fromiter(bag.values(), dtype=float, count=len(bag))
+    if not raw:
+        wanted = wanted**_DAMPING * np.fromiter(map(telling, terms), dtype=float, count=len(terms))
     weights = wanted * rarity(frequency, postings.size)
     kept = np.flatnonzero(weights > 0)
     if postings.size > _LARGE and len(kept) > _MOST_TERMS:

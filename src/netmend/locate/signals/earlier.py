@@ -13,6 +13,7 @@ from netmend.locate.answer import Reason
 from netmend.locate.corpus import Corpus
 from netmend.locate.postings import Floats
 from netmend.locate.query import EarlierReport, Query
+from netmend.locate.report_words import telling
 
 
 def similarities(query: Query) -> list[tuple[float, EarlierReport]]:
@@ -23,7 +24,7 @@ def similarities(query: Query) -> list[tuple[float, EarlierReport]]:
     held = Counter(word for report in known for word in report.words)
     rarity = {word: math.log(1.0 + len(known) / count) for word, count in held.items()}
     asked = {
-        word: (1.0 + math.log(amount) if amount > 1 else amount) * rarity[word]
+        word: (1.0 + math.log(amount) if amount > 1 else amount) * rarity[word] * telling(word)
         for word, amount in query.weighted.items()
         if word in rarity
     }

@@ -10,7 +10,7 @@ from netmend.locate.corpus import Corpus
 from netmend.locate.facts import Field
 from netmend.locate.postings import Floats
 from netmend.locate.query import Query
-from netmend.locate.signals.bm25 import BY_LENGTH, bm25, occurrences
+from netmend.locate.signals.bm25 import BY_LENGTH, LATE_SATURATION, SATURATION, bm25, occurrences
 
 _SHOWN = 6  # words in a reason
 # How much long rows are held back: a long file has more to be wrong, a long path has not.
@@ -53,13 +53,23 @@ class Lexical:
         return f"{self.field.value}_{self.part}{self.variant}"
 
     def scores(self, query: Query, corpus: Corpus) -> Floats:
-        return bm25(corpus.fields[self.field], part_of(query, self.part), self._by_length, raw=self.raw)
+        bag = part_of(query, self.part)
+        return bm25(corpus.fields[self.field], bag, self._by_length, self._saturation, self.raw)
 
     @property
     def _by_length(self) -> float:
         return self.by_length if self.by_length is not None else _BY_LENGTH.get(self.field, BY_LENGTH)
 
+    @property
+    def _saturation(self) -> float:
+        return (
+            LATE_SATURATION
+            if self.field is Field.BODY and self.part == "all" and not self.raw
+            else SATURATION
+        )
+
     def reasons(self, query: Query, corpus: Corpus, row: int) -> list[Reason]:
-        found = occurrences(corpus.fields[self.field], part_of(query, self.part), self._by_length)
+        bag = part_of(query, self.part)
+        found = occurrences(corpus.fields[self.field], bag, self._by_length, self._saturation)
         told = tuple(dict.fromkeys(query.shown.get(term, term) for term in found.best_terms(row)))[:_SHOWN]
         return [Reason("words", f"{', '.join(told)} {_PLACE[self.field]}", words=told)] if told else []
