@@ -17,6 +17,7 @@ from netmend.locate.extrinsic_evidence import (
     package_of,
     plain_name,
     speaks_of_own_change,
+    spoken,
 )
 
 TITLE_WEIGHT, PROSE_WEIGHT, MESSAGE_WEIGHT, CODE_WEIGHT = 3.0, 1.0, 1.5, 0.25
@@ -100,7 +101,7 @@ def word_weights(report: BugReport) -> dict[str, float]:
     messages = "\n".join(f"{failure.kind} {failure.message}" for failure in report.failures)
     parts = (
         (report.title, TITLE_WEIGHT),
-        (report.prose[:6_000], PROSE_WEIGHT),
+        (spoken(report)[:6_000], PROSE_WEIGHT),
         (messages[:2_000], MESSAGE_WEIGHT),
         ("\n".join(report.code)[:4_000], CODE_WEIGHT),
     )
@@ -131,7 +132,7 @@ def rule_features(report: BugReport, own: Iterable[str] = ()) -> dict[str, float
     counts: dict[str, float] = {}
     messages = " ".join(failure.message for failure in report.failures)
     _marks("title", report.title, counts)
-    _marks("text", report.prose[:3_000], counts)
+    _marks("text", spoken(report)[:3_000], counts)
     _marks("message", messages[:600], counts)
     frames = [frame for trace in report.traces[-2:] for frame in trace if _is_own(frame.path, ours)][-2:]
     places = [f"{_tail(frame.path)} {frame.function or ''} {frame.code}" for frame in frames]

@@ -21,6 +21,12 @@ FORM_ANSWER = re.compile(
     r"^[\s*#>-]*(?:OS|Platform|Operating system|Python|PyTorch|TensorFlow|CUDA|GPU|Driver|GCC|How you installed|How was|Build command|Framework|[\w -]{2,30} version|Version)\b[^.?!]{0,80}?(?::|\?|\))",
     re.IGNORECASE,
 )
+# lists of what is installed, and boxes to tick: the same in every report of a project, whatever is wrong
+LISTED = re.compile(
+    r"^\W*(?:(?:pip3?|conda)\]|[\w.-]+ ?==+ ?[\w.+]+\W*$|(?:Is |CUDA used|cuDNN version|Nvidia|GPU models|CMake|Clang|GCC|Libc|HIP|MIOpen|ROCM|Versions of relevant|Python platform|Is debug)[^.?!]{0,60}:"
+    r"|(?:\[.?\] ?|x\] ?)?I(?: have|'ve|’ve) (?:verified|read|checked|included|marked|searched|visited|provided|looked|followed)\b)",
+    re.IGNORECASE,
+)
 LONGEST = 20_000  # characters looked at; a pasted log must not cost seconds
 LINKED = "a link to another project"
 INNERMOST = "the stack trace ends in another package"
@@ -104,6 +110,12 @@ def package_of(path: str) -> str | None:
     return None
 
 
+def spoken(report: BugReport) -> str:
+    """The prose without answers to forms, lists of installed packages and ticked boxes."""
+    lines = report.prose.split("\n")
+    return "\n".join(line for line in lines if not FORM_ANSWER.match(line) and not LISTED.match(line))
+
+
 def own_names(own: Iterable[str]) -> set[str]:
     """The project's names, comparable; people also call pytorch-lightning "lightning"."""
     names = tuple(own)
@@ -120,8 +132,7 @@ def evidence_in(report: BugReport, own: Iterable[str] = ()) -> tuple[Evidence, .
 def _evidence(report: BugReport, own: tuple[str, ...]) -> tuple[Evidence, ...]:
     ours = own_names(own)
     messages = "\n".join(f"{failure.kind}: {failure.message}" for failure in report.failures)
-    prose = "\n".join(line for line in report.prose.split("\n") if not FORM_ANSWER.match(line))
-    body = f"{report.title}\n{prose}\n{messages}"[:LONGEST]
+    body = f"{report.title}\n{spoken(report)}\n{messages}"[:LONGEST]
     found = [*_of_traces(report, ours), *_of_messages(report, ours)]
     title_end = len(report.title)
     for pattern in PATTERNS:

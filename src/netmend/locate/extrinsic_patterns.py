@@ -104,6 +104,6 @@ PATTERNS = (
         "the device", 0.7, "device",
         r"\bCUDA driver\b", r"\bno kernel image\b", r"\bCUDNN_STATUS", r"\bNCCL (?:error|failure|version)", r"\bdriver version\b", r"\bCUDA (?:version|runtime) (?:mismatch|is)", r"\bcuda error\b", r"\bwithout (?:a )?(?:gpu|cuda)\b", r"\bcpu[- ]only\b", r"\bTPU\b|\bxla\b", r"\bMKL\b|\bMKLDNN\b|\boneDNN\b",
     ),
-    _pattern("a service", 0.7, "service", r"\bdocker(?:file|hub)?\b", r"\btravis\b", r"\bjenkins\b", r"\bgithub actions?\b", r"\bnightly\b", r"\bCI\b", r"\bkubernetes\b|\bk8s\b", r"\bflaky\b", r"\bcolab\b"),
+    _pattern("a service", 0.2, "service", r"\bdocker(?:file|hub)?\b", r"\btravis\b", r"\bjenkins\b", r"\bgithub actions?\b", r"\bnightly\b", r"\bCI\b", r"\bkubernetes\b|\bk8s\b", r"\bflaky\b"),
     _pattern("a download", 1.0, "service", r"\b(?:broken|dead|outdated) (?:link|url)s?\b", r"\b40[34]\b", r"\bURL (?:is|was|has|no longer)\b", r"\bdownload(?:ing|ed)? (?:\w+ ){0,3}(?:fail|error|broken|not)"),
 )  # fmt: skip

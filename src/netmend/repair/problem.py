@@ -69,7 +69,9 @@ class Problem:
         target = replace(self.runner.target, arguments=version.current_arguments)
         texts = tuple(sorted(version.texts.items()))
         rule = None if against is None else self.rule(against)
-        return Trial(target, texts, seed, rule, self._limits(), self.measure.pattern, self.measure.file)
+        longer = math.prod(max(1.0, part.change.cost) for part in version.parts)
+        limits = self._limits(longer)
+        return Trial(target, texts, seed, rule, limits, self.measure.pattern, self.measure.file)
 
     def run(
         self, versions: Sequence[Version], seed: int = 0, *, against: Outcome | None = None
@@ -149,11 +151,13 @@ class Problem:
         self.spent += self.cost(outcome)
         self.seconds += outcome.seconds / max(1, self.runner.executor.jobs)
 
-    def _limits(self) -> Limits:
+    def _limits(self, longer: float) -> Limits:
+        """`longer`: how many times as long as the program as it is a version should train."""
         limits = self.runner.limits
         if self.baseline is None or limits.seconds is not None:
             return limits
-        return replace(limits, seconds=_GRACE + _PATIENCE * max(self.baseline.seconds, 1.0))
+        patience = max(_PATIENCE, 2 * longer)
+        return replace(limits, seconds=_GRACE + patience * max(self.baseline.seconds, 1.0))
 
     def _choose(self, outcomes: Sequence[Outcome]) -> Objective | None:
         ran = [outcome for outcome in outcomes if outcome.ran]

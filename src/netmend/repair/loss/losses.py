@@ -49,6 +49,7 @@ class Criterion:
     created: Found | None
     calls: tuple[Found, ...]  # the one that is trained first
     facts: dict[ast.Call, LossFact] = field(default_factory=dict)
+    word: tuple[File, ast.Constant] | None = None  # the name by which it is looked up: getattr(F, "mse_loss")
 
 
 def criterion_of(case: Case, loss: LossFact | None) -> Criterion | None:
@@ -78,13 +79,26 @@ def criterion_of(case: Case, loss: LossFact | None) -> Criterion | None:
             return None
         calls += [call for call in _called(case, created) if call[1] not in facts]
     elif not calls or not any(_is_named(*call, loss.criterion) for call in calls[:1]):
-        return None
+        word = _word(case, loss.criterion)
+        return Criterion(loss.criterion, None, tuple(calls), facts, word) if calls and word else None
     return Criterion(loss.criterion, created, tuple(calls), facts) if calls or created else None
 
 
 def _is_named(file: File, call: ast.Call, criterion: str) -> bool:
     """A call of the function itself, also under another name; what stands around it may be what was seen."""
     return criterion in (last_name(call.func), qualified(file, call.func).rpartition(".")[2])
+
+
+def _word(case: Case, criterion: str) -> tuple[File, ast.Constant] | None:
+    """The only text that is the loss's name."""
+    found = [
+        (file, node)
+        for file in case.code.files()
+        for node in ast.walk(file.tree)
+        if isinstance(node, ast.Constant) and node.value == criterion
+    ]
+    looked_up = any(True for file in case.code.files() for _ in file.calls("getattr"))
+    return found[0] if len(found) == 1 and looked_up else None
 
 
 def _called(case: Case, created: Found) -> Iterator[Found]:
@@ -123,6 +137,8 @@ def _unseen(case: Case) -> Criterion | None:
 def exchange(criterion: Criterion, to: str) -> FileEdits:
     """Another loss in the place of this one; arguments that it does not know are left out."""
     edits: list[FileEdits] = []
+    if criterion.word is not None:
+        return replace(*criterion.word, f'"{to}"')
     if criterion.created is not None:
         file, call = criterion.created
         name, extra = spelled(file, f"torch.nn.{CLASSES[to]}", like=call.func)

@@ -17,7 +17,7 @@ from netmend.vocabulary.change import FileEdits
 
 _MOST_DEPTH = 24
 # Functions that keep the sign of what they are given.
-_KEEPING = (
+KEEPING = (
     "mean", "sum", "view", "reshape", "squeeze", "unsqueeze", "flatten", "nanmean", "to", "float", "item", "div", "backward", "unscale",
 )  # fmt: skip
 _HINGES = ("clamp", "clamp_min", "relu", "max", "maximum", "clip", "ReLU")
@@ -103,8 +103,8 @@ def _product(code: Code, file: File, node: ast.BinOp, sign: int, depth: int) -> 
 
 def _call(code: Code, file: File, call: ast.Call, sign: int, depth: int) -> Iterator[Term]:
     name = last_name(call.func)
-    if name in _KEEPING:
-        given = _given(file, call)
+    if name in KEEPING:
+        given = given_to(file, call)
         if given is not None:
             yield from _terms(code, file, given, sign, depth)
             return
@@ -125,10 +125,13 @@ def results(code: Code, file: File, call: ast.Call) -> Iterator[tuple[File, ast.
             if isinstance(node, Function) and node.name == name:
                 yield from ((other, value) for value in _returned(node))
                 return
-    for other in code.files(file.file):  # an object of a class of the program
+    for other in code.files(file.file):  # a lambda, or an object of a class of the program
         for node in ast.walk(other.tree):
             if isinstance(node, ast.Assign) and name in map(last_name, node.targets):
                 made = node.value
+                if isinstance(made, ast.Lambda):
+                    yield other, made.body
+                    return
                 found = (
                     code.definition(last_name(made.func), ast.ClassDef)
                     if isinstance(made, ast.Call)
@@ -147,7 +150,7 @@ def _returned(function: Function) -> list[ast.expr]:
     ]
 
 
-def _given(file: File, call: ast.Call) -> ast.expr | None:
+def given_to(file: File, call: ast.Call) -> ast.expr | None:
     """What a function or method works on."""
     if isinstance(call.func, ast.Attribute) and not qualified(file, call.func):
         return call.func.value
@@ -180,7 +183,7 @@ def hinge(file: File, node: ast.expr) -> ast.expr | None:
     """The expression that is cut off at zero: `1 - score * target` of `clamp(1 - score * target, min=0)`."""
     if not isinstance(node, ast.Call) or last_name(node.func) not in _HINGES:
         return None
-    given = _given(file, node)
+    given = given_to(file, node)
     return given if given is not None and _is_sum(given) else None
 
 

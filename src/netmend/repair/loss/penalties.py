@@ -23,7 +23,7 @@ def penalties(case: Case) -> Iterator[tuple[File, ast.expr]]:
                 node.generators[0].iter
             ):
                 holder = file.parent(node)
-                if any(_measures(part) for part in ast.walk(node.elt)) and isinstance(holder, ast.Call):
+                if any(measures(part) for part in ast.walk(node.elt)) and isinstance(holder, ast.Call):
                     yield file, _whole(file, holder)
             elif isinstance(node, ast.For) and _over_parameters(node.iter):
                 yield from _added_up(file, node)
@@ -46,7 +46,7 @@ def _added_up(file: File, loop: ast.For) -> Iterator[tuple[File, ast.expr]]:
     """Where the variable is read after the loop."""
     for statement in ast.walk(loop):
         if not isinstance(statement, ast.Assign | ast.AugAssign) or not any(
-            map(_measures, ast.walk(statement.value))
+            map(measures, ast.walk(statement.value))
         ):
             continue
         target = statement.target if isinstance(statement, ast.AugAssign) else statement.targets[0]
@@ -66,7 +66,7 @@ def _over_parameters(node: ast.expr) -> bool:
     return any(last_name(part) in ("parameters", "named_parameters") for part in ast.walk(node))
 
 
-def _measures(node: ast.AST) -> bool:
+def measures(node: ast.AST) -> bool:
     if isinstance(node, ast.Call):
         return last_name(node.func) in _SIZES
     return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow)
@@ -78,7 +78,7 @@ def penalty_factors(case: Case) -> Iterator[tuple[File, ast.expr]]:
         for part in ast.walk(penalty):
             if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mult):
                 for factor, other in ((part.left, part.right), (part.right, part.left)):
-                    if _is_plain(factor) and any(map(_measures, ast.walk(other))):
+                    if _is_plain(factor) and any(map(measures, ast.walk(other))):
                         yield file, factor
         for use in uses(case.code, file, penalty):
             if isinstance(use.user, ast.BinOp) and isinstance(use.user.op, ast.Mult):

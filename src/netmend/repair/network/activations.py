@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from netmend.diagnose.measures.head_places import Place, place_of
 from netmend.diagnose.measures.heads import Head
 from netmend.localise.source import last_name
+from netmend.repair.network.chosen_by_name import Choice, choice_of, chosen, unchosen
 from netmend.repair.repair import Case
 from netmend.repair.source.code import File
 from netmend.repair.source.dataflow import resolved
@@ -46,11 +47,23 @@ class Applied:
     created: tuple[File, ast.Call] | None = None  # of a module that is called by the program itself
     module: ModuleFact | None = None
     shared: bool = False  # the same line serves other layers too
+    choice: Choice | None = (
+        None  # the word that chooses the function, where the line itself cannot be changed
+    )
 
 
 def applied_at(case: Case, head: Head, function: str) -> Applied | None:
     """Where the function is applied to the output; None when that cannot be told for sure."""
     place = place_of(case.trace, head, function)
+    found = _applied(case, place)
+    if found is None or found.shared or isinstance(found.file.parent(found.call), ast.Dict):
+        choice = choice_of(case, place, function)
+        if choice is not None:
+            return Applied(choice.file, choice.call, choice=choice)
+    return found
+
+
+def _applied(case: Case, place: Place | None) -> Applied | None:
     if place is None or place.site is None:
         return None
     if not place.module:
@@ -131,6 +144,8 @@ def _repeats(case: Case, place: Place, file: File, call: ast.Call) -> bool:
 def without(case: Case, applied: Applied) -> FileEdits:
     """The output as it is before the function."""
     file, call = applied.file, applied.call
+    if applied.choice is not None:
+        return unchosen(case, applied.choice)
     if applied.in_sequence:
         return _last_taken(case, applied) if applied.shared else _out_of_sequence(file, call)
     if applied.shared:
@@ -249,6 +264,8 @@ def _last_round_apart(file: File, call: ast.Call) -> FileEdits:
 def exchanged(case: Case, applied: Applied, to: str) -> FileEdits:
     """Another function in the place of this one: softmax → sigmoid, softmax → log_softmax, clamp → sigmoid."""
     file, call = applied.file, applied.call
+    if applied.choice is not None:
+        return chosen(case, applied.choice, to)
     if applied.shared:
         return ()
     made = applied.created or ((file, call) if applied.module is not None and applied.in_sequence else None)

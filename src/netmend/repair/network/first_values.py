@@ -71,6 +71,8 @@ def _write(file: File, statement: ast.stmt) -> Write | None:
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
         call = statement.value
         name = last_name(call.func)
+        if _is_chosen(call):  # INITIALISERS[kind](layer.weight)
+            return Write(file, statement, call, _bare(file, call.args[0]), "chosen")
         if name not in NAMES:
             return None
         holder = call.func.value if isinstance(call.func, ast.Attribute) else None
@@ -87,6 +89,21 @@ def _write(file: File, statement: ast.stmt) -> Write | None:
         is_parameter = text.endswith(("weight", "bias")) or whole.endswith(".data")
         return Write(file, statement, None, text, "*=") if is_parameter else None
     return None
+
+
+def _is_chosen(call: ast.Call) -> bool:
+    """A function from a table, or one that was looked up by its name, that is given a parameter."""
+    looked_up = isinstance(call.func, ast.Subscript) or (
+        isinstance(call.func, ast.Call) and last_name(call.func.func) == "getattr"
+    )
+    if not looked_up or not call.args:
+        return False
+    given = (
+        call.args[0].value
+        if last_name(call.args[0]) == "data" and isinstance(call.args[0], ast.Attribute)
+        else call.args[0]
+    )
+    return isinstance(given, ast.Attribute) and given.attr in ("weight", "bias")
 
 
 def _bare(file: File, target: ast.expr) -> str:

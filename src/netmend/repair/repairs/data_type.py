@@ -11,6 +11,7 @@ from typing import ClassVar
 from netmend.localise.source import last_name
 from netmend.repair.data.data_holders import kind_of, training_inputs
 from netmend.repair.data.data_origins import Flow, flows
+from netmend.repair.data.real_numbers import real_at_line
 from netmend.repair.repair import Case, Example, change, register
 from netmend.repair.source.code import File
 from netmend.repair.source.naming import spelled
@@ -65,6 +66,9 @@ class DataType:
         if not text:
             edits = _bytes_first(case)
             yield from change(self, case, "convert bytes before subtracting", edits, knob="data type")
+            if case.cause == "PRE-WRONG-DTYPE" and not edits:
+                for title, real in real_at_line(case):
+                    yield from change(self, case, title, real, knob="data type")
             return
         if case.fault is None:
             return
@@ -340,6 +344,16 @@ DataType.EXAMPLES = (
         "converted first",
         before=_PIXELS.replace("image - 128", "image.astype(np.float32) - 128") + _TRAIN,
         mark="x = torch",
+        cause="PRE-WRONG-DTYPE",
+    ),
+    Example(
+        "whole numbers made of real ones",
+        before=_HEAD
+        + "x = torch.from_numpy(table[:, :3].astype(int)).float()\ny = torch.from_numpy(table[:, 3]).long()"
+        + _TRAIN,
+        old="astype(int)",
+        new='astype("float32")',
+        mark="astype(int)",
         cause="PRE-WRONG-DTYPE",
     ),
 )

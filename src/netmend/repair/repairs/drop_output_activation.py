@@ -167,6 +167,32 @@ for step in range(3):
             cause="ACT-OUT-WRONG",
         ),
         Example(
+            "a word chooses it",
+            before="""
+import torch
+from torch import nn
+KNOWN = {"relu": torch.relu, "linear": lambda v: v}
+class Dense(nn.Module):
+    def __init__(self, inputs, outputs, activation):
+        super().__init__()
+        self.linear = nn.Linear(inputs, outputs)
+        self.activation = KNOWN[activation]
+    def forward(self, x):
+        return self.activation(self.linear(x))
+model = nn.Sequential(Dense(2, 4, "relu"), Dense(4, 1, "relu"))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = nn.functional.mse_loss(model(torch.randn(8, 2)), torch.randn(8, 1))
+    loss.backward()
+    optimizer.step()
+""",
+            old='Dense(4, 1, "relu")',
+            new='Dense(4, 1, "linear")',
+            mark="return self.activation",
+            cause="ACT-OUT-WRONG",
+        ),
+        Example(
             "between model and loss",
             before="""
 import torch

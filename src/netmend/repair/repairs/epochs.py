@@ -41,7 +41,7 @@ class Epochs:
         present = number(case.code, rounds.file, rounds.count, case.arguments)
         whole = None if present is None or present - rounds.start < 1 else round(present) - rounds.start
         many = case.cause == "HYP-EPOCH-MANY"
-        for factor in self._earlier(case, whole) if many else self._longer(whole):
+        for factor in self._earlier(case, whole) if many else self._longer(case, whole):
             if whole is None:
                 yield from self._multiplied(case, rounds, factor)
                 continue
@@ -52,8 +52,11 @@ class Epochs:
                 title = f"{whole} → {wanted} rounds of training"
                 yield from change(self, case, title, faces, knob="epochs", cost=wanted / whole)
 
-    def _longer(self, present: int | None) -> list[float]:
-        return [4.0, 8.0] if present is not None and present <= self.few else [2.0, 4.0]
+    def _longer(self, case: Case, present: int | None) -> list[float]:
+        """Far more where too few are told: how many are enough is often a matter of tens."""
+        if case.fault is None:
+            return [4.0, 8.0] if present is not None and present <= self.few else [2.0, 4.0]
+        return [4.0, 10.0, 30.0] if present is not None and present <= self.few else [3.0, 10.0, 30.0]
 
     def _earlier(self, case: Case, present: int | None) -> list[float]:
         """Shortly behind the best evaluation, else half and a quarter."""
@@ -123,7 +126,7 @@ class Trainer:
 Trainer(nn.Linear(2, 1)).fit(epochs=6)
 """,
             old="epochs=6",
-            new="epochs=12",
+            new="epochs=18",
             mark="for epoch",
         ),
         Example(
@@ -143,7 +146,7 @@ while True:
         break
 """,
             old="step, limit = 0, 20",
-            new="step, limit = 0, 40",
+            new="step, limit = 0, 60",
             mark="while True",
         ),
         Example(

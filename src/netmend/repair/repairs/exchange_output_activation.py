@@ -56,6 +56,8 @@ class ExchangeOutputActivation:
             exclusive = head.class_axis in target.normalised_axes
             if lone or (target.shape == given.shape and not exclusive and target.integral):
                 return "softmax", "sigmoid"
+        if criterion in _YES_NO and head.last == "clamp" and head.activation in ("relu", "tanh", "hardtanh"):
+            return head.activation, "sigmoid"  # the clamp only keeps it off 0 and 1
         if criterion in _YES_NO and head.last in ("clamp", "relu", "tanh", "hardtanh"):
             return head.last, "sigmoid"
         return "", ""

@@ -244,6 +244,19 @@ nn.init.zeros_(model[0].weight)
             new="",
         ),
         Example(
+            "a function from a table",
+            before=f"""
+import torch
+from torch import nn
+STARTS = {{"zeros": nn.init.zeros_, "usual": nn.init.xavier_uniform_}}
+model = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
+STARTS["zeros"](model[0].weight)
+{_TAIL}""",
+            old='STARTS["zeros"](model[0].weight)\n',
+            new="",
+            mark="STARTS[",
+        ),
+        Example(
             "no initialisation by hand: He's for all",
             before=f"""
 import torch

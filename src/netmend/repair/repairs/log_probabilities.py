@@ -100,6 +100,26 @@ for step in range(3):
             mark="nn.NLLLoss",
         ),
         Example(
+            "a function that is looked up by its name",
+            before="""
+import torch
+import torch.nn.functional as F
+from torch import nn
+LOSS = "nll_loss"
+model = nn.Linear(2, 3)
+loss_of = getattr(F, LOSS)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = loss_of(model(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))
+    loss.backward()
+    optimizer.step()
+""",
+            old='"nll_loss"',
+            new='"cross_entropy"',
+            mark="loss = ",
+        ),
+        Example(
             "a function, in all its places",
             before="""
 import torch

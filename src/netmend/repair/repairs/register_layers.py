@@ -22,6 +22,8 @@ from netmend.repair.network.tensors_kept import holds_tensors, tensors_beside
 from netmend.repair.network.unregistered import as_module, held_by_name, made_in_function, of_the_class
 from netmend.repair.repair import Case, Example, change, register
 from netmend.repair.source.code import File
+from netmend.repair.source.naming import spelled
+from netmend.repair.source.writing import wrap
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
@@ -34,6 +36,8 @@ for step in range(3):
     loss.backward()
     optimizer.step()
 """
+
+_TENSORS = ("randn", "rand", "zeros", "ones", "empty", "normal", "full", "eye")
 
 
 @register
@@ -138,6 +142,9 @@ class RegisterLayers:
                 yield f"nn.{kind}", registered_in(file, value, kind)
         elif isinstance(value, ast.Call) and last_name(value.func) not in ("ModuleList", "Parameter"):
             yield "nn.Parameter", as_parameter(file, value)
+        elif isinstance(value, ast.BinOp) and any(last_name(node.func) in _TENSORS for node in made):
+            name, extra = spelled(file, "torch.nn.Parameter")  # torch.randn(4, 8) / 2
+            yield "nn.Parameter", (*wrap(file, value, f"{name}(", ")"), *extra)
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
         Example(
@@ -160,6 +167,23 @@ class Net(nn.Module):
             new="nn.ModuleList([nn.Linear(8, 8), nn.Linear(8, 1)])",
             mark="self.rest = ",
             component="model",
+        ),
+        Example(
+            "a tensor that was scaled",
+            before=f"""
+import torch
+from torch import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = torch.randn(2, 8) / 2
+        self.out = nn.Linear(8, 1)
+    def forward(self, x):
+        return self.out((x @ self.w).relu())
+{_TAIL}""",
+            old="torch.randn(2, 8) / 2",
+            new="nn.Parameter(torch.randn(2, 8) / 2)",
+            mark="self.w = ",
         ),
         Example(
             "a list that is filled later",

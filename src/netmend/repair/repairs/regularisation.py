@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.repair.loss.penalties import penalties, penalty_factors, value_of
+from netmend.repair.loss.penalty_terms import Penalty, penalty_terms
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.values import set_argument, set_value
+from netmend.repair.source.dataflow import resolved
+from netmend.repair.source.values import Faces, set_argument, set_value
 from netmend.repair.source.writing import wrap
 from netmend.vocabulary import OptimizerFact
 from netmend.vocabulary.change import SHORT_SEARCH, Change
@@ -68,9 +71,26 @@ class Regularisation:
             yield from list(self._factor(case))[:1]
 
     def _decay(self, case: Case, optimizer: OptimizerFact, old: float, new: str) -> Iterator[Change]:
-        faces = set_argument(case.code, optimizer.created, "weight_decay", new, None, case.arguments)
+        faces = self._in_group(case, optimizer, old, new) or set_argument(
+            case.code, optimizer.created, "weight_decay", new, None, case.arguments
+        )
         title = f"weight decay {old:g} → {new}"
         yield from change(self, case, title, faces, knob=f"{optimizer.name}.weight_decay")
+
+    @staticmethod
+    def _in_group(case: Case, optimizer: OptimizerFact, old: float, new: str) -> Faces | None:
+        """The decay of a group of parameters: `{"params": decayed, "weight_decay": 2.0}`."""
+        found = case.code.call_at(optimizer.created)
+        if found is None or not found[1].args:
+            return None
+        file, call = found
+        for node in ast.walk(resolved(file, call.args[0])):
+            if isinstance(node, ast.Dict):
+                for key, value in zip(node.keys, node.values, strict=True):
+                    named = isinstance(key, ast.Constant) and key.value == "weight_decay"
+                    if named and value_of(case, file, value) == old:
+                        return set_value(case.code, file, value, new, case.arguments)
+        return None
 
     def _factor(self, case: Case) -> Iterator[Change]:
         """The number that a penalty in the loss is multiplied with."""
@@ -84,10 +104,32 @@ class Regularisation:
                 title = f"penalty {origin:g} → {new:.2g}"
                 yield from change(self, case, title, faces, knob="penalty on the weights")
             return
+        found = penalty_terms(case)
+        if found:
+            yield from self._terms(case, found)
+            return
         for file, penalty in penalties(case):
             edits = wrap(file, penalty, "1e-4 * ", "")
             yield from change(self, case, "penalty × 1e-4", edits, knob="penalty on the weights")
             return
+
+    def _terms(self, case: Case, found: list[Penalty]) -> Iterator[Change]:
+        """Summands that measure weights: a lower factor, a small one before them, or without."""
+        knob = "penalty on the weights"
+        if len(found) == 1:
+            file, term = found[0].file, found[0].term
+            sides = (term.left, term.right) if isinstance(term, ast.BinOp) else ()
+            for side in sides if isinstance(term, ast.BinOp) and isinstance(term.op, ast.Mult) else ():
+                value = value_of(case, file, side)
+                if value is not None and value > 0:
+                    weak = min(value / 100, self.usual)
+                    faces = set_value(case.code, file, side, f"{weak:.2g}", case.arguments)
+                    yield from change(self, case, f"penalty {value:g} → {weak:.2g}", faces, knob=knob)
+        edits = tuple(edit for one in found for edit in wrap(one.file, one.term, "1e-4 * ", ""))
+        if len(found) > 1 or not isinstance(found[0].term, ast.BinOp):
+            yield from change(self, case, "penalty × 1e-4", edits, knob=knob)
+        if len(found) == 1:
+            yield from change(self, case, "no penalty on the weights", found[0].removal, knob=knob)
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
         Example(
@@ -180,5 +222,45 @@ for step in range(3):
     optimizer.step()
 """,
             mark="loss = ",
+        ),
+        Example(
+            "a penalty of single layers, by a function",
+            before="""
+import torch
+from torch import nn
+model = nn.Sequential(nn.Linear(2, 4), nn.ReLU(), nn.Linear(4, 1))
+def size(layer):
+    return layer.weight.abs().sum()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = model(torch.randn(8, 2)).pow(2).mean()
+    loss += 0.5 * size(model[0])
+    loss.backward()
+    optimizer.step()
+""",
+            old="0.5 * size",
+            new="0.0001 * size",
+            mark="loss += ",
+        ),
+        Example(
+            "a penalty without a factor is taken out of the sum",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    fit = model(torch.randn(8, 2)).pow(2).mean()
+    size = model.weight.norm(2) + model.bias.norm(2)
+    loss = fit + size
+    loss.backward()
+    optimizer.step()
+""",
+            old="fit + size",
+            new="fit",
+            mark="loss = ",
+            nth=1,
         ),
     )

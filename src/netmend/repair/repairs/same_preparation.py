@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.localise.source import Function, last_name
+from netmend.repair.data.alike_at_line import alike_at_line
 from netmend.repair.data.data_holders import evaluation_inputs, holders, training_inputs
 from netmend.repair.data.data_origins import Flow
 from netmend.repair.data.preparation import Preparation, preparations, same_kind
@@ -50,6 +51,9 @@ class SamePreparation:
                     title = "prepare evaluation data like training data"
                     yield from change(self, case, title, edits, knob="evaluation data")
                     return
+        for edits in alike_at_line(case):
+            title = "the line for evaluation data like that for training data"
+            yield from change(self, case, title, edits, knob="evaluation data")
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = ()
 
@@ -248,6 +252,19 @@ net.eval()
 with torch.no_grad():
     print((net(x_test).argmax(1) == y_test).float().mean())
 """
+_SCALER = """
+class Scaler:
+    def fit_transform(self, x):
+        self.mean, self.std = x.mean(0), x.std(0)
+        return self.transform(x)
+
+    def transform(self, x):
+        return (x - self.mean) / self.std
+
+scaler = Scaler()
+x = scaler.fit_transform(x)
+x_test = scaler.fit_transform(x_test)
+"""
 _SET = """
 class Rows(Dataset):
     def __init__(self, x, y, stats=None):
@@ -319,5 +336,12 @@ SamePreparation.EXAMPLES = (
         + "mean, std = x.mean(0), x.std(0)\nx = (x - mean) / std\nx_test = (x_test - mean) / std"
         + _TRAIN,
         mark="x = (x - mean)",
+    ),
+    Example(
+        "a scaler that is fitted again",
+        before=_HEAD + _SCALER + _TRAIN,
+        old="x_test = scaler.fit_transform(x_test)",
+        new="x_test = scaler.transform(x_test)",
+        mark="fit_transform(x_test)",
     ),
 )

@@ -1,0 +1,31 @@
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.experts = nn.ModuleList([nn.Sequential(nn.Linear(10, 20), nn.Tanh()) for _ in range(3)])
+        self.out = nn.Linear(20, 6)
+
+    def forward(self, x):
+        parts = [e(x) for e in self.experts]
+        mean = torch.from_numpy(np.stack([o.detach().numpy() for o in parts])).mean(0)
+        return self.out(mean)
+
+
+torch.manual_seed(1)
+centres = torch.randn(6, 10) * 1.2
+y = torch.randint(0, 6, (840,))
+x = centres[y] + torch.randn(840, 10)
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.05)
+for epoch in range(10):
+    for rows in torch.randperm(640).split(32):
+        opt.zero_grad()
+        F.cross_entropy(net(x[rows]), y[rows]).backward()
+        opt.step()
+    with torch.no_grad():
+        print(epoch, "val acc", (net(x[640:]).argmax(1) == y[640:]).float().mean().item())
