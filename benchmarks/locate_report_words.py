@@ -20,7 +20,9 @@ _LEAST = 5  # reports; rarer words are as good as unseen
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--reports", type=Path, required=True, help="Denchmark's reports")
     parser.add_argument("--file", type=Path, default=FILE, help="the file to write")
     given = parser.parse_args()

@@ -10,15 +10,8 @@ import re
 from collections.abc import Iterable
 
 from netmend.locate.bug_report import BugReport
-from netmend.locate.extrinsic_evidence import (
-    PRIORS,
-    evidence_in,
-    own_names,
-    package_of,
-    plain_name,
-    speaks_of_own_change,
-    spoken,
-)
+from netmend.locate.extrinsic_evidence import PRIORS, evidence_in, package_of
+from netmend.locate.extrinsic_own import own_names, plain_name, speaks_of_own_change, spoken
 
 TITLE_WEIGHT, PROSE_WEIGHT, MESSAGE_WEIGHT, CODE_WEIGHT = 3.0, 1.0, 1.5, 0.25
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9]*")
@@ -155,7 +148,9 @@ def outer_features(report: BugReport, own: Iterable[str] = ()) -> dict[str, floa
     found = {f"evidence: {one.kind}": 1.0 for one in evidence}
     if evidence:
         found["evidence in all"] = sum(PRIORS[kind] for kind in {one.kind for one in evidence})
-        found["evidence in the title"] = sum(PRIORS[kind] for kind in {one.kind for one in evidence if one.in_title})
+        found["evidence in the title"] = sum(
+            PRIORS[kind] for kind in {one.kind for one in evidence if one.in_title}
+        )
     if speaks_of_own_change(report, own):
         found["the project itself changed"] = 1.0
     for failure in report.failures[-3:]:

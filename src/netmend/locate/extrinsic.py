@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from netmend.locate.bug_report import BugReport
 from netmend.locate.classify import extrinsic_threshold, score_extrinsic
-from netmend.locate.extrinsic_evidence import Evidence, evidence_in, plain_name
+from netmend.locate.extrinsic_evidence import Evidence, evidence_in
+from netmend.locate.extrinsic_own import plain_name
 
 _ADVICE = {
     "library": "compare the version named with the one installed, and read its changes",

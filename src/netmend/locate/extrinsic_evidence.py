@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from netmend.locate.bug_report import BugReport
 from netmend.locate.bug_report_versions import NAMES
+from netmend.locate.extrinsic_own import LONGEST, own_names, plain_name, spoken
 from netmend.locate.extrinsic_patterns import LIBRARIES, PATTERNS
 
 INSTALLED = re.compile(r"[\\/](?:site|dist)-packages[\\/](?P<package>[^\\/]+)")
@@ -16,18 +17,6 @@ STANDARD = re.compile(
     r"[\\/](?:lib[\\/]python\d[\d.]*|Python\d+[\\/]lib)[\\/](?!site-packages|dist-packages)", re.IGNORECASE
 )
 QUOTED_MODULE = re.compile(r"(?:module|named|from|import name '[^']+' from) ['\"](?P<name>[A-Za-z_]\w*)")
-# answers to the questions of a form say what is there, not what is wrong
-FORM_ANSWER = re.compile(
-    r"^[\s*#>-]*(?:OS|Platform|Operating system|Python|PyTorch|TensorFlow|CUDA|GPU|Driver|GCC|How you installed|How was|Build command|Framework|[\w -]{2,30} version|Version)\b[^.?!]{0,80}?(?::|\?|\))",
-    re.IGNORECASE,
-)
-# lists of what is installed, and boxes to tick: the same in every report of a project, whatever is wrong
-LISTED = re.compile(
-    r"^\W*(?:(?:pip3?|conda)\]|[\w.-]+ ?==+ ?[\w.+]+\W*$|(?:Is |CUDA used|cuDNN version|Nvidia|GPU models|CMake|Clang|GCC|Libc|HIP|MIOpen|ROCM|Versions of relevant|Python platform|Is debug)[^.?!]{0,60}:"
-    r"|(?:\[.?\] ?|x\] ?)?I(?: have|'ve|’ve) (?:verified|read|checked|included|marked|searched|visited|provided|looked|followed)\b)",
-    re.IGNORECASE,
-)
-LONGEST = 20_000  # characters looked at; a pasted log must not cost seconds
 LINKED = "a link to another project"
 INNERMOST = "the stack trace ends in another package"
 THROUGH = "the stack trace passes through another package"
@@ -49,18 +38,6 @@ PLAIN_WORDS = {
     "catalyst",
     "addons",
 }
-# what people write when the project's own change broke something
-OWN_CHANGE = re.compile(
-    r"\b(?:introduced|broken|broke|caused|changed) (?:in|by|with|since) (?:the )?(?:PR |commit |pull request )?(?:#\d+|[0-9a-f]{7,40}\b)|\bregression\b|\bgit bisect\b"
-    r"|\b(?:work(?:s|ed)|fine|ok) (?:\w+ ){0,2}(?:in|with|on|before) (?:the )?(?:previous|last|earlier|older) (?:version|release|commit)|\b(?:since|after) (?:the )?(?:last|latest|recent) (?:commit|merge|refactor\w*|PR)\b",
-    re.IGNORECASE,
-)
-BARE_VERSION = re.compile(r"^\W*v?\d+\.\d+(?:\.\w+)?\b|\b(?:since|after|in|from|to|with) (?:version |release )?v?\d+\.\d+\.\w+\b", re.IGNORECASE)
-NAMED_CHANGE = re.compile(
-    r"\b(?:reverted to|upgrad\w+|updat\w+|downgrad\w+|since|after|latest|newest|new|old) (?:\w+ ){0,2}?(?P<after>[A-Za-z][\w-]+)(?: version| to)? ?v?(?:\d+\.\d|master|release)"
-    r"|\b(?P<before>[A-Za-z][\w-]+) (?:version )?v?\d+(?:\.\d+)+ (?:works?|worked|breaks|broke|fails|introduced|changed)",
-    re.IGNORECASE,
-)
 # classes that messages name without their library
 CLASSES = {
     "Tensor": "torch",
@@ -95,12 +72,6 @@ class Evidence:
     in_title: bool = False
 
 
-def plain_name(name: str) -> str:
-    """Names of projects, distributions and packages made comparable."""
-    name = re.sub(r"\.(?:pyx?|egg.*|dist-info)$|-\d.*$", "", name.lower())
-    return re.sub(r"[-_. ]|incubator|python-sdk", "", name)
-
-
 def package_of(path: str) -> str | None:
     """The installed package that a frame lies in; "python" for the standard library; None for the user's own files."""
     if found := INSTALLED.search(path):
@@ -108,19 +79,6 @@ def package_of(path: str) -> str | None:
     if STANDARD.search(path):
         return "python"
     return None
-
-
-def spoken(report: BugReport) -> str:
-    """The prose without answers to forms, lists of installed packages and ticked boxes."""
-    lines = report.prose.split("\n")
-    return "\n".join(line for line in lines if not FORM_ANSWER.match(line) and not LISTED.match(line))
-
-
-def own_names(own: Iterable[str]) -> set[str]:
-    """The project's names, comparable; people also call pytorch-lightning "lightning"."""
-    names = tuple(own)
-    short = (re.split(r"[-_]", name)[-1].lower() for name in names if re.search(r"\w[-_]\w", name))
-    return ({plain_name(name) for name in names} | {name for name in short if len(name) > 3}) - {""}
 
 
 def evidence_in(report: BugReport, own: Iterable[str] = ()) -> tuple[Evidence, ...]:
@@ -146,22 +104,12 @@ def _evidence(report: BugReport, own: tuple[str, ...]) -> tuple[Evidence, ...]:
             if pattern.kind == LINKED and _is_own_link(match, ours):
                 continue
             found.append(
-                Evidence(pattern.kind, _around(text, match), library, pattern.look_at, match.start() < title_end)
+                Evidence(
+                    pattern.kind, _around(text, match), library, pattern.look_at, match.start() < title_end
+                )
             )
             break
     return tuple(found)
-
-
-def speaks_of_own_change(report: BugReport, own: Iterable[str]) -> bool:
-    """Whether the report says that the project itself changed: a release of its own, a commit, a regression."""
-    body = f"{report.title}\n{report.prose}"[:LONGEST]
-    if OWN_CHANGE.search(body) or BARE_VERSION.search(report.title):
-        return True
-    ours = own_names(own)
-    for match in NAMED_CHANGE.finditer(body):
-        if plain_name(match["after"] or match["before"]) in ours:
-            return True
-    return False
 
 
 def _is_own_link(match: re.Match[str], ours: set[str]) -> bool:
@@ -210,8 +158,9 @@ def _of_messages(report: BugReport, ours: set[str]) -> Sequence[Evidence]:
 
 def _library(text: str, ours: set[str]) -> str | None:
     """The library that a phrase names, if it is not the project itself."""
-    for word in re.findall(r"[A-Za-z][\w-]*", text):
-        name = NAMES.get(word.lower(), word.lower())
+    for found in re.finditer(r"[A-Za-z][\w-]*", text):
+        word = found[0]
+        name = str(NAMES.get(word.lower(), word.lower()))
         if word.lower() in LIBRARIES and not {plain_name(name), plain_name(word)} & ours:
             return name
     return None
