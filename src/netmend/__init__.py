@@ -10,7 +10,20 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from netmend.api import Report, Watch, adequacy, check, diagnose, load, locate, mend, mutate, neutral, repair, watch
+    from netmend.api import (
+        Report,
+        Watch,
+        adequacy,
+        check,
+        diagnose,
+        load,
+        locate,
+        mend,
+        mutate,
+        neutral,
+        repair,
+        watch,
+    )
     from netmend.errors import NetmendError
     from netmend.lint.outcome import Outcome
     from netmend.vocabulary import Diagnosis, Fault, Finding, Trace

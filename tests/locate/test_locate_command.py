@@ -238,7 +238,7 @@ def test_a_cause_outside_the_code_is_told_with_what_to_look_at() -> None:
     told = Located(one.report, replace(one.answer, kind=kind, extrinsic=outer), "proj", here)
     text = str(told)
     assert "GPU (38 %) or API (35 %): the words cuda, device" in text
-    assert "likely outside the code (> 99 %)" in text
+    assert "perhaps outside the code" in text
     assert text.count("crashes since torch 1.9.0") == 1
     for line in ("torch 1.9.0: compare versions", "torch 2.0.0", "torch 2.0 is broken", "Install numpy 1."):
         assert line in text
@@ -260,7 +260,6 @@ def test_type_and_cause_are_part_of_the_answer(project: Path, capsys: pytest.Cap
     assert data["extrinsic"]["likely"] is True
     assert "torch" in {one["name"] for one in data["extrinsic"]["here"]}
     _, out, _ = netmend(capsys, "--report", "issue.md", "--no-cache")
-    assert "likely in the code" in out
     assert "outside the code\n" not in out
 
 

@@ -100,22 +100,35 @@ def locate(
         Path, typer.Option("--reports", metavar="FILE", help="Denchmark's reports, JSON lines (.gz too).")
     ],
     histories: Annotated[
-        Path, typer.Option("--histories", metavar="DIR", help="Folder with clones of the projects: owner+name, owner/name.")
+        Path,
+        typer.Option(
+            "--histories", metavar="DIR", help="Folder with clones of the projects: owner+name, owner/name."
+        ),
     ],
     protocol: Annotated[
-        str, typer.Option(metavar="src|all", help="src: tests are neither searched nor counted; all: they are both.")
+        str,
+        typer.Option(
+            metavar="src|all", help="src: tests are neither searched nor counted; all: they are both."
+        ),
     ] = "src",
     at: Annotated[
-        str, typer.Option(metavar="open|fix-parent", help="The code as it was when the report was opened, or just before the fix.")
+        str,
+        typer.Option(
+            metavar="open|fix-parent",
+            help="The code as it was when the report was opened, or just before the fix.",
+        ),
     ] = "open",
     labels: Annotated[
-        Path | None, typer.Option("--labels", metavar="FILE", help="Types and causes of reports: id,type,extrinsic.")
+        Path | None,
+        typer.Option("--labels", metavar="FILE", help="Types and causes of reports: id,type,extrinsic."),
     ] = None,
     learn: Annotated[
         bool, typer.Option("--learn/--no-learn", help="Also rank by what is learned from the other projects.")
     ] = True,
     only: Only = "",
-    jobs: Annotated[int | None, typer.Option("-j", "--jobs", min=1, help="Projects at once (default: one per core).")] = None,
+    jobs: Annotated[
+        int | None, typer.Option("-j", "--jobs", min=1, help="Projects at once (default: one per core).")
+    ] = None,
     json: Json = None,
     work: Work = WORK,
     quiet: Quiet = False,

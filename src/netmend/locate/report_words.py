@@ -23,6 +23,8 @@ def _weights() -> dict[str, float]:
         total = int(first.split()[1])
         counts = {term: int(count) for term, _, count in (line.partition(" ") for line in lines)}
     except (OSError, ValueError, IndexError) as problem:
-        raise NetmendError(f"The word list {FILE} cannot be read: {problem}. Install netmend again.") from problem
+        raise NetmendError(
+            f"The word list {FILE} cannot be read: {problem}. Install netmend again."
+        ) from problem
     whole = math.log(total + 1)
     return {term: math.log((total + 1) / (count + 1)) / whole for term, count in counts.items()}
