@@ -24,7 +24,8 @@ def kind_remarks(found: Located) -> Iterator[Remark]:
             words += f" or {NAMES[kind.others[0][0]]} ({chance(kind.others[0][1])})"
         why = "; ".join(clean(reason) for reason in kind.reasons[:_MOST_REASONS])
         yield Remark("type", f"{words}: {why}" if why else words)
-    if outer is not None and outer.likely:  # a hint, no verdict: one in three such hints was right on unseen reports
+    # A hint, no verdict: one in three such hints was right on unseen reports.
+    if outer is not None and outer.likely:
         yield Remark("cause", "perhaps outside the code; the signs are below", tone="warn")
 
 
