@@ -15,7 +15,7 @@ from netmend.mend.patch import Patch
 class Options:
     """What is tried. `bound` is the growth of perplexity on normal text beyond which no patch is recommended."""
 
-    methods: tuple[str, ...] = (BASELINE, "irepair_kl", "nearest", "nearest_max")
+    methods: tuple[str, ...] = (BASELINE, "irepair_kl", "irepair_fixed_kl", "unlikely_kl")
     rates: tuple[float, ...] = (1e-5, 1e-4)
     budget: Budget = field(default_factory=Budget)
     longest: int = 256
