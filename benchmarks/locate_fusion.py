@@ -16,10 +16,9 @@ from pathlib import Path
 from netmend.bench.locate.denchmark import read_reports, usable
 from netmend.bench.locate.exporting import export
 from netmend.bench.locate.fusing import Task, choose, examples
-from netmend.bench.locate.learning import CHOICES, fit
+from netmend.bench.locate.learning import CHOICES, USED, fit
 from netmend.bench.locate.measuring import Desk
 from netmend.bench.locate.protocol import Protocol
-from netmend.locate.features import FEATURE_NAMES
 from netmend.locate.fusion import MODEL
 
 
@@ -47,7 +46,7 @@ def main() -> None:
         "projects": sorted(projects),
         "settings": str(settings),
     }
-    export(fit(everything, settings), FEATURE_NAMES, given.model, about)
+    export(fit(everything, settings), USED, given.model, about)
     print(f"{given.model}: {settings}, {given.model.stat().st_size / 1000:.0f} kB, {len(everything)} reports")
 
 

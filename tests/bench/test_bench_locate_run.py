@@ -14,7 +14,7 @@ import pytest
 from netmend.bench.locate.denchmark import Change, Report, read_reports
 from netmend.bench.locate.exporting import export
 from netmend.bench.locate.histories import find_histories
-from netmend.bench.locate.learning import Example, Settings, fit, folds, project_weights
+from netmend.bench.locate.learning import FREE, USED, Example, Settings, fit, folds, project_weights
 from netmend.bench.locate.measuring import Desk
 from netmend.bench.locate.protocol import Protocol
 from netmend.bench.locate.searching import search
@@ -165,7 +165,7 @@ def made_examples() -> list[Example]:
     random = np.random.default_rng(3)
     found = []
     for number in range(24):
-        rows = random.random((20, len(FEATURE_NAMES))).astype(np.float32)
+        rows = random.random((20, len(USED))).astype(np.float32)
         fixed = np.zeros(20, bool)
         fixed[np.argmax(rows[:, 2] + 0.2 * rows[:, 5])] = True
         found.append(Example(f"p{number % 4}#{number}", f"p{number % 4}", rows, fixed, rows[:, 0]))
@@ -175,15 +175,29 @@ def made_examples() -> list[Example]:
 def test_exported_trees_give_the_scores_of_lightgbm(tmp_path: Path) -> None:
     examples = made_examples()
     model = fit(examples, Settings(trees=12, leaves=7, smallest=10, columns=1.0))
-    export(model, FEATURE_NAMES, tmp_path / "model.json", {"reports": 24})
+    export(model, USED, tmp_path / "model.json", {"reports": 24})
     fusion = read_trees(tmp_path / "model.json")
     hits = 0
     for example in examples:
         expected = model.predict(example.rows)
-        ours = fusion.rank(Features(FEATURE_NAMES, example.rows.astype(float)))
+        table = np.zeros((len(example.rows), len(FEATURE_NAMES)))
+        table[:, [FEATURE_NAMES.index(name) for name in USED]] = example.rows
+        ours = fusion.rank(Features(FEATURE_NAMES, table))
         assert ours == pytest.approx(expected, abs=1e-5)
         hits += int(example.fixed[np.argmax(ours)])
     assert hits > 12  # by chance: one or two
+
+
+def test_more_evidence_never_lowers_a_score() -> None:
+    examples = made_examples()
+    model = fit(examples, Settings(trees=12, leaves=7, smallest=10, columns=1.0))
+    rows = examples[0].rows
+    for number, name in enumerate(USED):
+        more = rows.copy()
+        more[:, number] = 1.0
+        if name not in FREE:
+            assert (model.predict(more) >= model.predict(rows) - 1e-9).all(), name
+    assert set(USED) > FREE
 
 
 def test_projects_are_never_split() -> None:

@@ -19,7 +19,7 @@ from netmend.bench.locate.protocol import Protocol
 from netmend.locate.features import FEATURE_NAMES
 
 NETMEND, FIXED = "netmend", "netmend, fixed weights"
-FOLDS, INNER = 10, 3
+FOLDS, INNER = 10, 2
 Scores = NDArray[np.floating]
 Results = dict[str, Ranked]  # by report
 
@@ -118,19 +118,22 @@ def learned(
         model = learning.fit(others, best)
         for example in everything:
             if example.project in part:
-                results[example.report] = task.ranked(example.report, model.predict(example.rows))
+                results[example.report] = task.ranked(
+                    example.report, model.predict(example.rows, num_threads=1)
+                )
     tell(len(parts), len(parts))
     return results, dict(picks)
 
 
 def examples(task: Task) -> list[Example]:
     """All reports as a learner sees them."""
-    first = FEATURE_NAMES.index("fixed")
+    columns = [FEATURE_NAMES.index(name) for name in learning.USED]
     made = []
     for name, sheet in task.sheets.items():
         wanted = task.protocol.fixed(task.reports[name])
         fixed = np.array([path in wanted for path in sheet.paths], dtype=bool)
-        made.append(Example(name, task.project(name), sheet.features, fixed, sheet.features[:, first]))
+        rows = sheet.features[:, columns]
+        made.append(Example(name, task.project(name), rows, fixed, sheet.feature("fixed")))
     return made
 
 
@@ -147,7 +150,9 @@ def choose(
             model = learning.fit([example for example in mine if example.project not in part], one)
             for example in mine:
                 if example.project in part:
-                    results[example.report] = task.ranked(example.report, model.predict(example.rows))
+                    results[example.report] = task.ranked(
+                        example.report, model.predict(example.rows, num_threads=1)
+                    )
         totals.append(_mean_precision(results, list(results)))
     return settings[int(np.argmax(totals))]
 

@@ -68,7 +68,7 @@ def published() -> Grid:
 def by_group(summary: Summary, kind: str) -> Grid:
     """MAP of every method in each group, and all figures of ours."""
     members = summary.figures[kind]
-    others = list(summary.gains)
+    others = sorted(summary.gains, key=lambda method: summary.gains[method][0])  # the nearest first
     rows = []
     for group, methods in members.items():
         ours: Figures = methods[summary.ours]
