@@ -8,13 +8,11 @@ from dataclasses import dataclass
 
 from netmend.localise.source import last_name
 from netmend.repair.loss.objective_terms import KEEPING, given_to, objective, results
-from netmend.repair.network.heads_in_source import model_calls
 from netmend.repair.repair import Case
 from netmend.repair.source.code import Code, File
 from netmend.repair.source.dataflow import bound
 
 CLASSES, YES_NO, SQUARED, ABSOLUTE, PICKED = "classes", "yes/no", "squared", "absolute", "picked"
-UNREAD = "unread"  # a function of the program, whatever it does
 _MOST_DEPTH = 24
 _CUTTING = ("clamp", "clip", "clamp_min", "clamp_max")
 _NORMALISING = ("softmax", "log_softmax")
@@ -37,45 +35,7 @@ class HandWritten:
 def hand_written(case: Case) -> HandWritten | None:
     """The first term of the objective that is a loss written by hand."""
     start = objective(case)
-    if start is None:
-        return None
-    return next(_found(case.code, *start, start[1], (), 0), None) or _unread(case, *start)
-
-
-def _unread(case: Case, file: File, node: ast.expr) -> HandWritten | None:
-    """A function of the program that is given the model's output and the target: a loss, whatever it does with them."""
-    for _ in range(_MOST_DEPTH):
-        if isinstance(node, ast.Name):
-            found = bound(file, node)
-            if found is None or _reads(found[1], node.id):
-                return None
-            node = found[1]
-        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-            node = node.left
-        elif isinstance(node, ast.Call):
-            given = given_to(file, node) if last_name(node.func) in KEEPING else None
-            if given is None:
-                return _of_call(case, file, node)
-            node = given
-        else:
-            return None
-    return None
-
-
-def _of_call(case: Case, file: File, call: ast.Call) -> HandWritten | None:
-    if len(call.args) != 2 or call.keywords or not any(True for _ in results(case.code, file, call)):
-        return None
-    known = [made for place, made in model_calls(case) if place is file]
-    outputs = [number for number, one in enumerate(call.args) if _is_output(file, one, known)]
-    if len(outputs) != 1:
-        return None
-    return HandWritten(UNREAD, file, call, call.args[outputs[0]], call.args[1 - outputs[0]])
-
-
-def _is_output(file: File, node: ast.expr, known: list[ast.Call]) -> bool:
-    found = bound(file, node) if isinstance(node, ast.Name) else None
-    value = node if found is None else found[1]
-    return any(value is made for made in known)
+    return None if start is None else next(_found(case.code, *start, start[1], (), 0), None)
 
 
 def _found(

@@ -11,7 +11,6 @@ from netmend.localise.source import last_name
 from netmend.repair.loss.hand_written import (
     CLASSES,
     PICKED,
-    UNREAD,
     YES_NO,
     HandWritten,
     hand_written,
@@ -34,7 +33,6 @@ from netmend.repair.source.dataflow import bound
 from netmend.repair.source.naming import spelled
 from netmend.repair.source.writing import delete_statement, replace
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
-from netmend.vocabulary.facts import OperandFact
 
 _SQUASHING = ("sigmoid", "softmax", "hardsigmoid", "relu", "tanh", "softsign", "softplus", "hardtanh", "exp")
 _ONE_HOT = ("one_hot", "eye", "scatter_", "to_categorical", "get_dummies", "label_binarize")
@@ -107,7 +105,7 @@ class LibraryLoss:
         if found.kind in (CLASSES, PICKED):
             return _CROSS
         hot = _is_one_hot(found) or (target is not None and 1 in target.normalised_axes)
-        if hot or (found.kind == UNREAD and _are_ids(target, width)):
+        if hot:
             return _CROSS
         return _YES_NO_SCORES if found.kind == YES_NO else ""
 
@@ -117,12 +115,9 @@ class LibraryLoss:
         text = found.file.source(found.target)
         if not isinstance(found.target, ast.Name | ast.Attribute | ast.Call | ast.Subscript):
             text = f"({text})"
-        head = head_of(case)
-        ids = found.kind == UNREAD and _are_ids(
-            None if head is None else head.target, output_width(case) or 0
-        )
-        if found.kind == PICKED or ids:
+        if found.kind == PICKED:
             return text
+        head = head_of(case)
         if head is not None and head.target is not None:
             return text if head.target.dtype.startswith("float") else f"{text}.float()"
         origin = " ".join(_origins(found))
@@ -199,54 +194,7 @@ for step in range(3):
 """,
             mark="loss = ",
         ),
-        Example(
-            "a margin of the script, on probabilities",
-            before="""
-import torch
-from torch import nn
-model = nn.Sequential(nn.Linear(4, 3), nn.Softmax(dim=1))
-def margin(outputs, targets):
-    wanted = 2 * targets - 1
-    return torch.clamp(1 - wanted * outputs, min=0).mean()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    targets = torch.eye(3)[torch.tensor([0, 1, 2, 2, 1, 0])]
-    outputs = model(torch.randn(6, 4))
-    loss = margin(outputs, targets)
-    loss.backward()
-    optimizer.step()
-""",
-            old="""nn.Linear(4, 3), nn.Softmax(dim=1))
-def margin(outputs, targets):
-    wanted = 2 * targets - 1
-    return torch.clamp(1 - wanted * outputs, min=0).mean()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    targets = torch.eye(3)[torch.tensor([0, 1, 2, 2, 1, 0])]
-    outputs = model(torch.randn(6, 4))
-    loss = margin(outputs, targets)""",
-            new="""nn.Linear(4, 3))
-def margin(outputs, targets):
-    wanted = 2 * targets - 1
-    return torch.clamp(1 - wanted * outputs, min=0).mean()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    targets = torch.eye(3)[torch.tensor([0, 1, 2, 2, 1, 0])]
-    outputs = model(torch.randn(6, 4))
-    loss = nn.functional.cross_entropy(outputs, targets)""",
-            mark="loss = ",
-        ),
     )
-
-
-def _are_ids(target: OperandFact | None, width: int) -> bool:
-    """Whether the targets are numbers of classes."""
-    if target is None or not target.integral or target.maximum is None:
-        return False
-    return len(target.shape) == 1 and 1 < target.maximum + 1 <= width
 
 
 def _unguarded(file: File, prediction: ast.expr) -> tuple[ast.expr, FileEdits]:
