@@ -39,7 +39,7 @@ def test_weights_fit_the_features() -> None:
     model = weights()["type"]
     assert sorted(model["classes"]) == sorted(NAMES) and len(model["bias"]) == len(NAMES)
     assert all(len(row) == len(NAMES) for row in model["weights"].values())
-    vector = word_vector(read_report("gradient optimizer loss", "loss"), model["rarity"])
+    vector = word_vector(read_report("gradient optimizer loss", "loss"), weights()["rarity"])
     assert math.isclose(sum(value * value for value in vector.values()), 1.0)
 
 

@@ -43,8 +43,7 @@ def word_vector(report: BugReport, rarity: Mapping[str, float]) -> dict[str, flo
 def score_type(report: BugReport, own: Iterable[str] = ()) -> Scored:
     """The types with their probabilities."""
     model = weights()["type"]
-    values = {f"word: {word}": value for word, value in word_vector(report, model["rarity"]).items()}
-    values.update(rule_features(report, own))
+    values = _words(report) | rule_features(report, own)
     rows: dict[str, list[float]] = model["weights"]
     sums = list(model["bias"])
     used: dict[str, list[float]] = {}
@@ -67,12 +66,15 @@ def score_extrinsic(report: BugReport, own: Iterable[str] = ()) -> Scored:
     """The probability that the cause lies outside the project, under "extrinsic"."""
     model = weights()["extrinsic"]
     rows: dict[str, float] = model["weights"]
-    added = [
-        (name, value * rows[name]) for name, value in outer_features(report, own).items() if name in rows
-    ]
+    values = _words(report) | outer_features(report, own)
+    added = [(name, value * rows[name]) for name, value in values.items() if name in rows]
     total = model["bias"] + sum(value for _, value in added)
     share = 1.0 / (1.0 + math.exp(-total))
     return Scored({"extrinsic": share}, tuple(sorted(added, key=lambda pair: -pair[1])))
+
+
+def _words(report: BugReport) -> dict[str, float]:
+    return {f"word: {word}": value for word, value in word_vector(report, weights()["rarity"]).items()}
 
 
 def extrinsic_threshold() -> float:

@@ -1,0 +1,140 @@
+"""Write docs/locate-study.md from the result files of `netmend bench locate` and its companions.
+
+python scripts/document_locate.py            # write the page
+python scripts/document_locate.py --check    # only say whether it is up to date
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "benchmarks" / "results"
+PAGE = ROOT / "docs" / "locate-study.md"
+LABELS = tuple(
+    ROOT / "benchmarks" / "locate" / f"labels{part}.csv" for part in ("", "_fresh", "_last", "_training")
+)
+OURS = "netmend"
+GROUPS = (
+    ("what the text gives away", "names none", "that name no fixed file"),
+    ("what the text gives away", "names a fixed file", "that name one"),
+    ("what the text gives away", "links a commit or pull request", "that link a commit or pull request"),
+    ("candidates", "under 400", "in fewer than 400 candidates"),
+    ("candidates", "400 and more", "in 400 candidates or more"),
+    ("candidates", "600 and more", "in 600 candidates or more"),
+)  # kind of group, group, words on the page
+
+
+def page() -> str:
+    environment = Environment(
+        loader=FileSystemLoader(ROOT / "docs" / "templates"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # the page is text, not markup
+    )
+    files, kinds = _read("locate-denchmark.json"), _read("locate-kinds.json")
+    return environment.get_template("locate-study.md.j2").render(
+        files=files,
+        methods=_methods(files),
+        groups=_groups(files),
+        categories=[_group_row(name, row) for name, row in sorted(files["figures"]["category"].items())],
+        types=_labelled(files, "type"),
+        causes=_labelled(files, "extrinsic"),
+        chosen=files["chosen"]["decided in view of all projects"],
+        gain=min((one for name, one in files["MAP gained"].items() if not name.startswith(OURS)), key=lambda one: one["mean"]),
+        kinds=kinds["last_300"],
+        agreement=kinds["agreement"]["last"],
+        functions=_read("locate-functions.json")["test"],
+        speed=_read("locate-speed.json"),
+    )  # fmt: skip
+
+
+def _methods(files: dict[str, Any]) -> list[list[str]]:
+    rows = files["figures"]["all"]["all reports"]
+    return [
+        [
+            f"**{name}**" if name == OURS else name,
+            *(_figure(row[one]["mean"]) for one in ("top1", "top5", "top10", "rr")),
+            f"{_figure(row['ap']['mean'])} ({_figure(row['ap']['low'])}–{_figure(row['ap']['high'])})",
+        ]
+        for name, row in sorted(rows.items(), key=lambda item: -item[1]["ap"]["mean"])
+    ]
+
+
+def _groups(files: dict[str, Any]) -> list[list[str]]:
+    return [_group_row(words, files["figures"][kind][group]) for kind, group, words in GROUPS]
+
+
+def _group_row(words: str, row: dict[str, Any]) -> list[str]:
+    others = {name: one["ap"]["mean"] for name, one in row.items() if not name.startswith(OURS)}
+    best = max(others, key=lambda name: others[name])
+    ours = row[OURS]
+    return [
+        words,
+        str(ours["reports"]),
+        _figure(ours["ap"]["mean"]),
+        _figure(ours["top10"]["mean"]),
+        f"{_figure(others[best])} {best}",
+    ]
+
+
+def _labelled(files: dict[str, Any], task: str) -> list[list[str]]:
+    """Mean average precision by label, over every labelled report that was ranked, of netmend and the best other."""
+    members: dict[str, list[str]] = {}
+    for file in LABELS:
+        with file.open(encoding="utf-8", newline="") as lines:
+            for row in csv.DictReader(lines):
+                if row[task] and row["id"] in files["ranks"][OURS]:
+                    members.setdefault(row[task], []).append(row["id"])
+    found = []
+    for label, names in sorted(members.items()):
+        means = {
+            method: sum(_precision(ranks[name]) for name in names) / len(names)
+            for method, ranks in files["ranks"].items()
+        }
+        best = max((one for one in means if not one.startswith(OURS)), key=lambda one: means[one])
+        words = {"0": "inside", "1": "outside (extrinsic)"}.get(label, label)
+        found.append([words, str(len(names)), _figure(means[OURS]), f"{_figure(means[best])} {best}"])
+    return found
+
+
+def _precision(entry: Iterable[int]) -> float:
+    """Average precision from an entry of the result file: candidates, fixed files, and the ranks of those found."""
+    _, fixed, *ranks = entry
+    return sum(number / rank for number, rank in enumerate(sorted(ranks), start=1)) / fixed
+
+
+def _figure(value: float) -> str:
+    return f"{value:.3f}".removeprefix("0")
+
+
+def _read(name: str) -> Any:
+    return json.loads((RESULTS / name).read_text(encoding="utf-8"))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--check", action="store_true", help="only say whether the page is up to date")
+    if not parser.parse_args().check:
+        PAGE.write_text(page(), encoding="utf-8")
+        return 0
+    if PAGE.exists() and PAGE.read_text(encoding="utf-8") == page():
+        return 0
+    sys.stderr.write(
+        f"{PAGE.relative_to(ROOT)} is not what the result files say; run python scripts/document_locate.py\n"
+    )
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
