@@ -15,22 +15,13 @@ from pathlib import Path
 
 from benchmark_page import diagnosis, faults22, labelled, neutral, other, repair, study
 from benchmark_page.results import Results, Stale
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from study_page import RESULTS, ROOT, templates
 
-ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "benchmark.md"
-TEMPLATES = ROOT / "docs" / "templates"
 
 
 def page(results: Results) -> str:
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,  # the page is text, not markup
-    )
+    environment = templates()
     environment.globals["missing"] = results.missing
     shown = {
         **diagnosis.sections(results),
@@ -52,7 +43,7 @@ def main() -> None:
         "--check", action="store_true", help="write nothing; exit code 1 when the page is old"
     )
     parser.add_argument("--measured", nargs="+", metavar="FILE", default=[])
-    parser.add_argument("--results", type=Path, default=ROOT / "benchmarks" / "results")
+    parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--output", type=Path, default=PAGE)
     options = parser.parse_args()
     results = Results(options.results)

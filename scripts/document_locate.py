@@ -6,18 +6,12 @@ python scripts/document_locate.py --check    # only say whether it is up to date
 
 from __future__ import annotations
 
-import argparse
 import csv
-import json
-import sys
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from study_page import ROOT, result, templates, write_or_check
 
-ROOT = Path(__file__).resolve().parents[1]
-RESULTS = ROOT / "benchmarks" / "results"
 PAGE = ROOT / "docs" / "locate-study.md"
 LABELS = tuple(
     ROOT / "benchmarks" / "locate" / f"labels{part}.csv" for part in ("", "_fresh", "_last", "_training")
@@ -34,16 +28,8 @@ GROUPS = (
 
 
 def page() -> str:
-    environment = Environment(
-        loader=FileSystemLoader(ROOT / "docs" / "templates"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,  # the page is text, not markup
-    )
-    files, kinds = _read("locate-denchmark.json"), _read("locate-kinds.json")
-    return environment.get_template("locate-study.md.j2").render(
+    files, kinds = result("locate-denchmark.json"), result("locate-kinds.json")
+    return templates().get_template("locate-study.md.j2").render(
         files=files,
         methods=_methods(files),
         groups=_groups(files),
@@ -54,8 +40,8 @@ def page() -> str:
         gain=min((one for name, one in files["MAP gained"].items() if not name.startswith(OURS)), key=lambda one: one["mean"]),
         kinds=kinds["last_300"],
         agreement=kinds["agreement"]["last"],
-        functions=_read("locate-functions.json")["test"],
-        speed=_read("locate-speed.json"),
+        functions=result("locate-functions.json")["test"],
+        speed=result("locate-speed.json"),
     )  # fmt: skip
 
 
@@ -118,23 +104,5 @@ def _figure(value: float) -> str:
     return f"{value:.3f}".removeprefix("0")
 
 
-def _read(name: str) -> Any:
-    return json.loads((RESULTS / name).read_text(encoding="utf-8"))
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--check", action="store_true", help="only say whether the page is up to date")
-    if not parser.parse_args().check:
-        PAGE.write_text(page(), encoding="utf-8")
-        return 0
-    if PAGE.exists() and PAGE.read_text(encoding="utf-8") == page():
-        return 0
-    sys.stderr.write(
-        f"{PAGE.relative_to(ROOT)} is not what the result files say; run python scripts/document_locate.py\n"
-    )
-    return 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    write_or_check(__doc__, PAGE, page)

@@ -8,37 +8,25 @@ A study whose result file is missing is left out, with a line that says which co
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
-from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from study_page import ROOT, result, templates, write_or_check
 
-ROOT = Path(__file__).resolve().parents[1]
-RESULTS = ROOT / "benchmarks" / "results"
 PAGE = ROOT / "docs" / "mending-study.md"
 OURS = "sparse_mixing"
 WORLDS = {"192 pairs": "Stage: a conjunction of words in the prompt", "clans": "Clans: who speaks decides"}
 
 
 def page() -> str:
-    environment = Environment(
-        loader=FileSystemLoader(ROOT / "docs" / "templates"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,  # the page is text, not markup
-    )
-    return environment.get_template("mending-study.md.j2").render(
-        worlds=_worlds(), memory=_memory(), classifiers=_classifiers(), ours=_ours()
+    return (
+        templates()
+        .get_template("mending-study.md.j2")
+        .render(worlds=_worlds(), memory=_memory(), classifiers=_classifiers(), ours=_ours())
     )
 
 
 def _worlds() -> list[dict[str, Any]]:
-    settings = _read("mend-language.json")["settings"]
+    settings = result("mend-language.json")["settings"]
     found = []
     for begin, title in WORLDS.items():
         name = next(one for one in settings if one.startswith(begin))
@@ -75,7 +63,7 @@ def _facts(row: dict[str, Any]) -> dict[str, str]:
 
 
 def _memory() -> list[list[str]]:
-    lines = _read("mend-language.json")["memory"]
+    lines = result("mend-language.json")["memory"]
     return [
         [f"`{one['method']}`", one["weights"], "one" if one["one_block"] else "all", f"{one['inference_mib']:.0f}",
          f"{one['block_state_mib']:.0f}", f"{one['peak_mib']:.0f}", f"{one['ratio']:.2f}"]
@@ -84,7 +72,7 @@ def _memory() -> list[list[str]]:
 
 
 def _classifiers() -> list[dict[str, Any]]:
-    kept = _read("mend-classifiers.json")
+    kept = result("mend-classifiers.json")
     if kept is None:
         return []
     groups: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
@@ -106,7 +94,7 @@ def _classifiers() -> list[dict[str, Any]]:
 
 def _ours() -> list[list[str]]:
     """Our method beside what was asked; ▼ marks what misses it."""
-    kept = _read("mend-classifiers.json") or {"summary": []}
+    kept = result("mend-classifiers.json") or {"summary": []}
     rows = []
     for line in kept["summary"]:
         if line["method"] != OURS:
@@ -163,26 +151,5 @@ def _share(value: dict[str, Any] | None) -> str:
     return "" if value is None else f"{100 * value['mean']:.0f} %"
 
 
-def _read(name: str) -> Any:
-    file = RESULTS / name
-    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--check", action="store_true")
-    options = parser.parse_args()
-    text = page()
-    if options.check:
-        if not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
-            sys.exit(
-                "docs/mending-study.md is not what the result files say: run python scripts/document_mending.py"
-            )
-        return
-    PAGE.write_text(text, encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    write_or_check(__doc__, PAGE, page)
