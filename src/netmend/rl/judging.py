@@ -13,7 +13,7 @@ from netmend.mutate.mutation import Mutation
 from netmend.rl.criteria import Criterion
 from netmend.rl.episodes import Episodes
 from netmend.rl.ladders import Ladder
-from netmend.rl.result import CRASHED, KILLED, SURVIVED, UNDECIDED, Tried
+from netmend.rl.result import CRASHED, KILLED, REPLAY, SURVIVED, UNDECIDED, Tried
 from netmend.rl.trained import Agent, Texts
 
 Failed = NDArray[np.bool_]
@@ -32,7 +32,9 @@ class Judged:
     index: int
     texts: Texts
     agents: list[Agent] = field(default_factory=list)
-    verdict: KillRate | None = None
+    verdict: KillRate | None = None  # on the starts of the training
+    at_edge: list[Agent] = field(default_factory=list)  # the same agents, played there
+    edge_verdict: KillRate | None = None  # None where the starts of the training were enough
     crash: str = ""  # what its training ended with, where it did
 
     @property
@@ -41,7 +43,9 @@ class Judged:
 
     @property
     def is_dead(self) -> bool:
-        return bool(self.crash) or (self.verdict is not None and self.verdict.killed)
+        return bool(self.crash) or any(
+            verdict is not None and verdict.killed for verdict in (self.verdict, self.edge_verdict)
+        )
 
     def failed(self, name: str, criterion: Criterion) -> list[Failed]:
         return [criterion.failed(agent.episodes[name]) for agent in self.agents]
@@ -61,8 +65,8 @@ class Judged:
         elif self.verdict is None:
             status, rate, trivial = UNDECIDED, 0.0, 0.0
         else:
-            status, rate = KILLED if self.verdict.killed else SURVIVED, self.verdict.rate
-            trivial = self.triviality(originals, self.failed("replay", criterion))
+            status, rate = KILLED if self.is_dead else SURVIVED, self.verdict.rate
+            trivial = self.triviality(originals, self.failed(REPLAY, criterion))
         own = self.mutation
         return Tried(
             own.title,
@@ -74,6 +78,7 @@ class Judged:
             rate,
             len(self.agents),
             trivial,
+            None if self.edge_verdict is None else self.edge_verdict.rate,
         )
 
 

@@ -12,7 +12,7 @@ TRIVIAL_FROM = 0.9  # share of the starts that the original passes and the mutan
 
 @dataclass(frozen=True)
 class Tried:
-    """One value of one ladder, judged on the starts of the training."""
+    """One value of one ladder, judged on the starts of the training and, where it survives these, at the edge."""
 
     title: str
     cause: str
@@ -22,7 +22,8 @@ class Tried:
     status: str
     rate: float  # KR on the starts of the training
     pairs: int  # that were compared
-    trivial: float  # share of passed starts at which the mutant fails
+    trivial: float  # share of passed starts of the training at which the mutant fails
+    edge: float | None = None  # KR at the edge, where it was played there
 
     @property
     def is_trivial(self) -> bool:
@@ -53,7 +54,7 @@ class OperatorResult:
 
     @property
     def killable(self) -> float:
-        """Share of the tried values that the training's own starts kill."""
+        """Share of the tried values that the training's own starts or those at the edge kill."""
         return _share([each.status in (KILLED, CRASHED) for each in self.tried])
 
     @property

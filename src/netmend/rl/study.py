@@ -14,6 +14,7 @@ from netmend.errors import UsageError
 from netmend.mutate.counts import successes_verdict
 from netmend.mutate.mutation import texts_of
 from netmend.rl.climbing import chunks, decided, mildest
+from netmend.rl.common_starts import common_starts
 from netmend.rl.criteria import Criterion, parse_criterion, spread_criterion
 from netmend.rl.environments.known import space_of
 from netmend.rl.environments.space import Rows
@@ -22,7 +23,8 @@ from netmend.rl.generators.own import parse_own
 from netmend.rl.judging import Failed, Judged, pairs_of
 from netmend.rl.ladders import Ladder
 from netmend.rl.options import RlOptions
-from netmend.rl.trained import Agent, run, training
+from netmend.rl.result import EDGE, REPLAY
+from netmend.rl.trained import Agent, playable, playing, run, training
 from netmend.trials.runner import Runner
 from netmend.trials.trial import Trial
 
@@ -43,7 +45,6 @@ class Study:
         self.judged: dict[int, list[Judged]] = {}  # by the ladder's place in the list
         self.found: dict[int, Judged] = {}
         self.chosen: dict[str, Judged] = {}  # operator → its mutant
-        self.sets: dict[str, Rows] = {}  # starts that are the same for all mutants
         self.cpu: dict[str, float] = {}  # seconds of processor time, by trial
         self.shown: dict[
             str, dict[str, tuple[Rows, list[Failed], list[Failed]]]
@@ -86,8 +87,15 @@ class Study:
             raise UsageError(_why_nothing(agents))
         self.space = space_of(self.facts["environment"] if self.facts["known"] else "")
         self.criterion = self._criterion()
-        self.replay_failed = [self.criterion.failed(each.episodes["replay"]) for each in self.originals]
+        self.replay_failed = [self.criterion.failed(each.episodes[REPLAY]) for each in self.originals]
+        self.common = common_starts(self.originals, self.criterion, plan)
         self._check_originals()
+
+    @property
+    def sets(self) -> dict[str, Rows]:
+        """Starts that are the same for all mutants."""
+        own = {each.name: each.starts(self.plan.strong, 0, self.space) for each in self.owns}
+        return self.common.rows | own
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -174,6 +182,7 @@ class Study:
                 return None if end.value is None else by_index[end.value]
 
     def _judge(self, judged: Judged) -> Generator[list[Trial], list[Agent], None]:
+        """On the starts of the training; what survives these, at the edge: a fault that shows only there is the mildest that can be shown."""
         runs = len(self.seeds)
         for stop in chunks(runs):
             agents = yield self._trainings(judged, stop)
@@ -182,10 +191,29 @@ class Study:
                 judged.crash = crashed[0]
                 return
             judged.agents += agents
-            failed = judged.failed("replay", self.criterion)
-            judged.verdict = decided(pairs_of(self.replay_failed, failed), runs)
-            if judged.verdict is not None:
+            pairs = pairs_of(self.replay_failed, judged.failed(REPLAY, self.criterion))
+            judged.verdict = decided(pairs, runs)
+            if judged.is_dead:
                 return
+            if len(self.common.rows[EDGE]):
+                judged.at_edge += playable((yield self._at_edge(judged)))
+                failed = [self.criterion.failed(agent.episodes[EDGE]) for agent in judged.at_edge]
+                judged.edge_verdict = decided(pairs_of(self.common.failed[EDGE], failed), runs)
+                if judged.is_dead:
+                    judged.verdict = judged.verdict or successes_verdict(pairs)
+                    return
+            if judged.verdict is not None and (
+                judged.edge_verdict is not None or not len(self.common.rows[EDGE])
+            ):
+                return
+
+    def _at_edge(self, judged: Judged) -> list[Trial]:
+        rows = {EDGE: self.common.rows[EDGE]}
+        known = len(judged.at_edge)
+        return [
+            playing(self.target, judged.texts, seed, agent, rows)
+            for seed, agent in zip(self.seeds[known:], judged.agents[known:], strict=False)
+        ]
 
     def _trainings(self, judged: Judged, stop: int) -> list[Trial]:
         return [
@@ -194,7 +222,7 @@ class Study:
                 judged.texts,
                 Orders(
                     seed=self.seeds[at],
-                    sets={"replay": self.originals[at].episodes["replay"].starts.tolist()},
+                    sets={REPLAY: self.originals[at].episodes[REPLAY].starts.tolist()},
                 ),
             )
             for at in range(len(judged.agents), stop)
@@ -221,7 +249,7 @@ class Study:
                 continue
             judged.agents += mine
             judged.verdict = successes_verdict(
-                pairs_of(self.replay_failed, judged.failed("replay", self.criterion))
+                pairs_of(self.replay_failed, judged.failed(REPLAY, self.criterion))
             )
             code = judged.ladder.operator
             if judged.tried(self.replay_failed, self.criterion).is_trivial and not keep_trivial:

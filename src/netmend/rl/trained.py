@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from netmend.errors import UsageError
 from netmend.rl import episodes
 from netmend.rl.environments.space import Rows
 from netmend.rl.episodes import Episodes
@@ -73,6 +74,14 @@ def playing(target: Target, texts: Texts, seed: int, agent: Agent, sets: dict[st
         sets={name: rows.tolist() for name, rows in sets.items()},
     )
     return Trial(target, texts, seed=seed, overhead=0.0, examination=(_MODULE, orders.to_json()))
+
+
+def playable(agents: list[Agent]) -> list[Agent]:
+    """The same agents, once all of them could be played."""
+    for agent in agents:
+        if agent.problem:
+            raise UsageError(f"a trained agent could not be played again: {agent.problem}")
+    return agents
 
 
 def run(runner: Runner, trials: list[Trial]) -> list[Agent]:

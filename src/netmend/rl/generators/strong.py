@@ -1,7 +1,8 @@
 """The strong generator: starts where, by what was seen of both so far, the mutant is likely to fail and the original is not.
 
 µPRL's TG_S takes the most failure-prone of many random candidates, judged by a predictor of the mutant's failures. A start at which the
-original fails as well reveals nothing, so a predictor of the original's failures counts against it.
+original fails as well reveals nothing, so a predictor of the original's failures counts against it. Half of the candidates come from the
+larger range, where there is one.
 """
 
 from __future__ import annotations
@@ -29,7 +30,11 @@ def most_telling(
     left = None if pool is None else np.arange(len(pool[0]))
     for _ in range(count):
         if pool is None or left is None:
-            starts = features = space.sample(candidates, random)
+            near, wide = (
+                space.sample(candidates // 2, random),
+                space.sample(candidates // 2, random, wide=True),
+            )
+            starts = features = np.concatenate([near, wide])
         else:
             if not len(left):
                 break
