@@ -80,14 +80,14 @@ def _agent(name: str) -> dict[str, Any]:
     published = found["published"]["rows"]
     rows = [
         [f"{each['code']} {each['title']}", each["published"] or "", str(len(each["tried"])), each["verdict"],
-         *(_number(each["kill_rates"].get(generator)) for generator in GENERATORS), _number(each["sensitivity"])]
+         *(_number(each["kill_rates"].get(generator)) for generator in GENERATORS), _number(each["sensitivity"]), _number(published.get(each["published"], {}).get("sensitivity"))]
         for each in found["operators"]
     ]  # fmt: skip
     return {
         "name": name,
         "found": found,
         "rows": rows,
-        "published": [[tool, _number(row.get("sensitivity"))] for tool, row in published.items()],
+        "published": _number(published.get("mean", {}).get("sensitivity")),
         "minutes": found["cpu_seconds"] / 60,
     }
 
