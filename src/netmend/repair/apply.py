@@ -10,6 +10,8 @@ from netmend.syntax.spans import carried_out, spans_of
 from netmend.vocabulary.change import FileEdit
 from netmend.vocabulary.finding import Edit
 
+_TRIES = 100
+
 
 def by_file(edits: Iterable[FileEdit]) -> dict[str, list[Edit]]:
     found: dict[str, list[Edit]] = {}
@@ -41,8 +43,14 @@ def is_whole(file: str, text: str) -> bool:
     """Whether a text can be what a file holds: Python, where its name says so."""
     if not file.endswith(".py"):
         return True
-    try:
-        ast.parse(text.encode("utf-8", errors="surrogateescape"))  # bytes: the file may name its own encoding
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
+    for _ in range(_TRIES):
+        try:
+            # bytes: the file may name its own encoding
+            ast.parse(text.encode("utf-8", errors="surrogateescape"))
+        except SystemError:
+            # Python 3.11 counts the depth of trees once for all threads: another thread parses, too
+            continue
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return False
+        return True
+    return False
