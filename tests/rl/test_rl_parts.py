@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
@@ -12,9 +11,8 @@ import pytest
 from numpy.typing import NDArray
 
 from netmend.errors import UsageError
-from netmend.mutate.counts import Counts, successes_verdict
 from netmend.rl import is_rl
-from netmend.rl.climbing import EVERY, decided, mildest
+from netmend.rl.climbing import EVERY, mildest
 from netmend.rl.criteria import FELL, NOT_LANDED, Criterion, parse_criterion, spread_criterion
 from netmend.rl.environments.known import space_of
 from netmend.rl.environments.space import Space
@@ -202,24 +200,6 @@ def _asked(search: Generator[int, bool, int | None]) -> Iterator[int]:
     with contextlib.suppress(StopIteration):
         while True:
             yield search.send(True)
-
-
-def test_pairs_are_saved_only_where_they_cannot_matter() -> None:
-    tables = {
-        "k": (Counts(50, 0), Counts(0, 50)),
-        "s": (Counts(50, 0), Counts(50, 0)),
-        "d": (Counts(0, 50), Counts(50, 0)),
-    }
-    saved = 0
-    for signs in itertools.product("ksd", repeat=5):
-        whole = successes_verdict([tables[sign] for sign in signs]).killed
-        for known in range(1, 6):
-            early = decided([tables[sign] for sign in signs[:known]], 5)
-            if early is not None:
-                saved += 5 - known
-                assert early.killed == whole, signs
-                break
-    assert saved > 0
 
 
 def test_starts_that_reveal_mutants_are_found() -> None:

@@ -150,8 +150,8 @@ def test_programs_that_cannot_be_studied_are_told(target: Target, tmp_path: Path
     assert "fails at most starts in all of its 5 trainings" in always.problems[0] and not always.scored
     with pytest.raises(UsageError, match="there is no operator XYZ"):
         ladders_of(target, ("XYZ",))
-    with pytest.raises(UsageError, match="at least 2"):
-        studied(target, MadeUp(leaning), tmp_path, runs=1)
+    with pytest.raises(UsageError, match="at least 3"):
+        studied(target, MadeUp(leaning), tmp_path, runs=2)
     with pytest.raises(UsageError, match="there is no file"):
         target_of("missing.yaml")
     (tmp_path / "other.py").write_text("import stable_baselines3\n")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-
-from netmend.mutate.counts import Counts, KillRate, successes_verdict
+from collections.abc import Generator
 
 EVERY = 100  # looks: more than any ladder has steps
 
@@ -31,18 +29,6 @@ def mildest(count: int, looks: int) -> Generator[int, bool, int | None]:
         else:
             lower = middle
     return upper
-
-
-def decided(pairs: Sequence[tuple[Counts, Counts]], runs: int) -> KillRate | None:
-    """The kill rate, once the pairs that are still missing cannot change whether it reaches one half; None before."""
-    if not pairs:
-        return None
-    found = successes_verdict(pairs)
-    missing = runs - len(pairs)
-    left = runs - found.discarded
-    if missing <= 0 or 2 * found.killed_pairs >= left or 2 * (found.killed_pairs + missing) < left:
-        return found
-    return None
 
 
 def chunks(runs: int) -> list[int]:

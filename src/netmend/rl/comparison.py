@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from netmend.rl.environments.space import Rows
 from netmend.rl.generators.predictor import fitted
 from netmend.rl.generators.strong import most_telling
-from netmend.rl.judging import Judged, joined
+from netmend.rl.judging import Judged, Shown, joined
 from netmend.rl.result import REPLAY, STRONG
+from netmend.rl.start_lists import Failed, StartList, one_after_another
 from netmend.rl.study import Study
 from netmend.rl.trained import Agent, playable, playing
 
 _SEED = 4_242  # of the candidates that the strong generator draws
+_HALVES = 2
 Played = dict[str, list[Agent]]  # operator → its mutant's agents, in the order of the seeds
 
 
@@ -21,35 +25,46 @@ def compare(state: Study) -> None:
     state.say("playing the generators' starts")
     if not state.chosen:
         return
-    shared = {name: rows for name, rows in state.sets.items() if len(rows)}
-    unknown = {name: rows for name, rows in shared.items() if name not in state.common.failed}
-    mutants = _played(state, dict.fromkeys(state.chosen, shared))
+    shared = {name: starts for name, starts in state.sets.items() if len(starts.rows)}
+    unknown = {name: starts.rows for name, starts in shared.items() if name not in state.common_failed}
+    rows = {name: starts.rows for name, starts in shared.items()}
+    mutants = _played(state, dict.fromkeys(state.chosen, rows))
     originals = _originals(state, unknown) if unknown else []
+    before = state.common_failed | {name: _failed(state, originals, name) for name in unknown}
     for code, agents in mutants.items():
-        state.shown[code] = {}
-        for name, rows in shared.items():
-            before = state.common.failed.get(name) or [
-                state.criterion.failed(each.episodes[name]) for each in originals
-            ]
-            after = [state.criterion.failed(each.episodes[name]) for each in agents]
-            state.shown[code][name] = (rows, before, after)
+        state.shown[code] = {
+            name: Shown(starts, before[name], _failed(state, agents, name)) for name, starts in shared.items()
+        }
     strong = {code: _strong(state, judged, mutants[code]) for code, judged in state.chosen.items()}
-    mutants = _played(state, {code: {STRONG: rows} for code, rows in strong.items()})
-    originals = _originals(state, {f"{STRONG} {code}": rows for code, rows in strong.items()})
-    for code, rows in strong.items():
-        before = [state.criterion.failed(each.episodes[f"{STRONG} {code}"]) for each in originals]
-        after = [state.criterion.failed(each.episodes[STRONG]) for each in mutants[code]]
-        state.shown[code][STRONG] = (rows, before, after)
+    mutants = _played(state, {code: {STRONG: starts.rows} for code, starts in strong.items()})
+    originals = _originals(state, {f"{STRONG} {code}": starts.rows for code, starts in strong.items()})
+    for code, starts in strong.items():
+        old = _failed(state, originals, f"{STRONG} {code}")
+        state.shown[code][STRONG] = Shown(starts, old, _failed(state, mutants[code], STRONG))
 
 
-def _strong(state: Study, judged: Judged, played: list[Agent]) -> Rows:
-    """Starts by what was seen of the mutant and of the program as it is."""
-    seen = [each.episodes[REPLAY] for each in judged.agents]
-    seen += [episodes for agent in played for episodes in agent.episodes.values()]
+def _failed(state: Study, agents: Sequence[Agent], name: str) -> list[Failed]:
+    return [state.criterion.failed(each.episodes[name]) for each in agents]
+
+
+def _strong(state: Study, judged: Judged, played: list[Agent]) -> StartList:
+    """Two lists: each learned from one half of the pairs, to be judged with the other half."""
+    half_of = [pair % _HALVES for pair in range(len(state.seeds))]
+    lists = []
+    for half in range(_HALVES):
+        others = [pair for pair, its in enumerate(half_of) if its != half]
+        lists.append(_learned(state, judged, played, others, half))
+    return one_after_another(lists, half_of)
+
+
+def _learned(state: Study, judged: Judged, played: list[Agent], pairs: list[int], half: int) -> Rows:
+    """Starts by what was seen of these agents of the mutant, and of the program as it is."""
+    seen = [judged.agents[pair].episodes[REPLAY] for pair in pairs]
+    seen += [episodes for pair in pairs for episodes in played[pair].episodes.values()]
     mutant = fitted(*joined(seen, state.criterion))
-    known = [each.episodes[name] for each in state.originals for name in (REPLAY, "random", "wide")]
+    known = [state.originals[pair].episodes[name] for pair in pairs for name in (REPLAY, "random", "wide")]
     original = fitted(*joined(known, state.criterion))
-    random = np.random.default_rng([_SEED, int(judged.ladder.operator[1:])])
+    random = np.random.default_rng([_SEED, int(judged.ladder.operator[1:]), half])
     pool = state.originals[0].candidates
     return most_telling(state.space, mutant, original, state.plan.strong, state.plan.candidates, pool, random)
 

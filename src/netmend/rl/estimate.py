@@ -24,7 +24,7 @@ def estimate(state: Study, ladders: Sequence[Ladder], jobs: int) -> Estimate:
     played = plan.replay + 2 * plan.random
     start = float(np.median([each.facts["play_seconds"] for each in state.originals])) / max(1, played)
     rest = float(np.median([each.outcome.seconds for each in state.originals])) - one - start * played
-    training = one + 2 * max(0.5, rest) + start * (plan.replay + plan.edge)  # played at the edge by itself
+    training = one + max(0.5, rest) + start * (plan.replay + plan.edge)
     operators = len({ladder.operator for ladder in ladders})
-    playing = runs * (operators + 1) * (start * (plan.weak + plan.strong + plan.edge) + max(0.5, rest))
+    playing = runs * (operators + 1) * (start * (plan.weak + 2 * plan.strong + plan.edge) + max(0.5, rest))
     return Estimate((least, most), (least * training / jobs, (most * training + playing) / jobs))

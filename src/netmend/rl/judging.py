@@ -8,20 +8,45 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from netmend.mutate.counts import Counts, KillRate
 from netmend.mutate.mutation import Mutation
 from netmend.rl.criteria import Criterion
 from netmend.rl.episodes import Episodes
 from netmend.rl.ladders import Ladder
-from netmend.rl.result import CRASHED, KILLED, REPLAY, SURVIVED, UNDECIDED, Tried
+from netmend.rl.pair_verdicts import Pairs, PairsVerdict, verdict_of
+from netmend.rl.result import CRASHED, EDGE, KILLED, REPLAY, SURVIVED, UNDECIDED, Tried
+from netmend.rl.start_lists import Failed, StartList, counts
 from netmend.rl.trained import Agent, Texts
 
-Failed = NDArray[np.bool_]
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """What originals and mutants of all pairs do at the starts of one generator."""
+
+    starts: StartList
+    before: Sequence[Failed]
+    after: Sequence[Failed]
+
+    @property
+    def verdict(self) -> PairsVerdict:
+        both = zip(self.before, self.after, strict=True)
+        return verdict_of(
+            [
+                (self.starts.counts(pair, old), self.starts.counts(pair, new))
+                for pair, (old, new) in enumerate(both)
+            ]
+        )
 
 
-def counts(failed: Failed) -> Counts:
-    failures = int(failed.sum())
-    return Counts(len(failed) - failures, failures)
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Where the originals fail: at starts of their own training, and at those at the edge that their pair is judged at."""
+
+    criterion: Criterion
+    replay: Sequence[Failed]
+    edge: Sequence[Failed]
+
+    def both(self, pair: int) -> Failed:
+        return np.concatenate([self.replay[pair], self.edge[pair]])
 
 
 @dataclass(eq=False)
@@ -32,9 +57,9 @@ class Judged:
     index: int
     texts: Texts
     agents: list[Agent] = field(default_factory=list)
-    verdict: KillRate | None = None  # on the starts of the training
-    at_edge: list[Agent] = field(default_factory=list)  # the same agents, played there
-    edge_verdict: KillRate | None = None  # None where the starts of the training were enough
+    verdict: PairsVerdict | None = (
+        None  # on starts of the training and at the edge together; None: not decided yet
+    )
     crash: str = ""  # what its training ended with, where it did
 
     @property
@@ -43,30 +68,48 @@ class Judged:
 
     @property
     def is_dead(self) -> bool:
-        return bool(self.crash) or any(
-            verdict is not None and verdict.killed for verdict in (self.verdict, self.edge_verdict)
-        )
+        return bool(self.crash) or (self.verdict is not None and self.verdict.killed)
 
     def failed(self, name: str, criterion: Criterion) -> list[Failed]:
-        return [criterion.failed(agent.episodes[name]) for agent in self.agents]
+        """Per agent; nothing at starts that were not played."""
+        return [
+            criterion.failed(agent.episodes[name]) if name in agent.episodes else np.zeros(0, dtype=np.bool_)
+            for agent in self.agents
+        ]
 
-    def triviality(self, originals: Sequence[Failed], own: Sequence[Failed]) -> float:
-        """Of the starts that the original passes, the share at which the mutant fails; mean over pairs."""
+    def pairs(self, known: Known) -> Pairs:
+        own = zip(self.failed(REPLAY, known.criterion), self.failed(EDGE, known.criterion), strict=True)
+        return [
+            (counts(known.both(pair)), counts(np.concatenate([replay, edge])))
+            for pair, (replay, edge) in enumerate(own)
+        ]
+
+    def triviality(self, known: Known) -> float:
+        """Of the training's starts that the original passes, the share at which the mutant fails; mean over pairs."""
         shares = [
             float(np.mean(new[~old]))
-            for old, new in zip(originals, own, strict=False)
+            for old, new in zip(known.replay, self.failed(REPLAY, known.criterion), strict=False)
             if len(new) and (~old).any()
         ]
         return float(np.mean(shares)) if shares else 0.0
 
-    def tried(self, originals: Sequence[Failed], criterion: Criterion) -> Tried:
+    def verdict_at(self, name: str, known: Known) -> PairsVerdict:
+        """At starts of the training, or at the edge, by themselves."""
+        originals = known.replay if name == REPLAY else known.edge
+        both = zip(originals, self.failed(name, known.criterion), strict=False)
+        return verdict_of([(counts(old), counts(new)) for old, new in both])
+
+    def tried(self, known: Known) -> Tried:
+        edge: float | None = None
         if self.crash:
             status, rate, trivial = CRASHED, 1.0, 1.0
         elif self.verdict is None:
             status, rate, trivial = UNDECIDED, 0.0, 0.0
         else:
-            status, rate = KILLED if self.is_dead else SURVIVED, self.verdict.rate
-            trivial = self.triviality(originals, self.failed(REPLAY, criterion))
+            status = KILLED if self.is_dead else SURVIVED
+            rate, trivial = self.verdict_at(REPLAY, known).rate, self.triviality(known)
+            if any(map(len, known.edge)):
+                edge = self.verdict_at(EDGE, known).rate
         own = self.mutation
         return Tried(
             own.title,
@@ -78,12 +121,8 @@ class Judged:
             rate,
             len(self.agents),
             trivial,
-            None if self.edge_verdict is None else self.edge_verdict.rate,
+            edge,
         )
-
-
-def pairs_of(originals: Sequence[Failed], mutants: Sequence[Failed]) -> list[tuple[Counts, Counts]]:
-    return [(counts(old), counts(new)) for old, new in zip(originals, mutants, strict=False)]
 
 
 def joined(sets: Sequence[Episodes], criterion: Criterion) -> tuple[NDArray[np.float64], Failed]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from netmend.errors import UsageError
 from netmend.rl.climbing import EVERY
+from netmend.rl.pair_verdicts import LEAST_RUNS
 
 
 @dataclass(frozen=True)
@@ -66,9 +67,9 @@ class RlOptions:
 
     def checked(self) -> RlOptions:
         plan = self.plan
-        if plan.runs < 2:
+        if plan.runs < LEAST_RUNS:
             raise UsageError(
-                f"--runs must be at least 2, got {plan.runs}: one training says nothing about the next"
+                f"--runs must be at least {LEAST_RUNS}, got {plan.runs}: with fewer trainings no difference is significant"
             )
         if plan.looks < 1:
             raise UsageError(f"--looks must be at least 1, got {plan.looks}")

@@ -11,20 +11,19 @@ from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 from netmend.errors import UsageError
-from netmend.mutate.counts import successes_verdict
 from netmend.mutate.mutation import texts_of
-from netmend.rl.climbing import chunks, decided, mildest
-from netmend.rl.common_starts import common_starts
+from netmend.rl.climbing import chunks, mildest
 from netmend.rl.criteria import Criterion, parse_criterion, spread_criterion
 from netmend.rl.environments.known import space_of
-from netmend.rl.environments.space import Rows
 from netmend.rl.examining import Orders
 from netmend.rl.generators.own import parse_own
-from netmend.rl.judging import Failed, Judged, pairs_of
+from netmend.rl.judging import Judged, Known, Shown
 from netmend.rl.ladders import Ladder
 from netmend.rl.options import RlOptions
+from netmend.rl.pair_verdicts import LEAST_RUNS, decided
 from netmend.rl.result import EDGE, REPLAY
-from netmend.rl.trained import Agent, playable, playing, run, training
+from netmend.rl.start_lists import StartList, same_for_all, weak_and_edge
+from netmend.rl.trained import Agent, run, training
 from netmend.trials.runner import Runner
 from netmend.trials.trial import Trial
 
@@ -46,9 +45,7 @@ class Study:
         self.found: dict[int, Judged] = {}
         self.chosen: dict[str, Judged] = {}  # operator → its mutant
         self.cpu: dict[str, float] = {}  # seconds of processor time, by trial
-        self.shown: dict[
-            str, dict[str, tuple[Rows, list[Failed], list[Failed]]]
-        ] = {}  # operator → generator → …
+        self.shown: dict[str, dict[str, Shown]] = {}  # operator → generator → …
 
     def run(self, trials: list[Trial]) -> list[Agent]:
         agents = run(self.runner, trials)
@@ -83,19 +80,25 @@ class Study:
             else:
                 self.seeds.append(seed)
                 self.originals.append(agent)
-        if len(self.originals) < 2:
+        if len(self.originals) < LEAST_RUNS:
             raise UsageError(_why_nothing(agents))
         self.space = space_of(self.facts["environment"] if self.facts["known"] else "")
         self.criterion = self._criterion()
-        self.replay_failed = [self.criterion.failed(each.episodes[REPLAY]) for each in self.originals]
-        self.common = common_starts(self.originals, self.criterion, plan)
+        near, wide = ([each.episodes[name] for each in self.originals] for name in ("random", "wide"))
+        self.common, self.common_failed = weak_and_edge(near, wide, self.criterion, plan)
+        edge = self.common[EDGE]
+        self.known = Known(
+            self.criterion,
+            [self.criterion.failed(each.episodes[REPLAY]) for each in self.originals],
+            [each[edge.own[pair]] for pair, each in enumerate(self.common_failed[EDGE])],
+        )
         self._check_originals()
 
     @property
-    def sets(self) -> dict[str, Rows]:
+    def sets(self) -> dict[str, StartList]:
         """Starts that are the same for all mutants."""
-        own = {each.name: each.starts(self.plan.strong, 0, self.space) for each in self.owns}
-        return self.common.rows | own
+        rows = {each.name: each.starts(self.plan.strong, 0, self.space) for each in self.owns}
+        return self.common | {name: same_for_all(each, len(self.seeds)) for name, each in rows.items()}
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -182,7 +185,7 @@ class Study:
                 return None if end.value is None else by_index[end.value]
 
     def _judge(self, judged: Judged) -> Generator[list[Trial], list[Agent], None]:
-        """On the starts of the training; what survives these, at the edge: a fault that shows only there is the mildest that can be shown."""
+        """At starts of the training and at the edge: a fault that shows only there is the mildest that can be shown."""
         runs = len(self.seeds)
         for stop in chunks(runs):
             agents = yield self._trainings(judged, stop)
@@ -191,42 +194,20 @@ class Study:
                 judged.crash = crashed[0]
                 return
             judged.agents += agents
-            pairs = pairs_of(self.replay_failed, judged.failed(REPLAY, self.criterion))
-            judged.verdict = decided(pairs, runs)
-            if judged.is_dead:
+            judged.verdict = decided(judged.pairs(self.known), runs)
+            if judged.verdict is not None:
                 return
-            if len(self.common.rows[EDGE]):
-                judged.at_edge += playable((yield self._at_edge(judged)))
-                failed = [self.criterion.failed(agent.episodes[EDGE]) for agent in judged.at_edge]
-                judged.edge_verdict = decided(pairs_of(self.common.failed[EDGE], failed), runs)
-                if judged.is_dead:
-                    judged.verdict = judged.verdict or successes_verdict(pairs)
-                    return
-            if judged.verdict is not None and (
-                judged.edge_verdict is not None or not len(self.common.rows[EDGE])
-            ):
-                return
-
-    def _at_edge(self, judged: Judged) -> list[Trial]:
-        rows = {EDGE: self.common.rows[EDGE]}
-        known = len(judged.at_edge)
-        return [
-            playing(self.target, judged.texts, seed, agent, rows)
-            for seed, agent in zip(self.seeds[known:], judged.agents[known:], strict=False)
-        ]
 
     def _trainings(self, judged: Judged, stop: int) -> list[Trial]:
-        return [
-            training(
-                self.target,
-                judged.texts,
-                Orders(
-                    seed=self.seeds[at],
-                    sets={REPLAY: self.originals[at].episodes[REPLAY].starts.tolist()},
-                ),
-            )
-            for at in range(len(judged.agents), stop)
-        ]
+        found = []
+        for at in range(len(judged.agents), stop):
+            sets = {
+                REPLAY: self.originals[at].episodes[REPLAY].starts,
+                EDGE: self.common[EDGE].rows_of(at),
+            }
+            rows = {name: each.tolist() for name, each in sets.items() if len(each)}
+            found.append(training(self.target, judged.texts, Orders(seed=self.seeds[at], sets=rows)))
+        return found
 
     # -- the choice -----------------------------------------------------------------------------------------------
 
@@ -248,11 +229,8 @@ class Study:
                 judged.crash = crashed[0]
                 continue
             judged.agents += mine
-            judged.verdict = successes_verdict(
-                pairs_of(self.replay_failed, judged.failed(REPLAY, self.criterion))
-            )
             code = judged.ladder.operator
-            if judged.tried(self.replay_failed, self.criterion).is_trivial and not keep_trivial:
+            if judged.tried(self.known).is_trivial and not keep_trivial:
                 continue
             if code not in self.chosen or judged.mutation.grade < self.chosen[code].mutation.grade:
                 self.chosen[code] = judged

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from netmend.mutate.counts import successes_verdict
 from netmend.mutate.mutation import changed_lines, relative_lines
-from netmend.rl.judging import Judged, pairs_of
+from netmend.rl.judging import Judged
 from netmend.rl.ladders import Ladder
 from netmend.rl.result import EDGE, REPLAY, STRONG, WEAK, Covering, OperatorResult, RlStudy
 from netmend.rl.revealing import covering, most_revealing, told_apart
@@ -48,28 +47,25 @@ def _operator(state: Study, ladders: Sequence[Ladder], ladder: Ladder) -> Operat
     code = ladder.operator
     places = [place for place, each in enumerate(ladders) if each.operator == code]
     judged = [each for place in places for each in state.judged.get(place, [])]
-    tried = tuple(each.tried(state.replay_failed, state.criterion) for each in judged)
+    tried = tuple(each.tried(state.known) for each in judged)
     title = ladder.title.partition(", ")[0]
     chosen = state.chosen.get(code)
     if chosen is None:
         return OperatorResult(code, ladder.published, title, tried)
-    verdicts = {REPLAY: chosen.verdict} | {
-        name: successes_verdict(pairs_of(old, new))
-        for name, (_, old, new) in state.shown.get(code, {}).items()
+    shown = state.shown.get(code, {})
+    verdicts = {REPLAY: chosen.verdict_at(REPLAY, state.known)} | {
+        name: each.verdict for name, each in shown.items()
     }
-    rated = {name: verdict for name, verdict in verdicts.items() if verdict is not None}
-    apart = {
-        name: (rows, told_apart(old, new)) for name, (rows, old, new) in state.shown.get(code, {}).items()
-    }
+    apart = {name: (each.starts.rows, told_apart(each.before, each.after)) for name, each in shown.items()}
     return OperatorResult(
         code,
         ladder.published,
         title,
         tried,
-        chosen.tried(state.replay_failed, state.criterion),
+        chosen.tried(state.known),
         _lines(chosen, state.target.directory),
-        {name: verdict.rate for name, verdict in rated.items()},
-        {name: verdict.killed for name, verdict in rated.items()},
+        {name: verdict.rate for name, verdict in verdicts.items()},
+        {name: verdict.killed for name, verdict in verdicts.items()},
         most_revealing(apart, state.space),
     )
 
@@ -83,14 +79,14 @@ def _covering(state: Study) -> tuple[Covering, ...]:
         return ()
     shared = {
         name: (
-            rows,
+            starts.rows,
             {
-                state.chosen[code].mutation.title: told_apart(*found[name][1:])
+                state.chosen[code].mutation.title: told_apart(found[name].before, found[name].after)
                 for code, found in state.shown.items()
                 if name in found
             },
         )
-        for name, rows in state.sets.items()
-        if len(rows)
+        for name, starts in state.sets.items()
+        if len(starts.rows)
     }
     return covering(shared, state.space)
