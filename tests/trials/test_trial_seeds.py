@@ -14,17 +14,17 @@ import numpy as np
 import pytest
 import torch
 
-from netmend.trials.seeds import move_seeds, move_torch_seeds, moved
+from netmend.trials.seeds import move_from_first_model, move_seeds, move_torch_seeds, moved
 
 
-def in_fork(number: int, work: Callable[[], list[object]]) -> list[object]:
+def in_fork(number: int, work: Callable[[], list[object]], keeps_data: bool = False) -> list[object]:
     """What a piece of program sees under a seed."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         try:
-            move_seeds(number)
-            move_torch_seeds(number)
+            move_seeds(0 if keeps_data else number)
+            (move_from_first_model if keeps_data else move_torch_seeds)(number)
             answer = pickle.dumps(work())
         except BaseException:  # noqa: BLE001 - told in the test
             answer = pickle.dumps([traceback.format_exc()])
@@ -130,15 +130,63 @@ def look_alike() -> list[object]:
     return list(facts)
 
 
+def drawn() -> list[object]:
+    return [
+        random.random(),
+        np.random.rand(),
+        torch.rand(1).item(),
+        *seeded(),
+        np.random.default_rng().random(),
+    ]
+
+
+def test_data_can_stay_the_same_until_there_is_a_model() -> None:
+    def program() -> list[object]:
+        torch.manual_seed(3)
+        before = drawn()
+        torch.nn.CrossEntropyLoss()  # has nothing to learn
+        before += drawn()
+        weight = torch.nn.Linear(1, 1).weight.item()
+        return [before, weight, drawn()]
+
+    own, one, two = (in_fork(number, program, keeps_data=True) for number in (0, 1, 2))
+    assert one[0] == two[0] == own[0] == in_fork(0, program)[0]
+    assert len({own[1], one[1], two[1]}) == 3 and one == in_fork(1, program, keeps_data=True)
+    for values in zip(one[2], two[2], strict=True):  # type: ignore[call-overload]
+        assert values[0] != values[1]
+
+
+def test_a_model_that_was_read_counts_from_its_optimizer_on() -> None:
+    model = torch.nn.Linear(1, 1)
+
+    def program() -> list[object]:
+        first = torch.rand(1).item()
+        torch.optim.SGD(model.parameters(), lr=0.1)
+        return [first, torch.rand(1).item()]
+
+    one, two = (in_fork(number, program, keeps_data=True) for number in (1, 2))
+    assert one[0] == two[0] and one[1] != two[1]
+
+
+def as_it_looks_after_a_model() -> list[object]:
+    torch.nn.Linear(1, 1)
+    return look_alike()
+
+
 @pytest.mark.parametrize("number", [0, 1])
 def test_nothing_else_is_different(number: int) -> None:
     result = in_fork(number, look_alike)
+    result += in_fork(number, as_it_looks_after_a_model, keeps_data=True)
     assert all(item is True for item in result), result
 
 
 def test_names_of_temporary_files_differ() -> None:
-    names = [in_fork(1, lambda: [tempfile.mktemp()]) for _ in range(2)]
-    assert names[0] != names[1]
+    def named() -> list[object]:
+        torch.nn.Linear(1, 1)
+        return [tempfile.mktemp()]
+
+    names = [in_fork(1, named, keeps_data) for keeps_data in (False, False, True, True)]
+    assert len({str(name) for name in names}) == 4
 
 
 def test_moved() -> None:

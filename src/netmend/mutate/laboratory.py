@@ -92,7 +92,10 @@ class Laboratory:
 
     def _trial(self, more: dict[str, Any], seed: int) -> Trial:
         wishes = json.dumps({"tests": [test.as_data() for test in self.tests], **more}, sort_keys=True)
-        return Trial(self.runner.target, seed=seed, overhead=OVERHEAD, examination=(MODULE, wishes))
+        examination = (MODULE, wishes)
+        return Trial(
+            self.runner.target, seed=seed, overhead=OVERHEAD, examination=examination, keeps_data=True
+        )
 
     def _limits(self) -> Limits:
         limits = self.runner.limits

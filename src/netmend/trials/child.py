@@ -47,7 +47,7 @@ def trial_of(data: dict[str, Any]) -> Trial:
         data["rule"]["higher_is_better"],
         tuple((int(step), float(limit)) for step, limit in data["rule"]["limits"]),
     )
-    plain = {key: data[key] for key in ("seed", "pattern", "measure_file", "overhead")}
+    plain = {key: data[key] for key in ("seed", "pattern", "measure_file", "overhead", "keeps_data")}
     texts = tuple((name, text) for name, text in data["texts"])
     module, options = data["examination"]
     limits = Limits(**data["limits"])
@@ -87,7 +87,10 @@ class Process:
 
         def start() -> None:
             torch: Any = sys.modules["torch"]
-            seeds.move_torch_seeds(self.trial.seed)
+            if self.trial.keeps_data:
+                seeds.move_from_first_model(self.trial.seed)
+            else:
+                seeds.move_torch_seeds(self.trial.seed)
             torch.set_num_threads(self.trial.limits.threads)
             guard_saving(torch, self.guards)
             if self.trial.overhead <= 0:  # judged by its examination alone: nothing is recorded
@@ -111,7 +114,7 @@ class Process:
     def _settle(self) -> None:
         os.chdir(self.root)
         use_copy(self.trial.target.directory, str(self.root))
-        seeds.move_seeds(self.trial.seed)
+        seeds.move_seeds(0 if self.trial.keeps_data else self.trial.seed)
         sys.stdout = sys.stderr = self.output
         sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115, PTH123 - stays open as long as the process
         os._exit = self._exit  # type: ignore[assignment]

@@ -2,6 +2,9 @@
 
 Trial 0 leaves the program's own seeds alone. A program that sets none starts from the trial's number, so that a trial can
 be repeated.
+
+Where the data shall stay the same (a test set is judged by many trainings), seeds are moved from the first model on only: what a program draws
+before it makes one, data and splits most of all, is then the same in all trials.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ import operator
 import random
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import wraps
 from types import FrameType
 from typing import Any
 
@@ -74,7 +78,7 @@ def _move_python(number: int, drawn: Iterator[int]) -> None:
 
 def _names_files(frame: FrameType | None) -> bool:
     """Whether it is the standard library that wants random numbers: names of temporary files must differ."""
-    while frame is not None and frame.f_globals.get("__name__") == "random":
+    while frame is not None and frame.f_globals.get("__name__") in ("random", __name__):
         frame = frame.f_back
     return frame is not None and frame.f_globals.get("__name__") == "tempfile"
 
@@ -143,6 +147,28 @@ def move_torch_seeds(number: int) -> None:
         original = getattr(torch.cuda, name)
         setattr(torch.cuda, name, lambda seed, original=original: original(moved(seed, number)))
     _move_generators(torch, number)
+
+
+def move_from_first_model(number: int) -> None:
+    """Call in the place of `move_torch_seeds`, with `move_seeds(0)` before: all seeds are moved once the program makes a model."""
+    move_torch_seeds(0)
+    if not number:
+        return
+    torch: Any = sys.modules["torch"]
+    waiting = [number]
+
+    def before(plain: Any) -> Any:
+        def called(*args: Any, **kwargs: Any) -> Any:
+            if waiting:
+                move_seeds(waiting[0])
+                move_torch_seeds(waiting.pop())
+            return plain(*args, **kwargs)
+
+        return wraps(plain)(called)
+
+    # A model that is read from a file has no parameter registered; it is trained by an optimizer all the same.
+    torch.nn.Module.register_parameter = before(torch.nn.Module.register_parameter)
+    torch.optim.Optimizer.__init__ = before(torch.optim.Optimizer.__init__)
 
 
 def _move_generators(torch: Any, number: int) -> None:

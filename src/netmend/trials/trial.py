@@ -65,6 +65,7 @@ class Trial:
         "",
         "",
     )  # a module that looks at the trained model, and its options; see examination.py
+    keeps_data: bool = False  # seeds are moved from the first model on only; see seeds.py
 
     def key(self, fingerprint: str) -> str:
         """Names the trial by its content: the same trial of the same files has the same key."""
@@ -72,6 +73,8 @@ class Trial:
         what["target"].pop("directory")
         if not self.examination[0]:
             what.pop("examination")
+        if not self.keeps_data:
+            what.pop("keeps_data")
         limits = what.pop("limits")  # time and memory change whether it ends, not what it computes
         kept = {name: limits[name] for name in ("network", "threads")}
         text = json.dumps([FORMAT, VERSION, fingerprint, what, kept], sort_keys=True)
