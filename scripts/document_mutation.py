@@ -18,7 +18,7 @@ GENERATORS = ("replay", "weak", "strong", "edge")
 
 
 def page() -> str:
-    statistics = result("mutation-statistics.json")
+    statistics, equals = result("mutation-statistics.json"), result("rl-statistics.json")
     return (
         templates()
         .get_template("mutation-study.md.j2")
@@ -26,6 +26,8 @@ def page() -> str:
             programs=_programs(result("mutation-study.json") or {}),
             statistics=statistics,
             saving=[_saving(name, row) for name, row in statistics["saving"].items()],
+            equals=equals,
+            rules=[_rule(name, equals) for name in equals["most_killed_of_equals"]],
             agents=[_agent(name) for name in AGENTS],
             bugs=_bugs(result("rl-bugs.json") or {}),
         )
@@ -71,6 +73,11 @@ def _saving(name: str, row: dict[str, float]) -> list[str]:
         f"{row['killed of the worse ones']:.3f}",
         f"{row['most killed of equals']:.3f}",
     ]
+
+
+def _rule(name: str, equals: dict[str, Any]) -> list[str]:
+    worse = (_number(row[name]) for row in equals["worse"].values())
+    return [name, _number(equals["most_killed_of_equals"][name], 3), *worse]
 
 
 def _agent(name: str) -> dict[str, Any]:
