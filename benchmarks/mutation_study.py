@@ -97,7 +97,7 @@ def summary(found: MutationResult) -> dict:
 
 def agreement(found: list[MutationResult]) -> dict:
     """Of all pairs of repetitions: the share of equal verdicts, over mutants that both have trained, and all sets."""
-    same = total = counted_same = counted = 0
+    rows = []  # equal?, counted?, clear?
     for one, other in combinations(found, 2):
         its = {mutant.name: mutant for mutant in other.mutants if mutant.level == SOURCE}
         for mutant in one.mutants:
@@ -106,15 +106,27 @@ def agreement(found: list[MutationResult]) -> dict:
                 continue
             for test in {TRAINING, *mutant.verdicts}:
                 equal = mutant.is_killed(test) == twin.is_killed(test)
-                same, total = same + equal, total + 1
-                if COUNTED in (mutant.standing, twin.standing):
-                    counted_same, counted = counted_same + equal, counted + 1
+                counted = COUNTED in (mutant.standing, twin.standing)
+                rows.append((equal, counted, mutant.is_clear(test) and twin.is_clear(test)))
+    clear = [
+        mutant.is_clear(test)
+        for one in found
+        for mutant in one.mutants
+        if mutant.level == SOURCE
+        for test in mutant.verdicts
+    ]
     return {
         "repetitions": len(found),
-        "verdicts_compared": total,
-        "stability": same / total if total else None,
-        "stability_of_counted": counted_same / counted if counted else None,
+        "verdicts_compared": len(rows),
+        "stability": _share([equal for equal, _, _ in rows]),
+        "stability_of_counted": _share([equal for equal, counted, _ in rows if counted]),
+        "stability_of_clear": _share([equal for equal, _, clear in rows if clear]),
+        "clear": _share(clear),
     }
+
+
+def _share(which: list[bool]) -> float | None:
+    return sum(which) / len(which) if which else None
 
 
 def main() -> None:
@@ -158,7 +170,10 @@ def main() -> None:
             print(
                 f"   {each['name']:14} {each['inputs']:5} inputs  score {each['score']}  sensitivity {each['sensitivity']}"
             )
-        print(f"   stability {row['stability']} over {row['repetitions']} repetitions")
+        print(
+            f"   over {row['repetitions']} repetitions: stability {row['stability']}, of clear verdicts {row['stability_of_clear']}"
+            f" ({row['clear']} are clear)"
+        )
 
 
 if __name__ == "__main__":

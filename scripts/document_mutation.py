@@ -51,7 +51,8 @@ def _programs(found: dict[str, Any]) -> list[dict[str, Any]]:
             ],
             "repetitions": row["repetitions"],
             "stability": _number(row["stability"], 3),
-            "of_counted": _number(row["stability_of_counted"], 3),
+            "of_clear": _number(row.get("stability_of_clear"), 3),
+            "clear": _number(row.get("clear")),
             "compared": row["verdicts_compared"],
         }
         for name, row in sorted(found.items())

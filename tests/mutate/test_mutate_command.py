@@ -247,6 +247,22 @@ def test_the_text_tells_scores_survivors_and_additions() -> None:
     assert "1 crashing" in text
 
 
+def test_survivors_that_are_too_close_to_call_are_told_apart() -> None:
+    found = sample()
+    close = tuple(
+        replace(
+            mutant,
+            verdicts={
+                test: replace(verdict, p_value=0.1, effect_size=1.0) if test == "weak" else verdict
+                for test, verdict in mutant.verdicts.items()
+            },
+        )
+        for mutant in found.mutants
+    )
+    text = printed(replace(found, mutants=close), 160)
+    assert "perhaps 1 mutant more: too close to call" in text and "train.py:7" not in text
+
+
 @pytest.mark.parametrize("name", SAMPLES)
 def test_json_has_every_documented_field_and_no_other(name: str) -> None:
     data = json.loads(mutate_json(SAMPLES[name]))

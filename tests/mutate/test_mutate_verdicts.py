@@ -32,6 +32,23 @@ def test_three_pairs_are_enough_for_a_clear_one() -> None:
     assert accuracies(GOOD[:3], BAD[:3]).killed
 
 
+@pytest.mark.parametrize(
+    ("mutant", "killed", "clear"),
+    [
+        (BAD, True, True),
+        ([0.935, 0.93, 0.94, 0.925, 0.94], True, False),  # just significant: power 0.68
+        ([0.95, 0.90, 0.96, 0.92, 0.94], False, False),  # p 0.1, an effect of 1: more runs might kill it
+        (GOOD[::-1], False, True),
+        ([0.97, 0.97, 0.96, 0.98, 0.97], False, True),
+    ],
+)
+def test_what_other_seeds_might_judge_otherwise_is_not_clear(
+    mutant: list[float], killed: bool, clear: bool
+) -> None:
+    verdict = accuracies(GOOD, mutant)
+    assert (verdict.killed, verdict.is_clear) == (killed, clear)
+
+
 def test_direction_is_part_of_the_verdict() -> None:
     swapped = accuracies(BAD, GOOD)
     assert not swapped.killed and swapped.better

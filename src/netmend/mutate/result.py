@@ -39,6 +39,11 @@ class Mutant:
         found = self.verdicts.get(test)
         return found is not None and found.killed
 
+    def is_clear(self, test: str) -> bool:
+        """Whether its verdict would hardly be another one with other seeds."""
+        found = self.verdicts.get(test)
+        return found is not None and found.is_clear
+
 
 @dataclass(frozen=True)
 class Turned:

@@ -20,6 +20,7 @@ from netmend.vocabulary.table import FloatArray
 
 MOST_EFFECT = 99.0  # a difference without any spread has no size; this stands for it
 LEAST_EFFECT = 0.5  # Cohen's "medium", the limit of published studies of mutation testing
+UNCLEAR = 0.2  # a survivor with a lower p-value is not clearly one
 _FAR = 3.0  # times the spread of all scores beyond the worst one: where a score that is not a number is put
 
 # Reasons.
@@ -48,6 +49,13 @@ class Verdict:
     @property
     def stable(self) -> bool:
         return self.power >= STABLE
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether other seeds would hardly say otherwise: a kill with enough power, a survivor that shows no sign of being worse."""
+        if self.killed:
+            return self.stable
+        return self.p_value >= UNCLEAR or self.effect_size < LEAST_EFFECT
 
 
 def scores_verdict(

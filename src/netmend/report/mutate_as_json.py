@@ -115,6 +115,7 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
         "better": verdict.better,
         "runs": verdict.runs,
         "reason": verdict.reason,
+        "clear": verdict.is_clear,
     }
 
 

@@ -177,13 +177,19 @@ def survivors(result: MutationResult, test: str) -> list[Mutant]:
 
 
 def survivor_remarks(result: MutationResult, most: int) -> Iterator[Remark]:
+    """Those that are plainly missed; how many are too close to call."""
     for each in result.sets:
+        missed = f"{clean(each.name)} misses"
         left = survivors(result, each.name)
-        for mutant in left[:most]:
+        plain = [mutant for mutant in left if mutant.is_clear(each.name)]
+        for mutant in plain[:most]:
             told = f"{mutant.operator} {clean(mutant.title)}"
-            yield Remark(f"{clean(each.name)} misses", told, place=clean(mutant.place))
-        if len(left) > most:
-            yield Remark(f"{clean(each.name)} misses", f"and {len(left) - most} more", tone="muted")
+            yield Remark(missed, told, place=clean(mutant.place))
+        if len(plain) > most:
+            yield Remark(missed, f"and {len(plain) - most} more", tone="muted")
+        if close := len(left) - len(plain):
+            told = f"perhaps {plural(close, 'mutant')} more: too close to call with {plural(len(result.seeds), 'training')} each"
+            yield Remark(missed, told, tone="muted")
 
 
 def addition_remarks(result: MutationResult, most: int) -> Iterator[Remark]:
@@ -229,7 +235,9 @@ def mutant_row(mutant: Mutant, tests: tuple[str, ...]) -> tuple[str, ...]:
         if verdict is None:
             cells.append(UNKNOWN)
         else:
-            cells.append(f"{'killed' if verdict.killed else 'survives'} (d {measure(verdict.effect_size)})")
+            said = "killed" if verdict.killed else "survives"
+            sure = "" if verdict.is_clear else ", not clearly"
+            cells.append(f"{said}{sure} (d {measure(verdict.effect_size)})")
     note = f": {clean(mutant.note)[:120]}" if mutant.note else ""
     return (
         mutant.operator,
