@@ -2,6 +2,7 @@
 
 python benchmarks/mutation_study.py                                      # all programs, one repetition, one process
 python benchmarks/mutation_study.py --match moons --repetitions 5        # other seeds each time: how stable are verdicts?
+python benchmarks/mutation_study.py --match moons --repetitions 5 --same-seeds   # the same command again, everything trained anew
 python benchmarks/mutation_study.py --profile standard --jobs 4
 
 Trainings lie below benchmarks/.mutation-runs and are made once: interrupted work goes on where it was. The result file
@@ -36,8 +37,13 @@ SUBSETS = {  # what weakens the program's own test set: classes removed, few inp
         "one class=test:classes=0",
         "20 inputs=test:first=20",
     ),
-    "two_moons": ("one class=test:classes=0", "20 inputs=test:first=20", "5 inputs=test:first=5"),
-    "house_prices": ("20 inputs=test:first=20", "5 inputs=test:first=5"),
+    "two_moons": (
+        "one class=test:classes=0",
+        "20 inputs=test:first=20",
+        "5 inputs=test:first=5",
+        "2 inputs=test:first=2",
+    ),
+    "house_prices": ("20 inputs=test:first=20", "5 inputs=test:first=5", "2 inputs=test:first=2"),
 }
 
 
@@ -53,8 +59,8 @@ def studied(name: str, options: argparse.Namespace, repetition: int) -> Mutation
         profile=options.profile,
         operators=tuple(options.operators.split(",")) if options.operators else (),
         jobs=options.jobs,
-        directory=WORK / name,
-        repetition=repetition,
+        directory=WORK / (f"{name}-again-{repetition}" if options.same_seeds else name),
+        repetition=0 if options.same_seeds else repetition,
     )
 
     def told(stage: Stage) -> None:
@@ -129,6 +135,24 @@ def _share(which: list[bool]) -> float | None:
     return sum(which) / len(which) if which else None
 
 
+def row_of(found: list[MutationResult], options: argparse.Namespace, seconds: float, before: dict) -> dict:
+    if options.same_seeds:  # beside what is known with other seeds
+        return {**before, "again": agreement(found)}
+    known = {"again": before["again"]} if "again" in before else {}
+    return {
+        "profile": options.profile,
+        "wanted_operators": options.operators or "all",
+        **summary(found[0]),
+        **agreement(found),
+        "scores_by_repetition": {
+            each.name: [other.source.score for one in found for other in one.sets if other.name == each.name]
+            for each in found[0].sets
+        },
+        "wall_seconds": round(seconds, 1),
+        **known,
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -137,6 +161,9 @@ def main() -> None:
     parser.add_argument("--profile", default="quick")
     parser.add_argument("--operators", default="")
     parser.add_argument("--repetitions", type=int, default=1)
+    parser.add_argument(
+        "--same-seeds", action="store_true", help="train everything anew, with the same seeds"
+    )
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--result", type=Path, default=RESULT)
     options = parser.parse_args()
@@ -149,22 +176,13 @@ def main() -> None:
             found.append(studied(name, options, repetition))
             if found[-1].stopped == INTERRUPTED:
                 raise SystemExit("interrupted; the same command goes on from here")
-            rows[name] = {
-                "profile": options.profile,
-                "wanted_operators": options.operators or "all",
-                **summary(found[0]),
-                **agreement(found),
-                "scores_by_repetition": {
-                    each.name: [
-                        other.source.score for one in found for other in one.sets if other.name == each.name
-                    ]
-                    for each in found[0].sets
-                },
-                "wall_seconds": round(time.monotonic() - begun, 1),
-            }
+            rows[name] = row_of(found, options, time.monotonic() - begun, rows.get(name, {}))
             options.result.write_text(json.dumps(rows, indent=1) + "\n")
     sys.stderr.write("\n")
     for name, row in rows.items():
+        if "sets" not in row:
+            print(f"{name}: {row['again']}")
+            continue
         print(f"{name}: {len(row['operators'])} operators, {row['mutants']} mutants, {row['standings']}")
         for each in row["sets"]:
             print(

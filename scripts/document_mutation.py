@@ -53,6 +53,7 @@ def _programs(found: dict[str, Any]) -> list[dict[str, Any]]:
             "stability": _number(row["stability"], 3),
             "of_clear": _number(row.get("stability_of_clear"), 3),
             "clear": _number(row.get("clear")),
+            "again": row.get("again"),
             "compared": row["verdicts_compared"],
         }
         for name, row in sorted(found.items())
