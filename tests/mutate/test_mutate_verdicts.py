@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -47,6 +48,31 @@ def test_what_other_seeds_might_judge_otherwise_is_not_clear(
 ) -> None:
     verdict = accuracies(GOOD, mutant)
     assert (verdict.killed, verdict.is_clear) == (killed, clear)
+
+
+def test_one_error_that_diverges_does_not_hide_the_others() -> None:
+    original = [0.02, 0.03, 0.025, 0.02, 0.03]
+    for diverging in ([5.0, 0.4, 3e30, 2e4, 0.9], [0.4, 0.5, math.inf, 0.6, math.nan]):
+        assert scores_verdict(original, diverging, higher_is_better=False).killed
+    some = scores_verdict(original, [0.0, 0.03, 3e30, 0.02, 0.03], higher_is_better=False)
+    assert not some.killed  # one training in five went wrong
+    same = [_scaled(unit) for unit in (1.0, 1e-9, 1e9)]
+    assert same[0] == pytest.approx(same[1]) == pytest.approx(same[2])
+
+
+def test_equal_errors_are_killed_at_most_at_the_level() -> None:
+    draw = np.random.default_rng(0)
+    for runs in (3, 5):
+        killed = 0
+        for _ in range(1500):
+            old, new = np.exp(2 * draw.normal(size=(2, runs)))
+            killed += scores_verdict(list(old), list(new), higher_is_better=False).killed
+        assert killed / 1500 <= 0.05 + 2 * (0.05 * 0.95 / 1500) ** 0.5
+
+
+def _scaled(unit: float) -> float:
+    old, new = [unit * x for x in (2.0, 3.0, 2.5)], [unit * x for x in (3.1, 3.9, 3.4)]
+    return scores_verdict(old, new, higher_is_better=False).p_value
 
 
 def test_direction_is_part_of_the_verdict() -> None:

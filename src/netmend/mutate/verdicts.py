@@ -3,6 +3,9 @@
 Killed means: worse by a test at `alpha` (`comparison.py` says which, and why), and by at least half a standard deviation (Cohen's d).
 Direction is part of the verdict: a mutant that is significantly better is not killed. A score that is not a number counts as worse than
 every number, in mutants and originals alike.
+
+Errors have no upper end: of five mutants one that diverges to 1e30 would be all that mean and spread see, and hide that the other four are worse
+as well. So an error x counts as x / (x + m), where m is the middle one of all: near m that is as good as linear, and nothing is worse than 1.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from netmend.vocabulary.table import FloatArray
 
 MOST_EFFECT = 99.0  # a difference without any spread has no size; this stands for it
 LEAST_EFFECT = 0.5  # Cohen's "medium", the limit of published studies of mutation testing
+CLEAR_POWER = 0.9  # of a kill that other seeds would hardly reverse
 UNCLEAR = 0.2  # a survivor with a lower p-value is not clearly one
 _FAR = 3.0  # times the spread of all scores beyond the worst one: where a score that is not a number is put
 
@@ -54,7 +58,7 @@ class Verdict:
     def is_clear(self) -> bool:
         """Whether other seeds would hardly say otherwise: a kill with enough power, a survivor that shows no sign of being worse."""
         if self.killed:
-            return self.stable
+            return self.power >= CLEAR_POWER
         return self.p_value >= UNCLEAR or self.effect_size < LEAST_EFFECT
 
 
@@ -107,7 +111,17 @@ def errors(
         )
     spread = float(known.max() - known.min()) or abs(float(known.max())) or 1.0
     worst = float(known.max()) + _FAR * spread
+    if not higher_is_better and known.min() >= 0:
+        level = _level(known)
+        with np.errstate(invalid="ignore"):  # infinities, which are put at the end below
+            old, new, worst = old / (old + level), new / (new + level), 1.0
     return np.where(np.isfinite(old), old, worst), np.where(np.isfinite(new), new, worst)
+
+
+def _level(scores: FloatArray) -> float:
+    """The error that is put at one half, between 0 at 0 and 1 at infinity: the middle one of all that are positive."""
+    positive = scores[scores > 0]
+    return float(np.median(positive)) if len(positive) else 1.0
 
 
 def cohen(old: FloatArray, new: FloatArray) -> float:

@@ -35,7 +35,7 @@ class PairsVerdict:
 def verdict_of(pairs: Pairs, alpha: float = LEVEL) -> PairsVerdict:
     """With all pairs there are."""
     rate = successes_verdict(pairs)
-    over = scores_verdict(*_shares(pairs), higher_is_better=False, alpha=alpha)
+    over = scores_verdict(*_shares(pairs), higher_is_better=True, alpha=alpha)
     return PairsVerdict(rate, rate.killed and over.killed)
 
 
@@ -53,7 +53,7 @@ def decided(pairs: Pairs, runs: int, alpha: float = LEVEL) -> PairsVerdict | Non
     plan = looks.Looks(tuple(sorted({max(2, (runs + 1) // 2), runs})), alpha)
     if len(pairs) not in plan.pairs:
         return None
-    decision = plan.decide(*_shares(pairs), higher_is_better=False)
+    decision = plan.decide(*_shares(pairs), higher_is_better=True)
     if decision == looks.SURVIVED:
         return PairsVerdict(rate, False)
     sure = missing <= 0 or 2 * rate.killed_pairs >= left
@@ -61,4 +61,5 @@ def decided(pairs: Pairs, runs: int, alpha: float = LEVEL) -> PairsVerdict | Non
 
 
 def _shares(pairs: Pairs) -> tuple[list[float], list[float]]:
-    return [old.failure_share for old, _ in pairs], [new.failure_share for _, new in pairs]
+    """Of starts that are passed."""
+    return [1 - old.failure_share for old, _ in pairs], [1 - new.failure_share for _, new in pairs]
