@@ -7,15 +7,16 @@ env = make_vec_env("CartPole-v1", n_envs=8, seed=4)
 model = DQN(
     "MlpPolicy",
     env,
-    learning_rate=1e-3,
+    learning_rate=lambda left: 1.5e-3 * left,
     buffer_size=50_000,
     learning_starts=1_000,
-    batch_size=64,
+    batch_size=128,
     train_freq=32,
-    gradient_steps=64,
+    gradient_steps=32,
+    n_steps=32,
     target_update_interval=10,
     exploration_fraction=0.2,
-    exploration_final_eps=0.04,
+    exploration_final_eps=0.15,
     seed=4,
 )
-model.learn(total_timesteps=30_000)
+model.learn(total_timesteps=50_000)

@@ -15,6 +15,13 @@ class CenteredReward(gym.Wrapper):
 
 env = make_vec_env("CartPole-v1", n_envs=8, seed=1, wrapper_class=CenteredReward)
 model = PPO(
-    "MlpPolicy", env, n_steps=64, batch_size=256, gae_lambda=0.9, gamma=0.98, learning_rate=1e-3, seed=1
+    "MlpPolicy",
+    env,
+    n_steps=64,
+    batch_size=256,
+    gae_lambda=0.9,
+    gamma=0.98,
+    learning_rate=lambda left: 2e-3 * left,
+    seed=1,
 )
 model.learn(total_timesteps=40_000)

@@ -6,7 +6,14 @@ from stable_baselines3.common.vec_env import VecNormalize
 
 train_env = VecNormalize(make_vec_env("CartPole-v1", n_envs=8, seed=2), norm_reward=False)
 model = PPO(
-    "MlpPolicy", train_env, n_steps=64, batch_size=256, gae_lambda=0.9, gamma=0.98, learning_rate=1e-3, seed=2
+    "MlpPolicy",
+    train_env,
+    n_steps=64,
+    batch_size=256,
+    gae_lambda=0.9,
+    gamma=0.98,
+    learning_rate=lambda left: 2e-3 * left,
+    seed=2,
 )
 model.learn(total_timesteps=40_000)
 train_env.save("vecnormalize.pkl")

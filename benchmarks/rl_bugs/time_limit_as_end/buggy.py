@@ -6,7 +6,7 @@ from stable_baselines3.common.env_util import make_vec_env
 
 
 class ShortEpisodes(gym.Wrapper):
-    limit = 60
+    limit = 150
 
     def reset(self, **kwargs):
         self.steps = 0
@@ -22,7 +22,14 @@ class ShortEpisodes(gym.Wrapper):
 
 env = make_vec_env("CartPole-v1", n_envs=8, seed=3, wrapper_class=ShortEpisodes)
 model = PPO(
-    "MlpPolicy", env, n_steps=64, batch_size=256, gae_lambda=0.9, gamma=0.98, learning_rate=1e-3, seed=3
+    "MlpPolicy",
+    env,
+    n_steps=64,
+    batch_size=256,
+    gae_lambda=0.9,
+    gamma=0.98,
+    learning_rate=lambda left: 2e-3 * left,
+    seed=3,
 )
 model.learn(total_timesteps=40_000)
 
