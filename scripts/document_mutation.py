@@ -52,7 +52,7 @@ def _programs(found: dict[str, Any]) -> list[dict[str, Any]]:
             "repetitions": row["repetitions"],
             "stability": _number(row["stability"], 3),
             "of_clear": _number(row.get("stability_of_clear"), 3),
-            "clear": _number(row.get("clear")),
+            "share_clear": _number(row.get("clear")),
             "again": row.get("again"),
             "compared": row["verdicts_compared"],
         }
