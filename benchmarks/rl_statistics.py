@@ -4,8 +4,8 @@
     python benchmarks/rl_statistics.py --quick    # a tenth of the repetitions, prints only
 
 An agent fails at a start that is too hard for it; how much it can bear, and in which direction, is drawn anew for every training, and some
-trainings come out useless. Mutants are drawn as the originals are: every kill is an error. Worse ones bear less. Beside our rule µPRL's:
-half of the pairs worse by Fisher's test, at lists that the pair's own original helped to choose.
+trainings come out useless. Mutants are drawn as the originals are: every kill is an error. Worse ones bear less. Beside our rule µPRL's, half of the pairs
+worse by Fisher's test at starts of the training, and what becomes of it where an edge list is asked as well.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ RESULT = Path(__file__).resolve().parent / "results" / "rl-statistics.json"
 PLAN = PROFILES["quick"]
 RULES = (
     "ours",
-    "half of the pairs, lists chosen without the pair",
-    "half of the pairs, lists chosen with it",
+    "half of the pairs, starts of the training (µPRL's)",
+    "half of the pairs, or at an edge list chosen without the pair",
+    "half of the pairs, or at an edge list chosen with it",
 )
 
 
@@ -100,7 +101,7 @@ def judged(world: World, worse: float, random: np.random.Generator) -> dict[str,
         (counts(old.terminated[chosen]), counts(new.played(wide[chosen]).terminated))
         for old, new in zip(far, mutants, strict=True)
     ]
-    either = {RULES[1]: (replayed, without), RULES[2]: (replayed, with_it)}
+    either = {RULES[1]: (replayed,), RULES[2]: (replayed, without), RULES[3]: (replayed, with_it)}
     found = {rule: any(successes_verdict(pairs).killed for pairs in both) for rule, both in either.items()}
     together = [
         tuple(_sum(one, other) for one, other in zip(*both, strict=True))
