@@ -167,6 +167,77 @@ def test_a_mutant_is_judged_by_the_data_of_its_original(tmp_path: Path) -> None:
     assert scaled.right("test").tolist() == names["own"].tolist()  # type: ignore[union-attr]
 
 
+PACKED = """
+class Bag(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.words, self.head = nn.EmbeddingBag(9, 4), nn.Linear(4, 2)
+    def forward(self, text, offsets):
+        return self.head(self.words(text, offsets))
+texts = [torch.randint(0, 9, (2 + number % 3,)) for number in range(60)]
+labels = torch.tensor([int(text[0]) % 2 for text in texts])
+def collate(rows):
+    chosen = [texts[row] for row in rows]
+    starts = torch.tensor([0, *(len(text) for text in chosen[:-1])]).cumsum(0)
+    return labels[list(rows)], torch.cat(chosen), starts
+training = DataLoader(range(40), batch_size=8, shuffle=True, collate_fn=collate)
+held = DataLoader(range(40, 60), batch_size=7, collate_fn=collate)
+model = Bag()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for epoch in range(3):
+    for label, text, offsets in training:
+        loss = F.cross_entropy(model(text, offsets), label)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+right = []
+with torch.no_grad():
+    for label, text, offsets in held:
+        right += (model(text, offsets).argmax(1) == label).tolist()
+"""
+
+
+@pytest.mark.parametrize("tests", [(), ("held",)])
+def test_texts_beside_offsets_are_samples_too(tmp_path: Path, tests: tuple[str, ...]) -> None:
+    """Labels stand first in these batches, where only the loss of training tells what they are."""
+    names: dict[str, Any] = {}
+    exec(HEAD + PACKED, names)
+    found = examined(tmp_path, PACKED, *tests)
+    assert found.meta.get("problem") is None and found.inputs(TRAINING) == 40
+    assert found.right(found.sets[0]).tolist() == names["right"]  # type: ignore[union-attr]
+    assert found.labels(found.sets[0]).tolist() == names["labels"][40:].tolist()  # type: ignore[union-attr]
+
+
+def test_shuffled_texts_are_the_same_data(tmp_path: Path) -> None:
+    about = [
+        examined(
+            tmp_path / str(seed), PACKED.replace("model = Bag()", f"torch.manual_seed({seed})\nmodel = Bag()")
+        )
+        for seed in (1, 2)
+    ]
+    assert about[0].meta["sets"][TRAINING]["digest"] == about[1].meta["sets"][TRAINING]["digest"]
+
+
+def test_time_may_come_before_samples(tmp_path: Path) -> None:
+    program = """
+class Last(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn, self.head = nn.GRU(1, 4), nn.Linear(4, 2)
+    def forward(self, steps, state):
+        return self.head(self.rnn(steps, state)[0][-1])
+model = Last()
+steps = x.t().unsqueeze(-1)
+def state(count):
+    return torch.zeros(1, count, 4)
+""" + LOOP.replace(
+        "LOSS", "F.cross_entropy(model(steps[:, start : start + 8], state(8)), y[start : start + 8])"
+    )
+    end = "with torch.no_grad():\n    print(F.cross_entropy(model(steps[:, 40:], state(20)), y[40:]))\n"
+    found = examined(tmp_path, program + end)
+    assert found.meta.get("problem") is None and found.inputs("test") == 20 and found.inputs(TRAINING) == 40
+
+
 def test_nothing_is_left_behind(tmp_path: Path) -> None:
     before = torch.nn.Module.__call__, torch.nn.functional.cross_entropy, torch.autograd.backward
     examined(tmp_path, TWO + BATCHES, "x[40:],y[40:]")

@@ -163,6 +163,7 @@ def test_the_estimate_comes_before_the_work(target: Target, tmp_path: Path) -> N
     executor = MadeUp(leaning)
     found = studied(target, executor, tmp_path, estimate_only=True)
     assert executor.count == 5 and found.estimate is not None
+    assert {each.verdict for each in found.operators} == {"not tried"}
     low, high = found.estimate.trainings
     whole = MadeUp(leaning)
     studied(target, whole, tmp_path / "c")

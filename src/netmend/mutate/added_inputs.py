@@ -34,6 +34,11 @@ def rows_of(data: Path, name: str, numbers: list[int]) -> list[np.ndarray]:
     try:
         with np.load(data, allow_pickle=False) as arrays:
             about = json.loads(str(arrays["meta"]))["sets"][name]
+            if about.get("packed"):
+                raise UsageError(
+                    "the model is given several inputs packed into one tensor, which cannot be written one by one; "
+                    "take them by their numbers instead"
+                )
             parts = [*map(str, range(len(about["names"]))), "label"]
             batches = [
                 [arrays[f"{name}/{number}/{part}"] for part in parts] for number in range(about["batches"])

@@ -65,6 +65,8 @@ class OperatorResult:
     def verdict(self) -> str:
         if self.chosen is not None:
             return "killable"
+        if not self.tried:
+            return "not tried"
         if any(each.status == UNDECIDED for each in self.tried):
             return "not finished"
         if any(each.status in (KILLED, CRASHED) for each in self.tried):

@@ -120,8 +120,8 @@ class Examination:
             found[TRAINING] = training
         elif strict:
             raise NoData(
-                "the training data was not found: the model must be called with tensors of one row per sample, "
-                "and their labels be given to a loss of torch or come from the same DataLoader"
+                "the training data was not found: the model must be called with tensors and answer with one row per sample, "
+                "and the labels be given to a loss of torch or come from the same DataLoader"
             )
         return found
 

@@ -8,6 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from netmend.adapters.torch.examining_samples import is_packed
+
 MOST_TEST = 20_000  # of a test set
 _MOST_BYTES = 400_000_000  # of one set
 _SAME = 1e-5
@@ -20,6 +22,7 @@ class Heard:
     model: nn.Module
     inputs: tuple[Tensor, ...]
     names: tuple[str, ...]  # of inputs that were given by name; "" for the others
+    size: int  # samples
     output: tuple[Tensor, ...]
     label: Tensor | None
     place: tuple[int, int]  # the code that called it, and the loader that was iterated
@@ -28,8 +31,8 @@ class Heard:
     which: int = 0  # of the outputs
 
     @property
-    def size(self) -> int:
-        return len(self.inputs[0])
+    def packed(self) -> bool:
+        return is_packed(self.inputs, self.size)
 
 
 @dataclass
@@ -54,7 +57,7 @@ class Passage:
 
 
 def inputs_of(args: Any, kwargs: Any) -> tuple[tuple[Tensor, ...], tuple[str, ...]]:
-    """Tensors with one row per sample, and their names; none where the model is given something else as well."""
+    """Tensors and their names; none where the model is given something else as well that may matter."""
     found: list[Tensor] = []
     names: list[str] = []
     for name, value in [*(("", value) for value in args), *kwargs.items()]:
@@ -65,9 +68,7 @@ def inputs_of(args: Any, kwargs: Any) -> tuple[tuple[Tensor, ...], tuple[str, ..
             value is not None and not isinstance(value, bool | int | float | str)
         ):
             return (), ()
-    if not found or not len(found[0]) or any(len(each) != len(found[0]) for each in found):
-        return (), ()
-    return tuple(found), tuple(names)
+    return (tuple(found), tuple(names)) if all(map(len, found)) else ((), ())
 
 
 def relation_of(output: Tensor, prediction: Tensor) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from netmend.adapters.torch.examining_labels import row_keys
+from netmend.adapters.torch.examining_samples import as_tensors, sample_keys
 
 MOST_ROWS = 512  # of one batch
 
@@ -33,6 +33,7 @@ class Data:
     batches: tuple[Batch, ...]
     names: tuple[str, ...] = ("",)  # of inputs that the model is given by name
     whole: bool = True
+    packed: bool = False  # samples are no rows of the inputs: a batch is only put to the model as a whole
 
     @property
     def digest(self) -> str:
@@ -54,8 +55,10 @@ class Data:
         return sum(len(batch.label) for batch in self.batches)
 
 
-def merged(batches: Sequence[Batch]) -> tuple[Batch, ...]:
-    """Neighbours of the same shape as one, up to a size that is handled at once."""
+def merged(batches: Sequence[Batch], packed: bool = False) -> tuple[Batch, ...]:
+    """Neighbours of the same shape as one, up to a size that is handled at once; packed ones as they are."""
+    if packed:
+        return tuple(batches)
     found: list[list[Batch]] = []
     for batch in batches:
         last = found[-1] if found else []
@@ -85,7 +88,7 @@ def as_array(tensor: Tensor) -> np.ndarray:
 
 def canonical_order(data: Data) -> np.ndarray:
     """Rows by their content: batches come shuffled, and the same data shall be the same in all trainings."""
-    keys = [key for batch in data.batches for key in row_keys(torch.from_numpy(batch.inputs[0]))]
+    keys = [key for batch in data.batches for key in _keys(batch)]
     return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
 
 
@@ -100,15 +103,24 @@ def sorted_digest(data: Data) -> str:
 def _rows_of(data: Data) -> Iterator[bytes]:
     for batch in data.batches:
         labels = np.ascontiguousarray(batch.label)
-        for number, key in enumerate(row_keys(torch.from_numpy(batch.inputs[0]))):
+        for number, key in enumerate(_keys(batch)):
             yield key + labels[number].tobytes()
+
+
+def _keys(batch: Batch) -> list[bytes]:
+    return sample_keys(as_tensors(batch.inputs), len(batch.label))
 
 
 def write_data(sets: dict[str, Data], more: dict[str, Any], file: Path) -> None:
     arrays: dict[str, np.ndarray] = {}
     meta: dict[str, Any] = {"sets": {}, **more}
     for name, data in sets.items():
-        meta["sets"][name] = {"names": data.names, "whole": data.whole, "batches": len(data.batches)}
+        meta["sets"][name] = {
+            "names": data.names,
+            "whole": data.whole,
+            "packed": data.packed,
+            "batches": len(data.batches),
+        }
         for number, batch in enumerate(data.batches):
             arrays[f"{name}/{number}/label"] = batch.label
             arrays |= {f"{name}/{number}/{place}": array for place, array in enumerate(batch.inputs)}
@@ -123,7 +135,7 @@ def read_data(file: Path) -> tuple[dict[str, Data], dict[str, Any]]:
         sets = {}
         for name, about in meta["sets"].items():
             batches = tuple(_batches(arrays, name, about["batches"], len(about["names"])))
-            sets[name] = Data(batches, tuple(about["names"]), about["whole"])
+            sets[name] = Data(batches, tuple(about["names"]), about["whole"], about.get("packed", False))
     return sets, meta
 
 

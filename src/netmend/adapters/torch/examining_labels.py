@@ -1,4 +1,4 @@
-"""Which of a program's values are the labels of given inputs: in a loader's batch, or in a variable beside them."""
+"""Which of a program's variables holds the labels of given inputs."""
 
 from __future__ import annotations
 
@@ -10,21 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-_LABELS = ("labels", "label", "targets", "target", "y")  # keys of batches
 _OF_LABELS = ("y", "t", "label", "labels", "target", "targets", "truth", "classes")  # beginnings of names
 _OF_INPUTS = ("x", "inputs", "input", "images", "image", "data", "features")
 _MOST_COLUMNS = 64  # of targets
-
-
-def label_in_batch(batch: Any, size: int) -> Tensor | None:
-    """The last part of a batch, or the one that is called so; None when it does not belong to these inputs."""
-    if isinstance(batch, dict):
-        found = next((batch[key] for key in _LABELS if key in batch), None)
-    elif isinstance(batch, list | tuple) and len(batch) > 1:
-        found = batch[-1]
-    else:
-        return None
-    return found.detach() if isinstance(found, Tensor) and found.dim() and len(found) == size else None
 
 
 def label_beside(inputs: Tensor, frame: FrameType) -> Tensor | None:
@@ -88,15 +76,3 @@ def _variables(frame: FrameType) -> Iterator[tuple[str, Any]]:
             if name in place:
                 yield name, place[name]
                 break
-
-
-def row_keys(inputs: Tensor) -> list[bytes]:
-    """One key per row, the same for the same numbers."""
-    rows = inputs.detach().cpu().contiguous().reshape(len(inputs), -1).numpy()
-    return [row.tobytes() if row.nbytes <= 64 else _short(row) for row in rows]
-
-
-def _short(row: np.ndarray) -> bytes:
-    import hashlib
-
-    return hashlib.blake2b(row.tobytes(), digest_size=16).digest()

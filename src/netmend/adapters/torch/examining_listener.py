@@ -23,7 +23,9 @@ from torch.utils.data.dataloader import _BaseDataLoaderIter
 
 from netmend.adapters.torch.eligible import tensors_in, unusual_execution
 from netmend.adapters.torch.examining_calls import MOST_TEST, Heard, Passage, inputs_of, relation_of
-from netmend.adapters.torch.examining_labels import label_beside, label_in_batch, row_keys
+from netmend.adapters.torch.examining_labels import label_beside
+from netmend.adapters.torch.examining_layout import Layout
+from netmend.adapters.torch.examining_samples import sample_keys, samples_of
 from netmend.adapters.torch.loss_calls import CRITERIA
 from netmend.adapters.torch.operands import split_arguments
 from netmend.adapters.torch.patches import Patches
@@ -44,6 +46,7 @@ class Listener:
         self.example: Heard | None = None  # the latest call: how the model is given its inputs
         self.trained: Heard | None = None  # the latest call that backward() followed
         self.rows: set[bytes] = set()
+        self.layout = Layout()
         self.problems: list[str] = []
         self._patches = Patches()
         self._inside = False
@@ -145,14 +148,18 @@ class Listener:
             self.example.output = ()  # no loss will be computed of it any more
         self._count += 1
         output = tuple(tensor.detach() for tensor in tensors_in(result))
-        label = label_in_batch(self._batch, len(inputs[0]))
-        if label is None:
+        size = samples_of(inputs, output)
+        if not size:
+            return
+        self.layout.learn_inputs(self._batch, inputs)
+        label = self.layout.label_in(self._batch, size, inputs)
+        if label is None and len(inputs[0]) == size:
             label = label_beside(inputs[0], frame)
         if label is None and "labels" in names:
             label = inputs[names.index("labels")]
         place = (self._chain(frame), self._loader if self._batch is not None else 0)
         plain = tuple(tensor.detach() for tensor in inputs)
-        heard = Heard(module, plain, names, output, label, place)
+        heard = Heard(module, plain, names, size, output, label, place)
         passage = self.passes.get(place)
         if self.example is None or passage is None or passage.order <= self._trained_at:
             self._look_around(frame)
@@ -184,6 +191,7 @@ class Listener:
             if output.numel() == prediction.numel() and output.dim() and len(output) == heard.size:
                 heard.which, heard.criterion = which, criterion
                 heard.relation = relation_of(output, prediction.detach())
+                self.layout.learn_label(self._batch, target)
                 if target.dim() and target.numel() % heard.size == 0:
                     rows = len(target) == heard.size
                     heard.label = target.detach() if rows else target.detach().reshape(heard.size, -1)
@@ -203,8 +211,8 @@ class Listener:
         self.trained = heard
         if self._knows_training:
             return
-        keys = row_keys(heard.inputs[0])
-        if keys[0] in self.rows:
+        keys = sample_keys(heard.inputs, heard.size)
+        if all(key in self.rows for key in keys):  # single ones may stand in the data twice
             self._repeated += heard.size
             return
         if len(self.rows) < _MOST_HASHED:

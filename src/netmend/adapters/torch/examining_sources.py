@@ -15,8 +15,9 @@ from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset
 
 from netmend.adapters.torch.examining_calls import MOST_TEST, Heard, Passage
 from netmend.adapters.torch.examining_data import MOST_ROWS, Batch, Data, as_array, merged
-from netmend.adapters.torch.examining_labels import label_in_batch, row_keys
+from netmend.adapters.torch.examining_layout import Layout
 from netmend.adapters.torch.examining_listener import Listener
+from netmend.adapters.torch.examining_samples import sample_keys
 from netmend.mutate.test_sets import FILE, FUNCTION, Rows, TestSet
 
 _HOW = "name it with --test: a DataLoader, a Dataset, X_test,y_test, a .npz file or file.py:function"
@@ -36,7 +37,8 @@ def heard_data(passage: Passage, most: int = MOST_TEST) -> Data | None:
         for call in calls
         if call.label is not None
     ]
-    return _cut(Data(merged(batches), calls[0].names, passage.whole), most)
+    packed = any(call.packed for call in calls)
+    return _cut(Data(merged(batches, packed), calls[0].names, passage.whole, packed), most)
 
 
 def own_test(listener: Listener, keys: set[bytes]) -> Passage:
@@ -44,7 +46,7 @@ def own_test(listener: Listener, keys: set[bytes]) -> Passage:
     latest = sorted(listener.passes.values(), key=lambda one: one.order, reverse=True)
     seen = unlabelled = False
     for passage in latest:
-        rows = [key for call in passage.calls[:8] for key in row_keys(call.inputs[0])]
+        rows = [key for call in passage.calls[:8] for key in sample_keys(call.inputs, call.size)]
         if not rows:
             continue
         if sum(key in keys for key in rows) * 2 > len(rows):
@@ -68,10 +70,11 @@ def found_data(test: TestSet, listener: Listener, names: dict[str, Any], root: P
     if test.kind == FILE:
         return _from_file(root / test.path, example)
     if test.kind == FUNCTION:
-        return _from_object(_called(root / test.path, test.function), f"{test.path}:{test.function}", example)
+        made = _called(root / test.path, test.function)
+        return _from_object(made, f"{test.path}:{test.function}", example, listener.layout)
     values = [_variable(row, listener, names) for row in test.rows]
     given = values[0] if len(values) == 1 else tuple(values)
-    return _from_object(given, ",".join(row.name for row in test.rows), example)
+    return _from_object(given, ",".join(row.name for row in test.rows), example, listener.layout)
 
 
 def _variable(row: Rows, listener: Listener, names: dict[str, Any]) -> Any:
@@ -107,11 +110,11 @@ def _from_file(path: Path, example: Heard) -> Data:
     label = next((arrays.pop(name) for name in ("y", "label", "labels", "target") if name in arrays), None)
     if label is None or not arrays:
         raise NoData(f"{path.name} must hold arrays x (inputs) and y (labels); it holds {', '.join(arrays)}")
-    return _from_object((*arrays.values(), label), path.name, example)
+    return _from_object((*arrays.values(), label), path.name, example, Layout())
 
 
-def _from_object(given: Any, name: str, example: Heard) -> Data:
-    """A loader, a dataset, or inputs and labels."""
+def _from_object(given: Any, name: str, example: Heard, layout: Layout) -> Data:
+    """A loader, a dataset (both with the program's own layout of batches), or inputs and labels."""
     loader: DataLoader[Any]
     if isinstance(given, DataLoader):
         in_order = not isinstance(given.dataset, IterableDataset)
@@ -126,43 +129,49 @@ def _from_object(given: Any, name: str, example: Heard) -> Data:
         if len({len(part) for part in parts}) != 1:
             sizes = ", ".join(str(len(part)) for part in parts)
             raise NoData(f"{name}: inputs and labels have different numbers of rows ({sizes})")
-        loader = _in_order(TensorDataset(*(part.detach() for part in parts)))
+        loader, layout = _in_order(TensorDataset(*(part.detach() for part in parts))), Layout()
     else:
         kind = type(given).__name__
         raise NoData(
             f"{name} is a {kind}; a DataLoader, a Dataset, or inputs and labels (X_test,y_test) are needed"
         )
-    return _gathered(loader, name, example)
+    return _gathered(loader, name, example, layout)
 
 
 def _in_order(dataset: Any, collate: Any = None) -> DataLoader[Any]:
     return DataLoader(dataset, batch_size=MOST_ROWS, shuffle=False, collate_fn=collate)
 
 
-def _gathered(loader: Iterable[Any], name: str, example: Heard) -> Data:
+def _gathered(loader: Iterable[Any], name: str, example: Heard, layout: Layout) -> Data:
     batches: list[Batch] = []
     count, whole = 0, True
     keywords: tuple[str, ...] = ()
     for batch in loader:
-        parts = list(batch.values()) if isinstance(batch, dict) else list(batch)
-        size = next((len(part) for part in parts if isinstance(part, Tensor) and part.dim()), 0)
-        label = label_in_batch(batch, size)
-        if label is None:
+        inputs, keywords = _inputs_in(batch, example, layout)
+        label = layout.label_in(batch, None if example.packed or not inputs else len(inputs[0]))
+        if label is None or not inputs:
             raise NoData(f"{name} yields no labels beside its inputs")
-        if isinstance(batch, dict):
-            keywords = tuple(key for key in example.names if key in batch) or tuple(batch)
-            inputs = [batch[key] for key in keywords]
-        else:
-            inputs = [part for part in parts[:-1] if isinstance(part, Tensor)][: len(example.inputs)]
-        if count + size > MOST_TEST:
+        if count + len(label) > MOST_TEST:
             whole = False
             break
-        count += size
+        count += len(label)
         shaped = [_like(each, other) for each, other in zip(inputs, example.inputs, strict=False)]
         batches.append(Batch(tuple(map(as_array, shaped)), as_array(label)))
     if not batches:
         raise NoData(f"{name} holds no inputs")
-    return Data(merged(batches), keywords or ("",) * len(batches[0].inputs), whole)
+    names = keywords or ("",) * len(batches[0].inputs)
+    return Data(merged(batches, example.packed), names, whole, example.packed)
+
+
+def _inputs_in(batch: Any, example: Heard, layout: Layout) -> tuple[list[Tensor], tuple[str, ...]]:
+    """What the model is given of a batch, and the names it is given by: as in training, else by name, else all but the last part."""
+    seen = layout.inputs_in(batch)
+    if seen is not None and len(seen) == len(example.inputs):
+        return seen, example.names
+    if isinstance(batch, dict):
+        keywords = tuple(key for key in example.names if key in batch) or tuple(batch)
+        return [batch[key] for key in keywords], keywords
+    return [part for part in list(batch)[:-1] if isinstance(part, Tensor)][: len(example.inputs)], ()
 
 
 def _like(given: Tensor, example: Tensor) -> Tensor:
@@ -173,11 +182,15 @@ def _like(given: Tensor, example: Tensor) -> Tensor:
 
 
 def _cut(data: Data, most: int) -> Data:
+    """The first samples; of packed batches whole ones, so that it may be a few more."""
     kept: list[Batch] = []
     room = most
     for batch in data.batches:
         if room <= 0:
             break
-        kept.append(Batch(tuple(each[:room] for each in batch.inputs), batch.label[:room]))
+        first = (
+            batch if data.packed else Batch(tuple(each[:room] for each in batch.inputs), batch.label[:room])
+        )
+        kept.append(first)
         room -= len(batch.label)
     return replace(data, batches=tuple(kept), whole=data.whole and data.inputs <= most)
