@@ -87,7 +87,7 @@ def lacking(
     if not killed:
         return [], survivors
     word = "class" if len(missing) == 1 else "classes"
-    what = f"{word} {', '.join(map(str, missing))}, which it lacks,"
+    what = f"{word} {', '.join(map(str, missing))} (which it lacks)"
     label = missing[0] if len(missing) == 1 else None
     names = tuple(each.name for each in killed)
     made = Addition(what, names, tuple(int(number) for number in numbers[chosen]), label)
