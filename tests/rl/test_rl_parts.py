@@ -74,6 +74,7 @@ def test_a_yaml_becomes_an_ordinary_script(tmp_path: Path) -> None:
         and "learning_rate=0.001," in text
         and "tau=lambda left: 1e-2 * left," in text
         and "VecNormalize(env)" in text
+        and "env_kwargs={'render_mode': None}" in text
     )
 
 

@@ -127,8 +127,8 @@ def script_of(settings: RlSettings) -> str:
     """An ordinary script, as a person would write it."""
     algorithm = ALGORITHMS[settings.algorithm]
     make = [repr(settings.environment), f"n_envs={settings.environments}", f"seed={settings.seed}"]
-    if settings.environment_settings:
-        make.append(f"env_kwargs={settings.environment_settings!r}")
+    # make_vec_env asks for pictures by itself, which nobody looks at here
+    make.append(f"env_kwargs={ {'render_mode': None} | settings.environment_settings!r}")
     given = "".join(f"    {name}={_written(value)},\n" for name, value in settings.settings.items())
     lines = [
         f"from {algorithm.package} import {algorithm.name}",
