@@ -1,6 +1,6 @@
 """Five bugs of reinforcement-learning programs, each beside the program as it should be: which test starts reveal them?
 
-    python benchmarks/rl_bug_study.py [NAME…] [--runs 3] [--jobs 1]
+    python benchmarks/rl_bug_study.py [NAME…] [--runs 5] [--jobs 1]
 
 benchmarks/rl_bugs/NAME/correct.py and buggy.py differ in one line, as such bugs do. The buggy program is treated as a mutant of the correct one.
 Results go to benchmarks/results/rl-bugs.json; what was trained is kept, so the same command goes on where it was.
@@ -82,7 +82,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("names", nargs="*", default=list(CAUSES))
-    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--work", type=Path, default=HERE / ".netmend" / "rl-bugs")
     given = parser.parse_args()

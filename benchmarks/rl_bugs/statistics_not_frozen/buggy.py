@@ -10,9 +10,9 @@ model = PPO(
     train_env,
     n_steps=64,
     batch_size=256,
-    gae_lambda=0.9,
-    gamma=0.98,
-    learning_rate=lambda left: 2e-3 * left,
+    gae_lambda=0.95,
+    gamma=0.99,
+    learning_rate=lambda left: 3e-3 * left,
     seed=2,
 )
 model.learn(total_timesteps=40_000)
