@@ -23,10 +23,9 @@ class Layout:
     label: Place | None = None
 
     def learn_inputs(self, batch: Any, given: Sequence[Tensor]) -> None:
-        places = [place_in(batch, each) for each in given] if not self.inputs else []
-        self.inputs = tuple(place for place in places if place is not None) or self.inputs
-        if places and len(self.inputs) < len(places):
-            self.inputs = ()
+        if not self.inputs:
+            places = [place for each in given if (place := place_in(batch, each)) is not None]
+            self.inputs = tuple(places) if len(places) == len(given) else ()
 
     def learn_label(self, batch: Any, target: Tensor) -> None:
         if self.label is None:
