@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.localise.lines import spans
+from netmend.localise.lines import spans, switches_gradients_off
 from netmend.localise.source import Sources, last_name, site_of
 from netmend.vocabulary import Site
 
@@ -28,6 +28,38 @@ def cuts_between(sources: Sources, first: Site | None, last: Site | None) -> Sit
     ]
     near = [site for site in found if low <= site.line <= high]
     return min(near, key=lambda site: abs(site.line - high), default=None)
+
+
+def cut_before_step(sources: Sources, stepped: Site | None) -> Site | None:
+    """What takes a result out of the graph on the way to an optimiser's step: `fake = generator(noise).detach()`.
+
+    Looked for between the step of another optimiser and this one; before that only where a name is given the cut value, since others
+    may be meant to get it without its graph.
+    """
+    around: ast.AST | None = None
+    if stepped is not None:
+        around = sources.function_around(stepped) or sources.tree(stepped.file)
+    if stepped is None or around is None:
+        return None
+    nodes = [node for node in ast.walk(around) if getattr(node, "lineno", stepped.line) < stepped.line]
+    steps = [node.lineno for node in nodes if isinstance(node, ast.Call) and last_name(node.func) == "step"]
+    since = max(steps, default=0)
+    whole = [node.value for node in nodes if isinstance(node, ast.Assign) and _leaves_graph(node.value)]
+    blocks = [node for node in nodes if isinstance(node, ast.With) and switches_gradients_off(node)]
+    near = [
+        node for node in nodes if isinstance(node, ast.expr) and _leaves_graph(node) and node.lineno > since
+    ]
+    near += [block for block in blocks if block.lineno > since]
+    found = near or [*whole, *blocks]
+    last = max(found, key=lambda node: node.lineno, default=None)
+    return None if last is None else site_of(stepped.file, last)
+
+
+def _leaves_graph(node: ast.expr) -> bool:
+    """`x.detach()` or `x.data`: the same values, without their graph."""
+    if isinstance(node, ast.Attribute):
+        return node.attr == "data" and isinstance(node.ctx, ast.Load)
+    return isinstance(node, ast.Call) and last_name(node.func) in ("detach", "detach_")
 
 
 def is_cut(node: ast.expr) -> bool:

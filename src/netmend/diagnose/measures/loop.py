@@ -25,6 +25,15 @@ def main_pattern(trace: Trace) -> Pattern | None:
     return next(iter(stepping(trace)), None)
 
 
+def by_optimizer(patterns: Iterable[Pattern]) -> dict[str, list[Pattern]]:
+    """The patterns apart, by the optimiser that steps at their end: several may take turns."""
+    found: dict[str, list[Pattern]] = {}
+    for pattern in patterns:
+        step = next(call for call in reversed(pattern.calls) if call.what == "step")
+        found.setdefault(step.component, []).append(pattern)
+    return found
+
+
 def calls(trace: Trace, what: str) -> Iterator[tuple[Pattern, Call]]:
     """Every call of one kind, with the pattern it stands in."""
     for pattern in trace.patterns:

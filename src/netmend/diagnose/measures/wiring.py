@@ -87,6 +87,14 @@ def stepped_optimizers(trace: Trace) -> tuple[OptimizerFact, ...]:
     )
 
 
+def used_gradients(trace: Trace, optimizer: str) -> bool:
+    """Whether anything that this optimiser holds was seen with a gradient other than zero; yes, where what it holds is not known."""
+    if len(trace.optimizers) < 2:
+        return any(bool((table.column("rms") != 0).any()) for table in trace.tables_of("gradient"))
+    held = [wire for wire in wires(trace) if wire.holder == optimizer]
+    return not held or any(wire.flows for wire in held)
+
+
 def looks_fresh(initial: Statistics, shape: tuple[int, ...]) -> bool | None:
     """Whether a weight starts as frameworks make layers: evenly spread values, or a standard normal embedding."""
     count = math.prod(shape)
