@@ -44,19 +44,18 @@ def cut_before_step(sources: Sources, stepped: Site | None) -> Site | None:
     nodes = [node for node in ast.walk(around) if getattr(node, "lineno", stepped.line) < stepped.line]
     steps = [node.lineno for node in nodes if isinstance(node, ast.Call) and last_name(node.func) == "step"]
     since = max(steps, default=0)
-    whole = [node.value for node in nodes if isinstance(node, ast.Assign) and _leaves_graph(node.value)]
-    blocks = [node for node in nodes if isinstance(node, ast.With) and switches_gradients_off(node)]
-    near = [
-        node for node in nodes if isinstance(node, ast.expr) and _leaves_graph(node) and node.lineno > since
-    ]
-    near += [block for block in blocks if block.lineno > since]
-    found = near or [*whole, *blocks]
+    cuts = [node for node in nodes if isinstance(node, ast.With | ast.expr) and _leaves_graph(node)]
+    assigned = [node.value for node in nodes if isinstance(node, ast.Assign)]
+    found = [node for node in cuts if node.lineno > since]
+    found = found or [node for node in cuts if isinstance(node, ast.With) or node in assigned]
     last = max(found, key=lambda node: node.lineno, default=None)
     return None if last is None else site_of(stepped.file, last)
 
 
-def _leaves_graph(node: ast.expr) -> bool:
-    """`x.detach()` or `x.data`: the same values, without their graph."""
+def _leaves_graph(node: ast.expr | ast.With) -> bool:
+    """`x.detach()`, `x.data` or a block without gradients: the same values, without their graph."""
+    if isinstance(node, ast.With):
+        return switches_gradients_off(node)
     if isinstance(node, ast.Attribute):
         return node.attr == "data" and isinstance(node.ctx, ast.Load)
     return isinstance(node, ast.Call) and last_name(node.func) in ("detach", "detach_")

@@ -41,6 +41,7 @@ class Model:
         self.calls: dict[int, structure.Seen] = {}  # by module, in execution order
         self.forward_seconds = float("inf")  # the shortest forward pass so far, on the host's clock
         self.entered = 0.0
+        self.criterion = False  # it gave the loss of what a model said
         self.input_shapes: tuple[tuple[int, ...], ...] = ()
         self.output_shapes: tuple[tuple[int, ...], ...] = ()
         self.register(module)
@@ -55,6 +56,12 @@ class Model:
             if parameter not in self.session.names:
                 self.session.names.put(parameter, f"{self.name}.{path}")
         self.parameter_ids = structure.identity(module)
+
+    def scores(self, module: nn.Module, args: Any, kwargs: Any) -> bool:
+        """Whether it is a criterion of the user's own: nothing to train in it, and it is given what a model computed."""
+        if next(module.parameters(), None) is not None:
+            return False
+        return self.criterion or any(tensor.requires_grad for tensor in tensors_in((args, kwargs)))
 
     def name_of_module(self, module: nn.Module) -> str:
         name = self.session.names.get(module)
@@ -215,7 +222,8 @@ class Models:
                 model.input_shapes = tuple(tuple(t.shape) for t in tensors_in((args, kwargs)))
             session.functions.enter_forward(module)
         session.readiness.entered(model, module, site)
-        session.data.looked_at(model, args, kwargs, training=model.training_pass)
+        if not model.scores(module, args, kwargs):  # what a criterion is given is no data
+            session.data.looked_at(model, args, kwargs, training=model.training_pass)
         model.entered = perf_counter()
 
     def _changed(self, model: Model, module: nn.Module) -> None:
@@ -245,6 +253,7 @@ class Models:
         grad = torch.is_grad_enabled()
         session.evaluation.forward_done()
         self.last_output = output.shape if isinstance(output, Tensor) else None
+        model.criterion = isinstance(output, Tensor) and not output.dim()
         if grad:
             session.nonfinite.leaving(output)
         if session.recorder.level == FULL and grad:

@@ -50,8 +50,18 @@ def _evaluates(pattern: Pattern, index: int) -> bool:
 
 
 def same_task(trace: Trace, table: Table, course: Progress) -> bool:
-    """Whether an evaluation computes the same criterion as the training objective."""
-    return table.component.partition("@")[0] == course.loss.partition("@")[0] != ""
+    """Whether an evaluation computes the same criterion as the training objective.
+
+    Where an objective has several terms of that criterion, only the same line is known to compute the same one.
+    """
+    kind = course.loss.partition("@")[0]
+    if table.component.partition("@")[0] != kind or not kind:
+        return False
+    for loss in trace.losses:
+        terms = loss.settings.get("terms", ())
+        if course.loss in terms and sum(term.partition("@")[0] == kind for term in terms) > 1:
+            return table.component == course.loss
+    return True
 
 
 @lru_cache(maxsize=16)
