@@ -64,3 +64,27 @@ def test_an_evaluation_that_sums_up_is_compared_as_a_mean():
 
 def test_sums_of_which_no_constant_answer_is_known_are_not_compared():
     assert evaluations(evaluated_by_sums(constant=float("nan"))) is None
+
+
+def test_of_several_terms_the_one_that_weighs_most_is_followed():
+    small = Table.of("progress", "mse_loss@train.py:30", dict.fromkeys(range(200), (0.01, 0.02)))
+    trace = run_with(falling(200), criterion="mse_loss", more=[small])
+    (main,) = trace.losses
+    whole = LossFact(
+        "objective@train.py:50",
+        "expression",
+        settings={"terms": (small.component, main.name)},
+        backward=main.backward,
+    )
+    terms = [
+        replace(main, backward=None),
+        LossFact(small.component, criterion="mse_loss", form="function"),
+        whole,
+    ]
+    tables = {("progress", small.component): small, **trace.tables}  # the small one comes first
+    elsewhere = Table.of("evaluation", "mse_loss@train.py:70", dict.fromkeys((50, 100, 150), (0.5, 1.0)))
+    tables["evaluation", elsewhere.component] = elsewhere
+    trace = replace(trace, facts={**trace.facts, "loss": {loss.name: loss for loss in terms}}, tables=tables)
+    course = objective(trace)
+    assert course is not None and course.loss == main.name
+    assert evaluations(trace) is None, "another line: it may compute either of the two"

@@ -77,10 +77,10 @@ def summary_of(inputs: Tensor) -> Tensor:
 
 
 def _labels_of_many(rows: Tensor) -> dict[str, Any]:
-    """Several yes/no answers per sample. One number for each sample tells sorted data: its class, or how many answers are yes."""
+    """Several numbers per sample, such as a one for its class. Their weighted sum, another for each class, tells sorted data."""
     first = {f"{label:g}": int((rows[:, 0] == label).sum()) for label in rows[:, 0].unique().tolist()}
-    one_hot = bool((rows.sum(dim=1) == 1).all()) and bool((rows >= 0).all())
-    numbers = rows.argmax(dim=1).float() if one_hot else rows.float().mean(dim=1)
+    columns = torch.arange(1, rows.shape[1] + 1, dtype=torch.float32, device=rows.device)
+    numbers = rows.float() @ columns
     changes = int((numbers[1:] != numbers[:-1]).sum())
     return {"labels": first, "label_changes": changes, **_spread(numbers)}
 
