@@ -205,6 +205,22 @@ def _whole(value: ast.expr, names: set[str]) -> bool:
     return isinstance(value, ast.Tuple | ast.List) and any(_whole(item, names) for item in value.elts)
 
 
+def given_line(sources: Sources, site: Site | None) -> Site | None:
+    """The last assignment to the name that a call is given first; the call itself where it is given an expression."""
+    call = None if site is None else sources.call_at(site)
+    if site is None or call is None or not call.args or not isinstance(call.args[0], ast.Name):
+        return site
+    around: ast.AST | None = sources.function_around(site) or sources.tree(site.file)
+    made = [
+        node
+        for node in (ast.walk(around) if around is not None else ())
+        if isinstance(node, ast.Assign)
+        and node.lineno < call.lineno
+        and any(isinstance(target, ast.Name) and target.id == call.args[0].id for target in node.targets)
+    ]
+    return site_of(site.file, max(made, key=lambda node: node.lineno)) if made else site
+
+
 def reshaping(sources: Sources, near: Site | None) -> Site | None:
     """A `view(-1, …)` or `reshape(-1, …)` in the program: it may move values from one sample to another."""
     for file in sources.files(near.file if near is not None else ""):

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from netmend.adapters.torch import structure
+from netmend.adapters.torch.class_axis import Layout
 from netmend.adapters.torch.eligible import tensors_in, unusual_execution
 from netmend.adapters.torch.environment import conditions
 from netmend.adapters.torch.guard import RAISED, around, guarded
@@ -96,7 +97,7 @@ class Models:
         self.all: list[Model] = []
         self.active: Model | None = None
         self.last_output: tuple[int, ...] | None = None  # shape of what the latest forward pass returned
-        self.output_places: list[tuple[int, int]] = []  # memory and size of what it was made of
+        self.outputs: list[Layout] = []  # the tensors that it was made of
         self._by_id: dict[int, Model] = {}
         self._patched: set[type[nn.Module]] = set()
 
@@ -260,7 +261,7 @@ class Models:
             if not model.structure_known:
                 model.output_shapes = tuple(tuple(t.shape) for t in tensors_in(output))
             session.functions.enter_tail(output)
-            self.output_places = [(t.data_ptr(), t.numel()) for t in tensors_in(output)]
+            self.outputs = [Layout.of(tensor) for tensor in tensors_in(output)]
 
     def step_over(self) -> None:
         """A fully observed step is complete: write down the structure that was seen."""
