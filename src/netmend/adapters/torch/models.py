@@ -58,9 +58,9 @@ class Model:
                 self.session.names.put(parameter, f"{self.name}.{path}")
         self.parameter_ids = structure.identity(module)
 
-    def scores(self, module: nn.Module, args: Any, kwargs: Any) -> bool:
+    def scores(self, args: Any, kwargs: Any) -> bool:
         """Whether it is a criterion of the user's own: nothing to train in it, and it is given what a model computed."""
-        if next(module.parameters(), None) is not None:
+        if self.parameter_ids:
             return False
         return self.criterion or any(tensor.requires_grad for tensor in tensors_in((args, kwargs)))
 
@@ -223,7 +223,7 @@ class Models:
                 model.input_shapes = tuple(tuple(t.shape) for t in tensors_in((args, kwargs)))
             session.functions.enter_forward(module)
         session.readiness.entered(model, module, site)
-        if not model.scores(module, args, kwargs):  # what a criterion is given is no data
+        if not model.scores(args, kwargs):  # what a criterion is given is no data
             session.data.looked_at(model, args, kwargs, training=model.training_pass)
         model.entered = perf_counter()
 
