@@ -192,3 +192,39 @@ def test_shifted_samples_do_not_collide(tmp_path: Path) -> None:
     done = trained(tmp_path, data=data)
     training, evaluation = hashes(of_phase(done, "training")[:4]), hashes(of_phase(done, "evaluation")[:2])
     assert len(set(training + evaluation)) == 24
+
+
+CRITERION = """
+from torch.utils.data import DataLoader, TensorDataset
+x, y = torch.randn(24, 5), torch.arange(24) // 8
+
+class Levels(nn.Module):
+    def forward(self, scores, label):
+        return F.binary_cross_entropy_with_logits(scores, {target})
+
+net, criterion = nn.Linear(5, 3), Levels()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+for inputs, labels in DataLoader(TensorDataset(x, y), batch_size=4):
+    optimizer.zero_grad()
+    criterion(net(inputs), labels).backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "means"),
+    [
+        ("F.one_hot(label, 3).float()", [1, 1, 2, 2, 3, 3]),
+        (
+            "(label[:, None] > torch.arange(3)).float()",
+            [0, 0, 1, 1, 3, 3],
+        ),
+    ],
+    ids=["one-hot", "several answers"],
+)
+def test_a_criterion_of_ones_own_is_given_no_data(tmp_path: Path, target: str, means: list[float]) -> None:
+    """Its input is the network's answer; the targets belong to the batch that the network was given."""
+    done = record(tmp_path, CRITERION.format(target=target))
+    assert {batch.model for batch in done.trace.batches} == {"net"}
+    assert [batch.target_mean for batch in done.trace.batches] == pytest.approx(means)
+    assert {batch.target_std for batch in done.trace.batches} == {0.0}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 from recording import Recorded, record
 
 from netmend.vocabulary import Table
@@ -145,3 +147,21 @@ for epoch in range(3):
         done.variables["training"]
     )
     assert {batch.phase for batch in done.trace.batches} == {"training", "evaluation"}
+
+
+def test_a_summed_loss_is_recorded_beside_the_best_constant_over_a_batch(tmp_path: Path) -> None:
+    """As large as its batches are on average, whatever the last one holds: the ratio is that of the means."""
+    source = program().replace(
+        "rule(out, labels)", "nn.functional.cross_entropy(out, labels, reduction='sum')"
+    )
+    done = record(tmp_path, source.replace("loss.item() * len(labels)", "loss.item()"))
+    table = only_table(done)
+    per_batch = 10 / 3
+    assert table.column("loss") == pytest.approx(
+        [per_batch * loss for loss in done.variables["losses"]], rel=1e-5
+    )
+    ratio = table.column("loss") / table.column("constant_loss")
+    labels = torch.bincount(torch.arange(20, 30) % 3) / 10
+    assert ratio == pytest.approx(
+        np.array(done.variables["losses"]) / float(-(labels * labels.log()).sum()), rel=1e-4
+    )

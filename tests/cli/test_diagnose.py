@@ -154,6 +154,42 @@ def test_a_healthy_program_is_left_in_peace(folder: Path) -> None:
     assert "no fault found" in ended.stderr
 
 
+VIEW = """\
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.head = nn.Conv1d(3, 8, 3), nn.Linear(8, 2)
+
+    def forward(self, x):
+        return self.head(torch.relu(self.conv(x.view(len(x), 3, 20))).mean(dim=2))
+
+
+torch.manual_seed(0)
+x, y = torch.randn(256, 20, 3), torch.randint(0, 2, (256,))
+x[torch.arange(256), :, y] += torch.sin(torch.arange(20.0))
+net = Net()
+optimizer = torch.optim.Adam(net.parameters(), lr=1e-3)
+for step in range(80):
+    i = torch.randint(0, 256, (32,))
+    optimizer.zero_grad()
+    nn.functional.cross_entropy(net(x[i]), y[i]).backward()
+    optimizer.step()
+"""
+
+
+def test_experiments_on_the_first_batch_are_made_while_a_user_watches(folder: Path) -> None:
+    """The process that tells faults while a long run goes on waits in a thread; that is no reason to leave them out."""
+    (folder / "view.py").write_text(VIEW, encoding="utf-8")
+    ended = netmend(folder, "run", "--json", "view.json", "view.py")
+    assert ended.returncode == 0
+    (fault, *_) = json.loads((folder / "view.json").read_text(encoding="utf-8"))["faults"]
+    assert (fault["code"], fault["site"]["line"]) == ("TSR-SHAPE", 11)
+
+
 def test_exit_on_fault(folder: Path) -> None:
     assert netmend(folder, "run", "-q", "--exit-on-fault", "train.py").returncode == 1
 

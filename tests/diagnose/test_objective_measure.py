@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from netmend.diagnose.measures.examples import falling, run_with
-from netmend.diagnose.measures.objective import objective
-from netmend.vocabulary import Call, Pattern
+from netmend.diagnose.measures.objective import evaluations, objective
+from netmend.vocabulary import Call, LossFact, Pattern, Table, Trace
 
 STEP = (
     Call("forward", "net", "train, grad"),
@@ -38,3 +38,53 @@ def test_an_evaluation_after_every_update_leaves_the_objective(before):
 def test_targets_that_the_program_makes_itself_take_the_objective_away():
     assert objective(run(Call("forward", "target_net", "eval, no_grad"))) is None
     assert objective(run(Call("forward", "net", "train, no_grad"))) is None
+
+
+SUMMED = "cross_entropy@train.py:40"
+
+
+def evaluated_by_sums(constant: float) -> Trace:
+    """Trained on the mean over a batch, evaluated with the sum over batches of about 64."""
+    sums = Table.of(
+        "evaluation",
+        SUMMED,
+        {50 * turn: (64 * loss, constant) for turn, loss in enumerate([0.8, 0.4, 0.2, 0.1])},
+    )
+    trace = run_with(falling(200), more=[sums])
+    (trained,) = trace.losses
+    summed = LossFact(SUMMED, criterion="cross_entropy", form="function", settings={"reduction": "sum"})
+    return replace(trace, facts={**trace.facts, "loss": {trained.name: trained, SUMMED: summed}})
+
+
+def test_an_evaluation_that_sums_up_is_compared_as_a_mean():
+    passes = evaluations(evaluated_by_sums(constant=64 * 1.0))
+    assert passes is not None
+    assert passes[1] == pytest.approx([0.8, 0.4, 0.2, 0.1])
+
+
+def test_sums_of_which_no_constant_answer_is_known_are_not_compared():
+    assert evaluations(evaluated_by_sums(constant=float("nan"))) is None
+
+
+def test_of_several_terms_the_one_that_weighs_most_is_followed():
+    small = Table.of("progress", "mse_loss@train.py:30", dict.fromkeys(range(200), (0.01, 0.02)))
+    trace = run_with(falling(200), criterion="mse_loss", more=[small])
+    (main,) = trace.losses
+    whole = LossFact(
+        "objective@train.py:50",
+        "expression",
+        settings={"terms": (small.component, main.name)},
+        backward=main.backward,
+    )
+    terms = [
+        replace(main, backward=None),
+        LossFact(small.component, criterion="mse_loss", form="function"),
+        whole,
+    ]
+    tables = {("progress", small.component): small, **trace.tables}  # the small one comes first
+    elsewhere = Table.of("evaluation", "mse_loss@train.py:70", dict.fromkeys((50, 100, 150), (0.5, 1.0)))
+    tables["evaluation", elsewhere.component] = elsewhere
+    trace = replace(trace, facts={**trace.facts, "loss": {loss.name: loss for loss in terms}}, tables=tables)
+    course = objective(trace)
+    assert course is not None and course.loss == main.name
+    assert evaluations(trace) is None, "another line: it may compute either of the two"

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 
 from netmend.diagnose.measures.data import training_loader
+from netmend.diagnose.measures.progress import main_progress
 from netmend.localise.case import Case
 from netmend.localise.source import Function, Sources, last_name, site_of
-from netmend.vocabulary import Site
+from netmend.vocabulary import LossFact, Site
 
 _MOST_HOPS = 8
 _DATASETS = (
@@ -33,9 +34,21 @@ def input_origin(case: Case, inside: bool = True) -> Site | None:
     return _origin(case, called, 0, inside) or _loader_site(case) or called
 
 
+def evaluated_origin(case: Case) -> Site | None:
+    """The line that makes what a model is asked about without gradients; None where it cannot be followed."""
+    passes = (call for pattern in case.trace.patterns for call in pattern.calls if call.what == "forward")
+    sites = dict.fromkeys(call.site for call in passes if call.detail.endswith("no_grad"))
+    trained = input_origin(case)  # a share of the training data may be scored too
+    found = [origin for site in sites if (origin := _origin(case, site, 0)) is not None]
+    return next((origin for origin in found if origin != trained), next(iter(found), None))
+
+
 def target_origin(case: Case) -> Site | None:
     """The line that makes the targets; else the loader, else the call of the loss."""
     loss = next((loss for loss in case.trace.losses if loss.backward is not None), None)
+    course = main_progress(case.trace)
+    if loss is not None and course is not None and course.loss in loss.settings.get("terms", ()):
+        loss = case.trace.get(LossFact, course.loss)  # of a sum, the term that weighs most
     called = None if loss is None else loss.called
     return _origin(case, called, 1) or _loader_site(case) or called
 
@@ -128,17 +141,20 @@ def _through_call(sources: Sources, file: str, call: ast.Call, position: int, ho
 
 
 def _made_in(sources: Sources, made: Site) -> Site | None:
-    """The data is what a function of the program returns: the line that returns it."""
+    """The data is what a function or method of the program returns or yields: the line that does."""
     call = sources.call_at(made)
-    if call is None or not isinstance(call.func, ast.Name) or call.lineno != made.line:
+    if call is None or call.lineno != made.line:
+        return None
+    own = isinstance(call.func, ast.Attribute) and last_name(call.func.value) == "self"
+    if not isinstance(call.func, ast.Name) and not own:
         return None
     for other in sources.files(near=made.file):
         for node in sources.nodes(other):
-            if isinstance(node, Function) and node.name == call.func.id:
+            if isinstance(node, Function) and node.name == last_name(call.func):
                 returns = [
                     inner
                     for inner in ast.walk(node)
-                    if isinstance(inner, ast.Return) and inner.value is not None
+                    if isinstance(inner, ast.Return | ast.Yield) and inner.value is not None
                 ]
                 return site_of(other, returns[-1]) if returns else None
     return None

@@ -34,6 +34,9 @@ _ADVICE = (
 _WHATEVER_IT_LEARNS = (
     "VAL-", "PRE-TRAIN-TEST-SKEW", "LOOP-MODE-EVAL", "LYR-DROPOUT-MODE", "TRN-MEM", "TRN-CKPT", "API-RESTORE", "LOOP-NO-GRAD",
 )  # fmt: skip
+# Rules whose mistake a training loss cannot show: answers given to the decoder, derivatives that teach nothing, trained weights thrown
+# away, a best state that is never taken. Neither a low loss nor what was watched speaks against them.
+_BEYOND_THE_LOSS = frozenset({"S230", "S231", "S346", "S617"})
 # Calls, data and weights that a run shows as they are: read from the source, they may be in code that never ran.
 _MEASURED = (
     "LOOP-ZERO-GRAD", "LOOP-STEP", "LOOP-BACKWARD", "LOOP-MODE-TRAIN", "API-SHUFFLE-POS", "ARC-INIT-WEIGHT", "ARC-INIT-MULTI",
@@ -114,11 +117,14 @@ def _added(sure: float, weight: float) -> float:
 
 def _of_its_own(case: Case, finding: Finding) -> Fault:
     evidence = [Evidence(f"{finding.message} ({finding.code} of `netmend check`)", ALONE - PRIOR)]
-    if finding.cause in _MEASURED and case.trace.run.steps >= _ENOUGH_STEPS:
+    beyond = finding.code in _BEYOND_THE_LOSS
+    if beyond:
+        evidence.append(Evidence("The loss of training would not show it.", 0.0))
+    elif finding.cause in _MEASURED and case.trace.run.steps >= _ENOUGH_STEPS:
         evidence.append(Evidence("The run was watched for just this, and it was in order.", -REFUTED))
     elif finding.cause in CAUSES.classes():
         evidence.append(Evidence("Nothing in the run shows it.", -UNSEEN))
-    if not _is(finding.cause, _WHATEVER_IT_LEARNS):
+    if not beyond and not _is(finding.cause, _WHATEVER_IT_LEARNS):
         evidence += [*harm(case), *relief(case, 2 * STRONG)]
         if not harm(case) and not relief(case):
             evidence.append(Evidence("Nothing in the run shows that it hurts.", -FAIR))

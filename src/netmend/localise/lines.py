@@ -69,14 +69,17 @@ def no_grad_around(sources: Sources, site: Site | None) -> Site | None:
     found: Site | None = None
     for node in sources.nodes(site.file):
         if isinstance(node, ast.With | ast.AsyncWith) and spans(node, site):
-            for item in node.items:
-                if _switches_off(item.context_expr):
-                    found = Site(site.file, node.lineno)
+            if switches_gradients_off(node):
+                found = Site(site.file, node.lineno)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and spans(node, site):
             for decorator in node.decorator_list:
                 if _switches_off(decorator):
                     found = found or Site(site.file, decorator.lineno)
     return found
+
+
+def switches_gradients_off(block: ast.With | ast.AsyncWith) -> bool:
+    return any(_switches_off(item.context_expr) for item in block.items)
 
 
 def grad_switched_off(sources: Sources, near: str = "") -> Site | None:

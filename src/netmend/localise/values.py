@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.localise.lines import spans
+from netmend.localise.lines import spans, switches_gradients_off
 from netmend.localise.source import Sources, last_name, site_of
 from netmend.vocabulary import Site
 
@@ -28,6 +28,37 @@ def cuts_between(sources: Sources, first: Site | None, last: Site | None) -> Sit
     ]
     near = [site for site in found if low <= site.line <= high]
     return min(near, key=lambda site: abs(site.line - high), default=None)
+
+
+def cut_before_step(sources: Sources, stepped: Site | None) -> Site | None:
+    """What takes a result out of the graph on the way to an optimiser's step: `fake = generator(noise).detach()`.
+
+    Looked for between the step of another optimiser and this one; before that only where a name is given the cut value, since others
+    may be meant to get it without its graph.
+    """
+    around: ast.AST | None = None
+    if stepped is not None:
+        around = sources.function_around(stepped) or sources.tree(stepped.file)
+    if stepped is None or around is None:
+        return None
+    nodes = [node for node in ast.walk(around) if getattr(node, "lineno", stepped.line) < stepped.line]
+    steps = [node.lineno for node in nodes if isinstance(node, ast.Call) and last_name(node.func) == "step"]
+    since = max(steps, default=0)
+    cuts = [node for node in nodes if isinstance(node, ast.With | ast.expr) and _leaves_graph(node)]
+    assigned = [node.value for node in nodes if isinstance(node, ast.Assign)]
+    found = [node for node in cuts if node.lineno > since]
+    found = found or [node for node in cuts if isinstance(node, ast.With) or node in assigned]
+    last = max(found, key=lambda node: node.lineno, default=None)
+    return None if last is None else site_of(stepped.file, last)
+
+
+def _leaves_graph(node: ast.expr | ast.With) -> bool:
+    """`x.detach()`, `x.data` or a block without gradients: the same values, without their graph."""
+    if isinstance(node, ast.With):
+        return switches_gradients_off(node)
+    if isinstance(node, ast.Attribute):
+        return node.attr == "data" and isinstance(node.ctx, ast.Load)
+    return isinstance(node, ast.Call) and last_name(node.func) in ("detach", "detach_")
 
 
 def is_cut(node: ast.expr) -> bool:
@@ -172,6 +203,22 @@ def _whole(value: ast.expr, names: set[str]) -> bool:
     if isinstance(value, ast.BinOp):
         return _whole(value.left, names) or _whole(value.right, names)
     return isinstance(value, ast.Tuple | ast.List) and any(_whole(item, names) for item in value.elts)
+
+
+def given_line(sources: Sources, site: Site | None) -> Site | None:
+    """The last assignment to the name that a call is given first; the call itself where it is given an expression."""
+    call = None if site is None else sources.call_at(site)
+    if site is None or call is None or not call.args or not isinstance(call.args[0], ast.Name):
+        return site
+    around: ast.AST | None = sources.function_around(site) or sources.tree(site.file)
+    made = [
+        node
+        for node in (ast.walk(around) if around is not None else ())
+        if isinstance(node, ast.Assign)
+        and node.lineno < call.lineno
+        and any(isinstance(target, ast.Name) and target.id == call.args[0].id for target in node.targets)
+    ]
+    return site_of(site.file, max(made, key=lambda node: node.lineno)) if made else site
 
 
 def reshaping(sources: Sources, near: Site | None) -> Site | None:

@@ -32,7 +32,7 @@ class Pass:
         self.started = perf_counter()
         self.own = 0.0
         self.loss = ""
-        self.batches = self.forwards = self.samples = self.scored = 0
+        self.batches = self.forwards = self.samples = self.scored = self.weight = 0
         self.total = self.metric = 0.0
         self.constant = NAN
         self.classes: Tensor | None = None
@@ -46,7 +46,10 @@ class Pass:
         size = len(call.target) if call.target is not None and call.target.dim() else 1
         self.batches += 1
         self.samples += size
-        self.gathering.add(call.scalar, lambda value: self._take_loss(value * size))
+        # A sum is as large as its batch already, and compared with the best constant's over a batch of usual size.
+        weight = 1 if self.session.losses.facts[call.name].settings.get("reduction") == "sum" else size
+        self.weight += weight
+        self.gathering.add(call.scalar, lambda value: self._take_loss(value * weight))
         started = perf_counter()
         allowed = _FREE_SECONDS + (started - self.started) * self.session.recorder.budget.share * _SHARE
         unlimited = self.session.recorder.schedule.every is not None
@@ -79,7 +82,7 @@ class Pass:
 
     def _write(self) -> None:
         row = (
-            self.total / self.samples if self.samples else NAN,
+            self.total / self.weight if self.weight else NAN,
             self.constant,
             self.metric / self.scored if self.scored else NAN,
             float(self.samples),

@@ -35,11 +35,24 @@ def recognise(tail: list[TailCall], output: Tensor, value: float) -> Found | Non
             for criterion, compute in _CANDIDATES.items():
                 for reduction in ("mean", "sum"):
                     given = _given(compute, prediction.detach(), target.detach(), reduction)
-                    if given is not None and math.isclose(given, value, rel_tol=_TOLERANCE, abs_tol=1e-12):
-                        return criterion, prediction, target, {"reduction": reduction}
-                    if given and math.isclose(given, -value, rel_tol=_TOLERANCE):
-                        return criterion, prediction, target, {"reduction": reduction, "negated": True}
+                    if given is None:
+                        continue
+                    same = math.isclose(given, value, rel_tol=_TOLERANCE, abs_tol=1e-12)
+                    negated = not same and bool(given) and math.isclose(given, -value, rel_tol=_TOLERANCE)
+                    if (same or negated) and _matters(compute, prediction, target, reduction, given):
+                        more = {"negated": True} if negated else {}
+                        return criterion, prediction, target, {"reduction": reduction, **more}
     return None
+
+
+def _matters(
+    compute: Callable[..., Tensor | None], prediction: Tensor, target: Tensor, reduction: str, given: float
+) -> bool:
+    """Whether the value depends on this target: beside large predictions any small number seems to fit."""
+    if not target.is_floating_point():
+        return True
+    without = _given(compute, prediction.detach(), torch.zeros_like(target), reduction)
+    return without is None or not math.isclose(given, without, rel_tol=10 * _TOLERANCE)
 
 
 def _given(

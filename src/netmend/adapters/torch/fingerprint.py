@@ -76,11 +76,26 @@ def summary_of(inputs: Tensor) -> Tensor:
     )
 
 
+def _labels_of_many(rows: Tensor) -> dict[str, Any]:
+    """Several numbers per sample, such as a one for its class. Their weighted sum, another for each class, tells sorted data."""
+    first = {f"{label:g}": int((rows[:, 0] == label).sum()) for label in rows[:, 0].unique().tolist()}
+    columns = torch.arange(1, rows.shape[1] + 1, dtype=torch.float32, device=rows.device)
+    numbers = rows.float() @ columns
+    changes = int((numbers[1:] != numbers[:-1]).sum())
+    return {"labels": first, "label_changes": changes, **_spread(numbers)}
+
+
+def _spread(values: Tensor) -> dict[str, Any]:
+    return {"target_mean": float(values.mean()), "target_std": float(values.std(correction=0))}
+
+
 def describe_targets(target: Tensor) -> dict[str, Any]:
     """Histogram and order of labels, or mean and spread of real targets."""
     if target.is_floating_point() and not bool((target == target.round()).all()):
         values = target.float()
-        return {"target_mean": float(values.mean()), "target_std": float(values.std(correction=0))}
+        return _spread(values)
+    if target.is_floating_point() and target.dim() > 1 and target[0].numel() > 1:
+        return _labels_of_many(target.reshape(len(target), -1))
     flat = target.flatten() if target.dim() == 1 else target.reshape(len(target), -1)[:, 0]
     labels, counts = torch.unique(flat, return_counts=True)
     changes = int((flat[1:] != flat[:-1]).sum())

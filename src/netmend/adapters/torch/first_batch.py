@@ -251,6 +251,6 @@ def _harmless(thread: threading.Thread) -> bool:
     """A thread that neither draws random numbers nor runs the user's code."""
     if thread is threading.current_thread():
         return True
-    target = getattr(thread, "_target", None)
+    target = getattr(thread, "_target", None) or getattr(thread, "function", None)  # the latter of a timer
     module = getattr(target, "__module__", None) or type(thread).__module__
     return module.split(".")[0] in _HARMLESS_THREADS

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from netmend.adapters.torch.class_axis import Layout, classes_scrambled
 from netmend.adapters.torch.eligible import first_tensor, plain, unusual_execution
 from netmend.adapters.torch.expressions import recognise
 from netmend.adapters.torch.guard import RAISED, around, guarded
@@ -21,8 +22,9 @@ from netmend.adapters.torch.loss_calls import CRITERIA, LossCall, detached, flat
 from netmend.adapters.torch.loss_path import grown_in_graph, path_facts
 from netmend.adapters.torch.operands import autograd_path, loss_settings, operands_of, split_arguments
 from netmend.observe.schedule import FULL
+from netmend.observe.targets import CLASS_INDEX
 from netmend.observe.task import task_of
-from netmend.vocabulary import LossFact, Site, TaskFact
+from netmend.vocabulary import LossFact, ProbeFact, Site, TaskFact
 
 if TYPE_CHECKING:
     from netmend.adapters.torch.session import TorchSession
@@ -108,14 +110,28 @@ class Losses:
         call = LossCall(name, criterion, weakref.ref(result), detached(prediction), detached(target), value)
         if session.recorder.level == FULL and call.target is not None and isinstance(prediction, Tensor):
             place = (prediction.data_ptr(), prediction.numel())
-            if place in session.models.output_places:
-                call.output = session.models.output_places.index(place)
+            places = [output.place for output in session.models.outputs]
+            if place in places:
+                call.output = places.index(place)
                 call.compute = same_for(original, call.target, args, kwargs)
+                self._look_at_classes(name, session.models.outputs[call.output], prediction, site)
         if grad:
             del self.calls[: -_REMEMBERED + 1]
             self.calls.append(call)
         session.data.saw_target(call.target)
         session.evaluation.loss_done(call)
+
+    def _look_at_classes(self, loss: str, output: Layout, prediction: Tensor, site: Site | None) -> None:
+        if loss.partition("@")[0] not in CLASS_INDEX or not classes_scrambled(output, prediction):
+            return
+        values = {
+            "before": output.shape,
+            "after": tuple(prediction.shape),
+            "operation": "view",
+            "classes": True,
+        }
+        step, what = self.session.recorder.step, "axis order"
+        self.session.recorder.fact(ProbeFact(f"{what}@{loss}", what, loss, step, values, site))
 
     def _name(self, criterion: str, site: Site | None) -> str:
         key = (criterion, id(site))  # sites are interned

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from netmend.adapters.torch import structure
+from netmend.adapters.torch.class_axis import Layout
 from netmend.adapters.torch.eligible import tensors_in, unusual_execution
 from netmend.adapters.torch.environment import conditions
 from netmend.adapters.torch.guard import RAISED, around, guarded
@@ -41,6 +42,7 @@ class Model:
         self.calls: dict[int, structure.Seen] = {}  # by module, in execution order
         self.forward_seconds = float("inf")  # the shortest forward pass so far, on the host's clock
         self.entered = 0.0
+        self.criterion = False  # it gave the loss of what a model said
         self.input_shapes: tuple[tuple[int, ...], ...] = ()
         self.output_shapes: tuple[tuple[int, ...], ...] = ()
         self.register(module)
@@ -55,6 +57,12 @@ class Model:
             if parameter not in self.session.names:
                 self.session.names.put(parameter, f"{self.name}.{path}")
         self.parameter_ids = structure.identity(module)
+
+    def scores(self, args: Any, kwargs: Any) -> bool:
+        """Whether it is a criterion of the user's own: nothing to train in it, and it is given what a model computed."""
+        if self.parameter_ids:
+            return False
+        return self.criterion or any(tensor.requires_grad for tensor in tensors_in((args, kwargs)))
 
     def name_of_module(self, module: nn.Module) -> str:
         name = self.session.names.get(module)
@@ -89,7 +97,7 @@ class Models:
         self.all: list[Model] = []
         self.active: Model | None = None
         self.last_output: tuple[int, ...] | None = None  # shape of what the latest forward pass returned
-        self.output_places: list[tuple[int, int]] = []  # memory and size of what it was made of
+        self.outputs: list[Layout] = []  # the tensors that it was made of
         self._by_id: dict[int, Model] = {}
         self._patched: set[type[nn.Module]] = set()
 
@@ -215,7 +223,8 @@ class Models:
                 model.input_shapes = tuple(tuple(t.shape) for t in tensors_in((args, kwargs)))
             session.functions.enter_forward(module)
         session.readiness.entered(model, module, site)
-        session.data.looked_at(model, args, kwargs, training=model.training_pass)
+        if not model.scores(args, kwargs):  # what a criterion is given is no data
+            session.data.looked_at(model, args, kwargs, training=model.training_pass)
         model.entered = perf_counter()
 
     def _changed(self, model: Model, module: nn.Module) -> None:
@@ -245,13 +254,14 @@ class Models:
         grad = torch.is_grad_enabled()
         session.evaluation.forward_done()
         self.last_output = output.shape if isinstance(output, Tensor) else None
+        model.criterion = isinstance(output, Tensor) and not output.dim()
         if grad:
             session.nonfinite.leaving(output)
         if session.recorder.level == FULL and grad:
             if not model.structure_known:
                 model.output_shapes = tuple(tuple(t.shape) for t in tensors_in(output))
             session.functions.enter_tail(output)
-            self.output_places = [(t.data_ptr(), t.numel()) for t in tensors_in(output)]
+            self.outputs = [Layout.of(tensor) for tensor in tensors_in(output)]
 
     def step_over(self) -> None:
         """A fully observed step is complete: write down the structure that was seen."""

@@ -15,7 +15,7 @@ from netmend.vocabulary import Symptom, Trace
 @register
 @dataclass(frozen=True)
 class AxesSwapped:
-    """A view or reshape in the forward pass gives back the same axes in another order.
+    """A view or reshape in the forward pass, or between network and loss, gives back the same axes in another order.
 
     view() only reads the same numbers in rows of another length. It does not move an axis: what comes out as one axis is a medley of
     both, and neighbouring values have nothing to do with each other.
@@ -28,7 +28,10 @@ class AxesSwapped:
         for probe in trace.probes("axis order"):
             before, after = tuple(probe.values["before"]), tuple(probe.values["after"])
             sizes = [[n for n in shape if n != 1] for shape in (before, after)]
-            if sizes[0] == sizes[1] or sorted(sizes[0]) != sorted(sizes[1]):
+            classes = bool(
+                probe.values.get("classes")
+            )  # seen in memory: the loss reads scores of different samples as one's
+            if not classes and (sizes[0] == sizes[1] or sorted(sizes[0]) != sorted(sizes[1])):
                 continue
             yield Symptom(
                 self.code,
@@ -36,7 +39,12 @@ class AxesSwapped:
                 component=str(probe.values.get("module", "")) or probe.component,
                 first_step=probe.step,
                 site=probe.site,
-                detail={"before": before, "after": after, "operation": probe.values["operation"]},
+                detail={
+                    "before": before,
+                    "after": after,
+                    "operation": probe.values["operation"],
+                    "classes": classes,
+                },
             )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
@@ -45,6 +53,7 @@ class AxesSwapped:
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run("time and channels", swapped()),
+        Run("pixels and classes, before the loss", swapped((8, 5, 32, 32), (8192, 5), classes=True)),
         Run("samples and time", swapped((32, 10, 6), (10, 32, 6))),
     )
 

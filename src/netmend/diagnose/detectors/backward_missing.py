@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
-from netmend.diagnose.measures.loop import calls, first_step, is_training, stepping
+from netmend.diagnose.measures.loop import by_optimizer, first_step, is_training, stepping
 from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
+from netmend.diagnose.measures.wiring import used_gradients
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Symptom, Trace
 
@@ -30,21 +31,25 @@ class BackwardMissing:
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         usual = [pattern for pattern in stepping(trace) if any(is_training(call) for call in pattern.calls)]
-        steps = [call for pattern in usual for call in pattern.calls if call.what == "step"]
-        count = sum(pattern.steps for pattern in usual)
-        if count < self.least_steps or any(call.detail for call in steps):
-            return  # a closure, an update by hand or a skipped step computes its gradients in another way
-        if any(True for _ in calls(trace, "backward")) or any(True for _ in trace.tables_of("gradient")):
-            return
-        yield Symptom(
-            self.code,
-            f"The optimiser took {count} steps, but backward() was never called and no parameter ever had a gradient.",
-            component=steps[0].component,
-            first_step=first_step(usual),
-            observed=0.0,
-            limit=1.0,
-            site=steps[0].site,
-        )
+        for name, own in by_optimizer(usual).items():
+            steps = [call for pattern in own for call in pattern.calls if call.what == "step"]
+            count = sum(pattern.steps for pattern in own)
+            if count < self.least_steps or any(call.detail for call in steps):
+                continue  # a closure, an update by hand or a skipped step computes its gradients in another way
+            within = own if len(trace.optimizers) > 1 else trace.patterns
+            if any(call.what == "backward" for pattern in within for call in pattern.calls):
+                continue
+            if used_gradients(trace, name):
+                continue
+            yield Symptom(
+                self.code,
+                f"The optimiser took {count} steps, but backward() was never called and no parameter ever had a gradient.",
+                component=name,
+                first_step=first_step(own),
+                observed=0.0,
+                limit=1.0,
+                site=steps[0].site,
+            )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run("the usual loop", trained(optimizer())),
@@ -55,5 +60,20 @@ class BackwardMissing:
         Run("too short to judge", trained(optimizer(), loop=[(_STEP_ONLY[0], 3)])),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "one of two networks that take turns",
+            trained(
+                replace(optimizer(), name="of_one"),
+                replace(optimizer(), name="of_other"),
+                *network(
+                    Layer("one", optimizer="of_one"),
+                    Layer("other", optimizer="of_other", gradient=None, update=0.0),
+                ),
+                loop=[
+                    ("zero_grad:of_one forward:model=train,grad loss backward step:of_one", 20),
+                    ("zero_grad:of_other forward:model=train,grad loss step:of_other", 20),
+                ],
+            ),
+        ),
         Run("never called", trained(optimizer(), *network(Layer("fc", gradient=None)), loop=[_STEP_ONLY])),
     )

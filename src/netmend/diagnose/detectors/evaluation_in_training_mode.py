@@ -46,8 +46,9 @@ class EvaluationInTrainingMode:
         models = {
             call.component for pattern in trace.patterns for call in pattern.calls if call.what == "forward"
         }
-        # Passes without a score count only where one model learns from targets: samples and roll-outs have none.
-        several = len(trace.optimizers) > 1 or len(trace.models) > 1 or not _supervised(trace)
+        # Passes without a score count only where models learn from targets: samples and roll-outs have none.
+        several = len(trace.optimizers) > 1 or len(trace.models) > 1
+        several = (several and not _all_tell_classes(trace)) or not _supervised(trace)
         for model in sorted(models):
             layers = mode_layers(trace, model)
             found = [(p, call) for p in trace.patterns if (call := _evaluates(p, model, several)) is not None]
@@ -112,6 +113,18 @@ class EvaluationInTrainingMode:
             trained(optimizer(), *_DROPOUT, loop=[(_TRAIN, 40), (_EVALUATE, 3)]),
         ),
         Run(
+            "a student beside its teacher",
+            trained(
+                optimizer(),
+                *_DROPOUT,
+                *network(
+                    Layer("fc", trainable=False, gradient=None, update=None, optimizer=None), model="teacher"
+                ),
+                loop=[(_TRAIN, 40), (_EVALUATE, 3)],
+                losses=[1.0, 0.5, 0.2],
+            ),
+        ),
+        Run(
             "one test at the end",
             trained(optimizer(), *_DROPOUT, loop=[(_TRAIN, 40), ("forward:model=train,no_grad@50 end", 1)]),
         ),
@@ -169,6 +182,16 @@ def _supervised(trace: Trace) -> bool:
     return not trained_on or any(
         loss.criterion != "expression" or loss.settings.get("terms") for loss in trained_on
     )
+
+
+def _all_tell_classes(trace: Trace) -> bool:
+    """Whether everything that is trained learns the classes of samples, as a teacher and its student do."""
+    terms = [
+        [loss.criterion, *(name.partition("@")[0] for name in loss.settings.get("terms", ()))]
+        for loss in trace.losses
+        if loss.backward is not None
+    ]
+    return bool(terms) and all(set(each) & {"cross_entropy", "nll_loss"} for each in terms)
 
 
 def _trains(pattern: Pattern, model: str) -> bool:

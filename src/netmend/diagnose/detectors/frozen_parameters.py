@@ -96,6 +96,15 @@ class FrozenParameters:
             "random layers are frozen",
             trained(optimizer(), *network(_FROZEN, Layer("head")), losses=[0.9] * 40),
         ),
+        Run(
+            "random layers are frozen, and the best state is brought back at the end",
+            trained(
+                optimizer(),
+                *network(_FROZEN, Layer("head")),
+                losses=[0.9] * 40,
+                events=[Event(64, "state loaded", "loaded", "model", detail={"matched": 4})],
+            ),
+        ),
     )
 
 

@@ -98,6 +98,15 @@ class IdleOptimizer:
             ),
         ),
         Run(
+            "it holds a frozen copy in place of the network that is trained",
+            trained(
+                optimizer(),
+                *network(Layer("fc", trainable=False, gradient=None, update=0.0)),
+                *network(Layer("fc", optimizer=None, update=None), model="trained"),
+                losses=[1.0] * 40,
+            ),
+        ),
+        Run(
             "the model owns other parameters by now",
             trained(
                 replace(optimizer(), groups=(GroupFact({"lr": 0.1}, ("?", "?"), 2),)),

@@ -45,6 +45,8 @@ class InitSymmetric:
                 continue
             partner = _constant(following[1])
             zeros = (weight.initial.zero_share or 0.0) == 1.0
+            if zeros and partner and _flows_at_once(trace, weight):
+                continue  # the gradient has another way than through the zeros of the next layer
             behind = _behind(trace, link)
             cut = zeros and behind is not None and self._same(trace, behind)
             if zeros and not partner and not cut:
@@ -85,11 +87,21 @@ class InitSymmetric:
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run("random weights", net_run()),
         Run("an output layer of zeros", net_run(parameters={"model.4.weight": _ZERO})),
+        Run(
+            "zeros in a row of branches that the signal passes by",
+            net_run(parameters={f"model.{n}.weight": _ZERO for n in (0, 2)}),
+        ),
         Run("zeros before a random layer", net_run(parameters={"model.2.weight": _ZERO})),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run("all weights 0.5", net_run(parameters={f"model.{n}.weight": _HALF for n in (0, 2, 4)})),
-        Run("all weights zero", net_run(parameters={f"model.{n}.weight": _ZERO for n in (0, 2, 4)})),
+        Run(
+            "all weights zero",
+            net_run(
+                parameters={f"model.{n}.weight": _ZERO for n in (0, 2, 4)},
+                gradients={0: 0.0, 2: 0.0, 4: 0.01},
+            ),
+        ),
         Run(
             "zeros that nothing passes",
             net_run(
@@ -99,6 +111,12 @@ class InitSymmetric:
             ),
         ),
     )
+
+
+def _flows_at_once(trace: Trace, weight: ParameterFact) -> bool:
+    """Whether the first gradient was other than zero: behind a layer of zeros, in a row, there is none."""
+    table = trace.table("gradient", weight.name)
+    return bool(len(table)) and int(table.steps[0]) == 0 and float(table.column("rms")[0]) > 0
 
 
 def _layers(trace: Trace) -> list[tuple[Link, ParameterFact]]:

@@ -44,11 +44,11 @@ def _trace(ignored: int, padding: int | None, counts: dict[str, int], tokens: in
     )
 
 
-def _tagged(shape: tuple[int, ...], lowest: float) -> Trace:
+def _tagged(shape: tuple[int, ...], lowest: float, ignored: int = -100) -> Trace:
     """A tag for every token of 40 sequences of length 14, of whose tokens 10 fills a half."""
     trace = _trace(-100, None, {"0": 500, "1": 200, "2": 200})
     target = OperandFact("target", shape, "int64", minimum=lowest, maximum=2.0)
-    loss = replace(trace.losses[0], operands=(target,), settings={"classes": 3})
+    loss = replace(trace.losses[0], operands=(target,), settings={"classes": 3, "ignore_index": ignored})
     rows = ((10.0, 0.5, 0.9, 0.0),)
     batches = tuple(BatchPrint(step, "training", 40, "model", (), "token", rows) for step in range(6))
     model = ModelFact("model", "Tagger", input_shapes=((40, 14),))
@@ -113,6 +113,8 @@ class PaddingCounted:
                 and layer.settings.get("num_embeddings") == classes
             ):
                 return int(token)
+        if int(loss.settings.get("ignore_index", -100)) >= 0:
+            return None  # a token is left out by name: no reason to guess another one
         filled = padding(trace)
         if filled is None or not _per_token(trace, loss) or _marked(loss):
             return None
@@ -132,6 +134,7 @@ class PaddingCounted:
         Run("hardly any", _trace(-100, 0, {"0": 20, "1": 400, "2": 480})),
         Run("a class as frequent as padding, which is marked with -100", _tagged((40, 14), -100.0)),
         Run("a class as frequent as padding, which was selected away", _tagged((320,), 0.0)),
+        Run("a class as frequent as padding, which is left out by its own token", _tagged((40, 14), 0.0, 3)),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run("half is padding", _trace(-100, 0, {"0": 500, "1": 200, "2": 200})),

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netmend.diagnose.detector import register
+from netmend.diagnose.measures.loop import span_of
 from netmend.diagnose.measures.loop_examples import optimizer, trained
 from netmend.diagnose.measures.progress import main_progress
 from netmend.unit import Run, threshold
@@ -57,13 +58,13 @@ class RateDies:
     least_steps: int = threshold(20, "convention", "shorter runs have no schedule to speak of")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
-        steps = trace.run.steps
-        if steps < self.least_steps:
-            return
         for table in trace.tables_of("rate"):
+            name = table.component.partition("[")[0]
+            begun, ended = span_of(trace, name)  # a run may have several phases, each with an optimiser
             when, rates = table.known("rate")
+            when, steps = when - begun, ended - begun
             peak = float(rates.max(initial=0.0))
-            if peak <= 0:
+            if peak <= 0 or steps < self.least_steps:
                 continue
             died = _since(when, rates < self.dead * peak)
             early = _since(when, rates < self.weak * peak)
@@ -73,13 +74,12 @@ class RateDies:
                 step, part = early, "a hundredth"
             else:
                 continue
-            name = table.component.partition("[")[0]
             scheduler = next((s for s in trace.all(SchedulerFact) if s.optimizer == name), None)
             yield Symptom(
                 self.code,
                 f"The learning rate of {name} fell to less than {part} of its peak ({peak:.3g}) by step {step} of {steps}.",
                 component=scheduler.name if scheduler is not None else table.component,
-                first_step=step,
+                first_step=begun + step,
                 observed=step / steps,
                 limit=self.by_share,
                 site=scheduler.stepped if scheduler is not None else None,
@@ -87,7 +87,7 @@ class RateDies:
                     "peak": peak,
                     "last": float(rates[-1]),
                     "dead": part == "a thousandth",
-                    "fell_after": _fell_after(trace, step),
+                    "fell_after": _fell_after(trace, begun + step),
                     "scheduler": "" if scheduler is None else scheduler.name,
                 },
             )
@@ -95,6 +95,19 @@ class RateDies:
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run("constant", trained(optimizer(), Table.of("rate", "optimizer[0]", {0: (0.1,)}))),
         Run("low at the end only", trained(optimizer(), _SCHEDULER, _rates(12, 0.1))),
+        Run(
+            "low at the end of the first of two phases",
+            trained(
+                optimizer(),
+                optimizer("second"),
+                _SCHEDULER,
+                _rates(12, 0.1),
+                loop=[
+                    ("zero_grad:optimizer forward:model=train,grad backward step:optimizer", 64),
+                    ("zero_grad:second forward:model=train,grad backward step:second", 80),
+                ],
+            ),
+        ),
         Run("never quite dead", trained(optimizer(), _SCHEDULER, _rates(4, 0.1, 2e-3))),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (

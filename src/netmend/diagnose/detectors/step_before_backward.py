@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
-from netmend.diagnose.measures.loop import first_step, is_training, stepping, unfolded
-from netmend.diagnose.measures.loop_examples import optimizer, trained
+from netmend.diagnose.measures.loop import by_optimizer, first_step, is_training, stepping, unfolded
+from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
+from netmend.diagnose.measures.wiring import used_gradients
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Call, Pattern, Symptom, Trace
 
@@ -49,25 +50,23 @@ class StepBeforeBackward:
                 detail={"lost": lost, "cleared": False},
             )
             return
-        cleared = [
-            pattern for pattern in usual if not _late(pattern) and _cleared(pattern, trace) is not None
-        ]
-        affected = sum(pattern.steps for pattern in cleared)
-        gradients = any((table.column("rms") != 0).any() for table in trace.tables_of("gradient"))
-        if affected < self.least_steps or affected < self.share_limit * total or gradients:
-            return
-        clear = _cleared(cleared[0], trace)
-        assert clear is not None
-        yield Symptom(
-            self.code,
-            f"On {affected} of {total} steps the gradients were cleared between backward() and the step that should use them.",
-            component=clear.component,
-            first_step=first_step(cleared),
-            observed=affected / total,
-            limit=self.share_limit,
-            site=clear.site,
-            detail={"lost": True, "cleared": True},
-        )
+        for name, own in by_optimizer(usual).items():
+            cleared = [p for p in own if not _late(p) and _cleared(p, trace) is not None]
+            affected, total = sum(p.steps for p in cleared), sum(p.steps for p in own)
+            if affected < max(self.least_steps, self.share_limit * total) or used_gradients(trace, name):
+                continue
+            clear = _cleared(cleared[0], trace)
+            assert clear is not None
+            yield Symptom(
+                self.code,
+                f"On {affected} of {total} steps the gradients were cleared between backward() and the step that should use them.",
+                component=clear.component,
+                first_step=first_step(cleared),
+                observed=affected / total,
+                limit=self.share_limit,
+                site=clear.site,
+                detail={"lost": True, "cleared": True},
+            )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run("the usual loop", trained(optimizer())),
@@ -92,6 +91,21 @@ class StepBeforeBackward:
             trained(
                 optimizer(),
                 loop=[("forward=train,grad loss backward zero_grad:optimizer step:optimizer", 20)],
+            ),
+        ),
+        Run(
+            "cleared before they are used, for one of two networks that take turns",
+            trained(
+                replace(optimizer(), name="of_one"),
+                replace(optimizer(), name="of_other"),
+                *network(
+                    Layer("one", optimizer="of_one"),
+                    Layer("other", optimizer="of_other", gradient=None, update=0.0),
+                ),
+                loop=[
+                    ("zero_grad:of_one forward:model=train,grad loss backward step:of_one", 40),
+                    ("forward:model=train,grad loss backward zero_grad:of_other step:of_other", 20),
+                ],
             ),
         ),
         Run(

@@ -25,6 +25,28 @@ def main_pattern(trace: Trace) -> Pattern | None:
     return next(iter(stepping(trace)), None)
 
 
+def by_optimizer(patterns: Iterable[Pattern]) -> dict[str, list[Pattern]]:
+    """The patterns apart, by the optimiser that steps at their end: several may take turns."""
+    found: dict[str, list[Pattern]] = {}
+    for pattern in patterns:
+        step = next(call for call in reversed(pattern.calls) if call.what == "step")
+        found.setdefault(step.component, []).append(pattern)
+    return found
+
+
+def span_of(trace: Trace, optimizer: str) -> tuple[int, int]:
+    """The first step of an optimiser and the one after its last: of the run, where it is not known to have a part of its own."""
+    own = [pattern for pattern in trace.patterns if any(_steps(call, optimizer) for call in pattern.calls)]
+    ends = [end for pattern in own for end in pattern.spans]
+    if not ends:
+        return 0, trace.run.steps
+    return min(first for first, _ in ends), max(last for _, last in ends) + 1
+
+
+def _steps(call: Call, optimizer: str) -> bool:
+    return call.what == "step" and call.component == optimizer
+
+
 def calls(trace: Trace, what: str) -> Iterator[tuple[Pattern, Call]]:
     """Every call of one kind, with the pattern it stands in."""
     for pattern in trace.patterns:

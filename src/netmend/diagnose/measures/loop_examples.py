@@ -72,6 +72,7 @@ class Layer:
     executed: bool = True
     registered: bool = True
     fresh: bool = True
+    zeros: bool = False
     weight: bool = True
     settings: Mapping[str, Any] | None = None
 
@@ -104,6 +105,8 @@ def network(*layers: Layer, model: str = "model") -> list[Fact | Table]:
         rms = 0.1 + 0.01 * number
         peak = (1.7 if layer.fresh else 4.0) * rms
         start = Statistics(0.01 * number, rms, rms, -peak, peak, 0.0, 0)
+        if layer.zeros:
+            start = Statistics(0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0)
         found.append(
             ParameterFact(
                 weight, name, (16, 16), trainable=layer.trainable, optimizer=layer.optimizer, initial=start

@@ -8,7 +8,7 @@ import numpy as np
 
 from netmend.diagnose.measures.loop import main_pattern
 from netmend.diagnose.measures.progress import Progress, main_progress, progress
-from netmend.vocabulary import Pattern, Table, TargetFact, Trace
+from netmend.vocabulary import LossFact, Pattern, Table, TargetFact, Trace
 from netmend.vocabulary.table import FloatArray, IntArray
 
 _REGRESSIONS = ("mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss", "objective", "expression")
@@ -50,8 +50,18 @@ def _evaluates(pattern: Pattern, index: int) -> bool:
 
 
 def same_task(trace: Trace, table: Table, course: Progress) -> bool:
-    """Whether an evaluation computes the same criterion as the training objective."""
-    return table.component.partition("@")[0] == course.loss.partition("@")[0] != ""
+    """Whether an evaluation computes the same criterion as the training objective.
+
+    Where an objective has several terms of that criterion, only the same line is known to compute the same one.
+    """
+    kind = course.loss.partition("@")[0]
+    if table.component.partition("@")[0] != kind or not kind:
+        return False
+    for loss in trace.losses:
+        terms = loss.settings.get("terms", ())
+        if course.loss in terms and sum(term.partition("@")[0] == kind for term in terms) > 1:
+            return table.component == course.loss
+    return True
 
 
 @lru_cache(maxsize=16)
@@ -68,17 +78,35 @@ def evaluations(trace: Trace) -> tuple[IntArray, FloatArray, FloatArray] | None:
     for table in trace.tables_of("evaluation"):
         if not len(table) or not same_task(trace, table, course):
             continue
-        samples = np.nan_to_num(table.column("samples"))
+        samples, losses = np.nan_to_num(table.column("samples")), _as_trained(trace, table, course)
         for size in np.unique(samples):
-            there = np.isfinite(table.column("loss")) & (samples == size)
+            there = np.isfinite(losses) & (samples == size)
             if there.any():
-                groups.append(
-                    (table.steps[there], table.column("loss")[there], table.column("metric")[there])
-                )
+                groups.append((table.steps[there], losses[there], table.column("metric")[there]))
     most = max((len(group[0]) for group in groups), default=0)
     often = [group for group in groups if len(group[0]) >= 0.5 * most]
     # Sets of different size are different data. Where the training data is evaluated too, the other set is the worse one.
     return max(often, key=lambda group: float(np.median(group[1][-3:])), default=None)
+
+
+def _as_trained(trace: Trace, table: Table, course: Progress) -> FloatArray:
+    """An evaluation's losses, as large as the training loss would have been: one may be summed up, the other averaged.
+
+    Both are known relative to the best constant answer; where they are not, such losses cannot be compared (NaN).
+    """
+    losses = table.column("loss")
+    if _reduction(trace, table.component) == _reduction(trace, course.loss):
+        return losses
+    constants, trained = table.column("constant_loss"), constant_of(course)
+    scale = np.where(constants > 0, constants, np.nan)
+    return np.asarray(losses / scale * (np.nan if trained is None else trained))
+
+
+def _reduction(trace: Trace, loss: str) -> str:
+    """How a recorded loss counts its elements; of one value per element the mean is recorded."""
+    fact = trace.get(LossFact, loss)
+    given = "mean" if fact is None else str(fact.settings.get("reduction", "mean"))
+    return "mean" if given == "none" else given
 
 
 def constant_of(course: Progress) -> float | None:

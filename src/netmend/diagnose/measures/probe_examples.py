@@ -69,9 +69,12 @@ def recurrent(others: float = 0.2, **more: Any) -> Trace:
     return Trace(facts={**trace.facts, "module": {layer.name: layer}}, tables=trace.tables)
 
 
-def swapped(before: tuple[int, ...] = (32, 30, 6), after: tuple[int, ...] = (32, 6, 30)) -> Trace:
-    """A view in the forward pass."""
-    return probed("axis order", {"before": before, "after": after, "operation": "view", "module": "model"})
+def swapped(
+    before: tuple[int, ...] = (32, 30, 6), after: tuple[int, ...] = (32, 6, 30), classes: bool = False
+) -> Trace:
+    """A view in the forward pass; `classes`: between the network and its loss."""
+    values = {"before": before, "after": after, "operation": "view", "module": "model", "classes": classes}
+    return probed("axis order", values)
 
 
 def dropped(difference: float = 0.4, operation: str = "bernoulli") -> Trace:

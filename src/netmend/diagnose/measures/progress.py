@@ -91,8 +91,8 @@ def _denser(table: Table, steps: IntArray, values: FloatArray) -> Progress | Non
 
 
 def main_progress(trace: Trace) -> Progress | None:
-    """The objective with the most looks; None when no loss was seen twice."""
-    return max(progress(trace), key=lambda course: course.looks, default=None)
+    """The objective with the most looks, of several terms the one that weighs most at first; None when no loss was seen twice."""
+    return max(progress(trace), key=lambda course: (course.looks, course.first), default=None)
 
 
 def blocks(values: FloatArray, most: int = BLOCKS, least_in_block: int = 4) -> list[FloatArray]:

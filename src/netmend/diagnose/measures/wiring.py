@@ -87,6 +87,21 @@ def stepped_optimizers(trace: Trace) -> tuple[OptimizerFact, ...]:
     )
 
 
+def used_gradients(trace: Trace, optimizer: str) -> bool:
+    """Whether anything that this optimiser holds was seen with a gradient other than zero; yes, where what it holds is not known."""
+    if len(trace.optimizers) < 2:
+        return any(bool((table.column("rms") != 0).any()) for table in trace.tables_of("gradient"))
+    held = [wire for wire in wires(trace) if wire.holder == optimizer]
+    return not held or any(wire.flows for wire in held)
+
+
+def forgotten_models(trace: Trace) -> list[str]:
+    """Networks that get gradients, though no optimiser holds anything of them."""
+    everything = wires(trace)
+    names = dict.fromkeys(wire.model for wire in everything if wire.flows and wire.fact.trainable)
+    return [name for name in names if all(wire.holder is None for wire in everything if wire.model == name)]
+
+
 def looks_fresh(initial: Statistics, shape: tuple[int, ...]) -> bool | None:
     """Whether a weight starts as frameworks make layers: evenly spread values, or a standard normal embedding."""
     count = math.prod(shape)
@@ -101,10 +116,15 @@ def looks_fresh(initial: Statistics, shape: tuple[int, ...]) -> bool | None:
 
 
 def loaded(trace: Trace, name: str) -> bool:
-    """Whether a saved state was put into the model, or into a part of it that holds the named thing."""
+    """Whether a saved state was put into the model, or into a part of it that holds the named thing, before it was trained further.
+
+    Bringing the best state back when training is over says nothing about what it was trained from.
+    """
     root = name.partition(".")[0]
     model = trace.get(ModelFact, root)
     for event in trace.events:
+        if 0 < trace.run.steps <= event.step:
+            continue
         matched = int(event.detail.get("matched") or 0)
         if event.kind == "state loaded" and matched > int(event.detail.get("aliased") or 0):
             into = event.component

@@ -219,8 +219,9 @@ def _loop(
             scope.names[name] = either(now, value)
     if node.orelse:
         machine.inside(loop, lambda: execute(machine, node.orelse, scope))
-    endless = isinstance(loop.test, Const) and bool(loop.test.value) and not breaks(node.body)
-    return not endless
+    # Written out, not worked out: `while len(rows) < 48` is judged before the list has grown.
+    forever = isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and bool(node.test.value)
+    return not (forever and not breaks(node.body))
 
 
 def element_of(iterable: Value, node: ast.AST) -> Value:

@@ -3,8 +3,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.lint.engine.program import Program
-from netmend.lint.engine.values import Call, Collection, Const, Item, Operation, Value, constant, resolved
+from netmend.lint.engine.values import Call, Collection, Const, Item, Value, constant, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
+from netmend.lint.understand.indexing import is_last_of
 from netmend.lint.understand.layouts import sizes_given
 from netmend.lint.understand.modules import RECURRENT
 from netmend.lint.understand.operations import Op, operation
@@ -76,7 +77,7 @@ class BatchAxisOfRecurrentLayer(StaticRule):
                 for user in known.users.get(id(part), []):
                     if not isinstance(user, Item) or user.node is None or id(user.node) in seen:
                         continue
-                    if not first and _is_last_of(user.key, 1):
+                    if not first and is_last_of(user.key, 1):
                         seen.add(id(user.node))
                         yield self.finding(program, user.node, fix=_fix(program, op.layer))
                     elif first and _takes_last_sample(program, op, user.key):
@@ -107,32 +108,13 @@ def _has_one_sample(op: Op) -> bool:
     return False
 
 
-def _is_last_of(key: Value, axis: int) -> bool:
-    """`[:, -1]` for axis 1, with or without `:` behind it."""
-    key = resolved(key)
-    if not isinstance(key, Collection) or len(key.items) not in (axis + 1, 3):
-        return False
-    for place, item in enumerate(key.items):
-        item = resolved(item)
-        if place == axis:
-            if not (isinstance(item, Const) and item.value == -1):
-                return False
-        elif not (isinstance(item, Operation) and item.operator == "slice" and _is_all(item)):
-            return False
-    return True
-
-
-def _is_all(item: Operation) -> bool:
-    return all(constant(part, 0) is None for part in item.operands)
-
-
 def _takes_last_sample(program: Program, op: Op, key: Value) -> bool:
     """`[-1, :, :]`, or `[-1]` where the input has a batch for certain."""
     if isinstance(resolved(key), Const) and constant(resolved(key)) == -1:
         given = shapes(program).of(op.input)
         return given is not None and given.rank == 3
     inner = resolved(key)
-    return isinstance(inner, Collection) and len(inner.items) == 3 and _is_last_of(key, 0)
+    return isinstance(inner, Collection) and len(inner.items) == 3 and is_last_of(key, 0)
 
 
 def _fix(program: Program, layer: Call) -> Fix | None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.lint.engine.program import Program
-from netmend.lint.engine.values import Value
+from netmend.lint.engine.values import Operation, Value, constant, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.constant_weights import (
     TRIGGERS,
@@ -13,8 +13,8 @@ from netmend.lint.understand.constant_weights import (
     layers_set,
     settings,
 )
-from netmend.lint.understand.operations import ACTIVATIONS
-from netmend.lint.understand.paths import UNCHANGED, paths, previous
+from netmend.lint.understand.operations import ACTIVATIONS, Op
+from netmend.lint.understand.paths import UNCHANGED, Paths, paths, previous
 from netmend.lint.understand.test_code import is_test_code
 from netmend.vocabulary.finding import Finding
 
@@ -70,6 +70,9 @@ class ConstantInitialWeights(StaticRule):
                 "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"),
         Snippet("asked for by the caller", HEAD + "class Net(nn.Module):\n    def __init__(self, start=None):\n        super().__init__()\n        self.a = nn.Linear(4, 8)\n        self.b = nn.Linear(8, 1)\n"
                 "        if start is not None:\n            for m in self.modules():\n                if isinstance(m, nn.Linear):\n                    nn.init.constant_(m.weight, start)\n\nnet = Net(start=1)\n"),
+        Snippet("beside what passes by", HEAD + "class Tower(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.ids = nn.Embedding(9, 4)\n        self.a = nn.Linear(4, 4)\n"
+                "        self.b = nn.Linear(4, 4)\n        self.apply(self.start)\n\n    @staticmethod\n    def start(m):\n        if isinstance(m, nn.Linear):\n            nn.init.zeros_(m.weight)\n\n"
+                "    def forward(self, ids):\n        e = self.ids(ids)\n        e = e + self.a(e)\n        return e + self.b(e)\n\nnet = Tower()\nout = net(torch.arange(3))\n"),
         Snippet("random afterwards", HEAD + "def init(m):\n    if isinstance(m, nn.Linear):\n        m.weight.data.fill_(0)\n        m.weight.data.normal_(0, 0.1)\n\n" + MODEL + "model.apply(init)\n"),
     )  # fmt: skip
     BAD = (
@@ -85,7 +88,10 @@ class ConstantInitialWeights(StaticRule):
             return
         named: list[tuple[Setting, tuple[Value, ...]]] = []
         for setting in settings(program):
-            if is_for_all_layers(program, setting) or is_whole_model(program, setting):
+            everywhere = is_for_all_layers(program, setting) or is_whole_model(program, setting)
+            if everywhere and _sets_zero(setting) and _pass_the_input_on(program):
+                continue
+            if everywhere:
                 yield self.finding(program, setting.event.node)
             elif layers := layers_set(setting):
                 named.append((setting, layers))
@@ -104,3 +110,28 @@ class ConstantInitialWeights(StaticRule):
             ):
                 yield self.finding(program, together[id(before.layer)].event.node)
                 return
+
+
+def _sets_zero(setting: Setting) -> bool:
+    call = setting.event.call
+    if call is None:
+        return False
+    name = call.method or call.qualified.rpartition(".")[2]
+    return name in ("zeros_", "zero_") or constant(call.args[-1] if call.args else None) == 0
+
+
+def _pass_the_input_on(program: Program) -> bool:
+    """`e + layer(e)`, for every linear map of the program: with zeros it starts as if the layer was not there, and learns at once."""
+    known = paths(program)
+    maps = [op for op in known.ops if op.layer is not None and op.name in ("linear", "conv1d", "conv2d")]
+    return bool(maps) and all(_is_added_to_its_input(known, op) for op in maps)
+
+
+def _is_added_to_its_input(known: Paths, op: Op) -> bool:
+    given = None if op.input is None else resolved(op.input)
+    return any(
+        isinstance(user, Operation)
+        and user.operator == "+"
+        and any(resolved(operand) is given for operand in user.operands)
+        for user in known.users.get(id(op.value), [])
+    )

@@ -19,7 +19,7 @@ from netmend.lint.engine.values import (
 from netmend.lint.understand.arrays import same_numbers
 from netmend.lint.understand.feeding import loader_made
 
-PAD = ("torch.nn.utils.rnn.pad_sequence", "torch.nn.utils.rnn.pad_packed_sequence")
+PADDED, UNPACKED = "torch.nn.utils.rnn.pad_sequence", "torch.nn.utils.rnn.pad_packed_sequence"
 _ZEROS = frozenset(("numpy.zeros", "torch.zeros", "numpy.full", "torch.full"))
 
 
@@ -30,7 +30,7 @@ def padded(program: Program, value: Value | None) -> Call | None:
             return None
         value = same_numbers(value)
         if isinstance(value, Call):
-            return value if value.qualified == PAD[0] else None
+            return value if value.qualified == PADDED else None
         if not isinstance(value, Item):
             return None
         collated = _collated(program, value)

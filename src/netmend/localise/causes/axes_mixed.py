@@ -12,8 +12,9 @@ from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, fault, for_symptom, register
 from netmend.localise.effects import ANY
 from netmend.localise.outcome import harm, relief
+from netmend.localise.values import given_line
 from netmend.unit import Run
-from netmend.vocabulary import Fault, Symptom
+from netmend.vocabulary import Fault, Site, Symptom
 
 VIEWS = ("view", "unsafe_view", "reshape", "reshape_alias", "unflatten")
 
@@ -37,6 +38,8 @@ class AxesMixed:
             if str(symptom.site) in told:
                 continue
             told.add(str(symptom.site))
+            classes = bool(symptom.detail.get("classes"))
+            site = given_line(case.sources, symptom.site) if classes else symptom.site
             also = [s for s in case.of("D601") if s is not symptom and s.site == symptom.site]
             yield fault(
                 self.code,
@@ -47,10 +50,12 @@ class AxesMixed:
                     *relief(case),
                 ],
                 component=symptom.component,
-                site=symptom.site,
+                site=given_line(case.sources, symptom.site)
+                if symptom.detail.get("classes")
+                else symptom.site,
                 summary=symptom.message,
                 reason="The numbers stay where they are in memory, so values that do not belong together are read as neighbours.",
-                remedy=_remedy(case, symptom),
+                remedy=_remedy(case, symptom, site),
                 refutation="Data whose numbers really lie in the order of the new shape.",
                 explains=(*ANY, "D303", "D310", "D311", "D602"),
             )
@@ -61,12 +66,18 @@ class AxesMixed:
     )
 
 
-def _remedy(case: Case, symptom: Symptom) -> str:
+def _remedy(case: Case, symptom: Symptom, site: Site | None) -> str:
     """The permutation that was meant, where sizes tell it."""
-    line = case.sources.line(symptom.site) if symptom.site is not None else ""
+    line = case.sources.line(site) if site is not None else ""
     where = f"`{line}`" if line else "this view"
     before, after = symptom.detail.get("before"), symptom.detail.get("after")
-    if before is None or after is None or len(before) != len(after) or len(set(before)) != len(before):
+    if before is None or after is None or len(set(before)) != len(before):
+        return f"Move the axis with `transpose` or `permute` instead of {where}."
+    if symptom.detail.get("classes") and len(after) == 2:
+        last = list(before).index(after[1])
+        order = ", ".join(str(axis) for axis in (*(a for a in range(len(before)) if a != last), last))
+        return f"Move the axis of the classes to the end first, `permute({order}).reshape(-1, {after[1]})`, in {where}."
+    if sorted(before) != sorted(after):
         return f"Move the axis with `transpose` or `permute` instead of {where}."
     order = ", ".join(str(list(before).index(size)) for size in after)
     return f"Use `permute({order})` instead of {where}."

@@ -38,7 +38,7 @@ class BackwardMissing:
                 remedy="Insert `loss.backward()` between the loss and the optimiser's step.",
                 refutation="Gradients that are computed by a library which bypasses PyTorch's autograd.",
                 related=[usual_site(case.trace, "loss")],
-                explains=(*NOT_LEARNING, "D201", "D215"),
+                explains=(*NOT_LEARNING, "D201", "D214", "D215"),
             )
 
     FAULTY: ClassVar[tuple[Run, ...]] = backward_missing.BackwardMissing.FAULTY

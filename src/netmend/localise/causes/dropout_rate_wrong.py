@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.measures.examples import flat, run_with
+from netmend.diagnose.measures.loop import is_training, main_pattern
 from netmend.diagnose.measures.objective import objective
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
@@ -38,6 +39,9 @@ class DropoutRateWrong:
     high_rate: float = threshold(
         0.65, "published", "0.2 to 0.5 is what the inventors and every textbook advise"
     )
+    hopeless_rate: float = threshold(
+        0.9, "convention", "a rate at which nine of ten numbers are lost; below it some networks do well"
+    )
     good_relative: float = threshold(0.3, "convention", "a training loss below that is no victim of dropout")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
@@ -51,6 +55,7 @@ class DropoutRateWrong:
             evidence.append(Evidence(f"`{worst.name}` drops {rate:.0%} of its input.", STRONG))
         if worst.last:
             evidence.append(Evidence(f"`{worst.name}` stands behind the last layer with weights.", STRONG))
+        suffers = False
         for code, weight in (
             ("D509", STRONG),
             ("D605", FAIR),
@@ -61,6 +66,9 @@ class DropoutRateWrong:
         ):
             if (symptom := case.first(code)) is not None:
                 evidence.append(for_symptom(symptom, weight))
+                suffers = True
+        if not suffers and rate < self.hopeless_rate:
+            evidence.append(Evidence("Nothing shows that training suffers from it.", -FAIR))
         course = objective(case.trace)
         if (
             course is not None
@@ -92,24 +100,34 @@ class DropoutRateWrong:
 
 def dropouts(trace: Trace) -> Iterator[_Dropout]:
     """Every dropout that is really used, as a layer or as a call."""
-    weighted = [
-        module.order for module in trace.layers() if module.order is not None and _has_weights(trace, module)
-    ]
-    last = max(weighted, default=-1)
-    ending = next((module.name for module in trace.layers() if weighted and module.order == last), "")
+    ending = _ending(trace)
     for module in trace.layers():
         if "Dropout" in module.kind and module.order is not None:
             rate = float(module.settings.get("p", 0.5))
+            behind = (
+                ending is not None and ending.model == module.model and module.order > (ending.order or 0)
+            )
             if rate > 0:
-                yield _Dropout(
-                    module.name, rate, module.created, False, bool(weighted) and module.order > last
-                )
+                yield _Dropout(module.name, rate, module.created, False, behind)
     for function in trace.all(FunctionFact):
         if function.kind == "dropout":
             rate = float(function.settings.get("p", 0.5))
             if rate > 0:
-                behind = bool(ending) and function.after == ending
+                behind = ending is not None and function.after == ending.name
                 yield _Dropout(function.name, rate, function.site, True, behind)
+
+
+def _ending(trace: Trace) -> ModuleFact | None:
+    """The last layer with weights of the network that is called last: what several in a row compute ends there."""
+    pattern = main_pattern(trace)
+    called = [call.component for call in pattern.calls if is_training(call)] if pattern is not None else []
+    weighted = [
+        module for module in trace.layers() if module.order is not None and _has_weights(trace, module)
+    ]
+    models = {module.model for module in weighted}
+    final = next((name for name in reversed(called) if name in models), None)
+    own = [module for module in weighted if final is None or module.model == final]
+    return max(own, key=lambda module: module.order or 0, default=None)
 
 
 def _has_weights(trace: Trace, module: ModuleFact) -> bool:

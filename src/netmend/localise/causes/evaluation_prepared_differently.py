@@ -12,7 +12,7 @@ from netmend.diagnose.measures.batches import features
 from netmend.diagnose.measures.objective import evaluations, objective
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, fault, for_symptom, register
-from netmend.localise.data_origin import input_origin
+from netmend.localise.data_origin import evaluated_origin, input_origin
 from netmend.localise.outcome import level
 from netmend.localise.split_line import split_line
 from netmend.unit import Run, threshold
@@ -95,4 +95,5 @@ class EvaluationPreparedDifferently:
 
 def _site(case: Case) -> Site | None:
     loaders = [loader.created for loader in case.trace.loaders if loader.phase == "evaluation"]
-    return (loaders[0] if loaders else None) or split_line(case) or input_origin(case)
+    found = loaders[0] if loaders else None
+    return found or evaluated_origin(case) or split_line(case) or input_origin(case)

@@ -12,9 +12,9 @@ from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.effects import NOT_LEARNING, outcome
 from netmend.localise.lines import no_grad_around
-from netmend.localise.values import cut_in_loss, cuts_between, unused_result
+from netmend.localise.values import cut_before_step, cut_in_loss, cuts_between, unused_result
 from netmend.unit import Run
-from netmend.vocabulary import Evidence, Fault, ModuleFact, Site, Symptom
+from netmend.vocabulary import Evidence, Fault, ModuleFact, OptimizerFact, Site, Symptom
 
 
 @register
@@ -58,6 +58,12 @@ class GraphCut:
         seen = next((s for s in case.of("D218") if s.detail["model"] == model), None)
         if seen is not None:
             return seen.site, f"`{seen.detail['operation']}`", [for_symptom(seen, STRONG + WEAK)]
+        holder = _idle_holder(case, model)
+        if holder is not None:
+            told = f"`{holder.name}` steps all the same, and nothing that it holds ever has a gradient."
+            cut = cut_before_step(case.sources, holder.stepped)
+            where = "on the way to its loss" if cut is None else f"in `{case.sources.line(cut)}`"
+            return cut or holder.stepped, f"The operation {where}", [Evidence(told, STRONG)]
         layers = list(symptom.detail["layers"])
         last = case.trace.get(ModuleFact, layers[-1])
         called = [m.called for name in layers if (m := case.trace.get(ModuleFact, name)) is not None]
@@ -92,6 +98,17 @@ class GraphCut:
         return None, "An operation behind these layers", evidence
 
     FAULTY: ClassVar[tuple[Run, ...]] = graph_cut.GraphCut.FAULTY
+
+
+def _idle_holder(case: Case, model: str) -> OptimizerFact | None:
+    """The optimiser of this model alone, where none of what it holds had a gradient while others' parameters did."""
+    own = [wire for wire in wires(case.trace) if wire.model == model and wire.fact.trainable]
+    names = {wire.holder for wire in own}
+    if len(names) != 1 or any(wire.measured for wire in own):
+        return None
+    (name,) = names
+    shared = any(wire.holder == name and wire.model != model for wire in wires(case.trace))
+    return None if shared else next((o for o in case.trace.optimizers if o.name == name), None)
 
 
 def _calls_around(case: Case, layers: list[str]) -> list[Site | None]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors import frozen_late, frozen_parameters, idle_optimizer
+from netmend.diagnose.measures.wiring import forgotten_models
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.effects import NOT_LEARNING, outcome
@@ -60,8 +61,8 @@ class LayersFrozen:
     def _all_that_is_trained(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D228"):
             frozen = list(symptom.detail["frozen"])
-            if len(frozen) != symptom.detail["count"]:
-                continue
+            if len(frozen) != symptom.detail["count"] or forgotten_models(case.trace):
+                continue  # the optimiser holds the wrong network: see optimizer_parameters
             words = tuple(part for name in frozen for part in name.split(".")[1:2])
             yield fault(
                 self.code,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from netmend.diagnose.detectors import idle_optimizer, parameters_without_optimizer, step_skips_parameters
+from netmend.diagnose.measures.wiring import forgotten_models
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.effects import NOT_LEARNING, UNSTABLE, outcome
@@ -53,16 +54,23 @@ class OptimizerParameters:
 
     def _idle(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D228"):
-            if len(symptom.detail["frozen"]) == symptom.detail["count"]:
+            frozen = len(symptom.detail["frozen"]) == symptom.detail["count"]
+            others = forgotten_models(case.trace) if frozen else []
+            if frozen and not others:
                 continue  # layers_frozen tells where
+            wrong = [
+                Evidence(f"{name} gets gradients, and no optimiser holds it.", WEAK) for name in others[:1]
+            ]
             yield fault(
                 self.code,
-                [for_symptom(symptom, PROVEN)],
+                [for_symptom(symptom, PROVEN), *wrong],
                 component=symptom.component,
                 site=symptom.site,
                 summary=symptom.message,
                 reason="What the model computes with are other tensors, or does not depend on these: every step changes nothing.",
-                remedy=f"Create `{symptom.component}` last, with the parameters of the model as it is trained: after wrapping, "
+                remedy=f"Give `{symptom.component}` the parameters of {others[0]}, with `{others[0]}.parameters()`."
+                if others
+                else f"Create `{symptom.component}` last, with the parameters of the model as it is trained: after wrapping, "
                 "sharding, moving or replacing parts of it.",
                 refutation="An optimiser whose part of the program has not begun yet.",
                 explains=(*NOT_LEARNING, "D213", "D214", "D215", "D216"),
@@ -109,6 +117,6 @@ class OptimizerParameters:
 
     FAULTY: ClassVar[tuple[Run, ...]] = (
         *parameters_without_optimizer.ParametersWithoutOptimizer.FAULTY,
-        *idle_optimizer.IdleOptimizer.FAULTY[1:],
+        *idle_optimizer.IdleOptimizer.FAULTY[1:],  # the first is frozen against intent
         *(replace(run, code="LOOP-STEP") for run in step_skips_parameters.StepSkipsParameters.FAULTY),
     )

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.diagnose.detectors import rate_dies
+from netmend.diagnose.detectors import rate_dies, rate_never_rises
 from netmend.diagnose.measures.loop import calls
 from netmend.diagnose.measures.loop_examples import optimizer, trained
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.effects import NOT_LEARNING, outcome
+from netmend.localise.schedule_lines import returned_factor
 from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault, SchedulerFact, Symptom
 
@@ -49,6 +50,29 @@ class ScheduleRuinsRate:
             if symptom.detail.get("rate") == 0 and scheduler is not None:
                 yield self._fault(case, symptom, scheduler, [for_symptom(symptom, PROVEN)])
 
+        for symptom in case.of("D232"):
+            yield self._never_rises(case, symptom)
+
+    def _never_rises(self, case: Case, symptom: Symptom) -> Fault:
+        """The given rate may be a mere unit: that the one in use is too low must show by itself."""
+        low = [s for s in case.of("D125") if s.detail.get("direction") == "low"]
+        evidence = [for_symptom(symptom, FAIR), *(for_symptom(s, STRONG) for s in low[:1])]
+        evidence += [for_symptom(s, FAIR) for s in case.of("D102")[:1]]
+        scheduler = case.trace.get(SchedulerFact, str(symptom.detail["scheduler"]))
+        kind = "schedule" if scheduler is None else scheduler.kind
+        return fault(
+            self.code,
+            [*evidence, *outcome(case, bad=FAIR, good=-STRONG - WEAK)],
+            component=kind,
+            site=returned_factor(case.sources, symptom.site) or symptom.site,
+            summary=symptom.message,
+            reason=f"The {kind} multiplies the given rate; what is left of it moves nothing.",
+            remedy="Return a factor (1.0 where the rate is to be as given), not a rate, and let a warm-up end within the run.",
+            refutation="A given rate that is only a unit, and a loss that falls.",
+            related=[symptom.site, *(optimizer.created for optimizer in case.trace.optimizers)],
+            explains=(*NOT_LEARNING, "D102", "D125", "D209", "D215"),
+        )
+
     def _fault(
         self, case: Case, symptom: Symptom, scheduler: SchedulerFact | None, evidence: list[Evidence]
     ) -> Fault:
@@ -74,6 +98,7 @@ class ScheduleRuinsRate:
         )
 
     FAULTY: ClassVar[tuple[Run, ...]] = (
+        *rate_never_rises.RateNeverRises.FAULTY,
         Run(
             "the rate dies while the loss is high",
             trained(optimizer(), rate_dies._SCHEDULER, _RATES, losses=[1.0, 0.9, 0.8] + [0.75] * 29),

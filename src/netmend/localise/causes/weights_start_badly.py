@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from netmend.diagnose.detectors.init_symmetric import InitSymmetric
 from netmend.diagnose.detectors.initialised_again import InitialisedAgain
+from netmend.diagnose.detectors.zeros_stay import ZerosStay
 from netmend.diagnose.measures.chain import SQUASHING, mostly
 from netmend.diagnose.measures.examples import flat
 from netmend.diagnose.measures.net_examples import net_run
@@ -48,6 +49,8 @@ class WeightsStartBadly:
             yield self._fault(
                 case, symptom, [for_symptom(symptom, self._weight(symptom)), *harm(case), *against]
             )
+        for symptom in () if symmetric else case.of("D129")[:1]:
+            yield self._fault(case, symptom, [for_symptom(symptom, STRONG + FAIR), *harm(case)])
         for symptom in () if symmetric else case.of("D112")[:1]:
             hurt = harm(case)
             start = [
@@ -92,7 +95,7 @@ class WeightsStartBadly:
     def _fault(self, case: Case, symptom: Symptom, evidence: list[Evidence]) -> Fault:
         module = case.trace.get(ModuleFact, symptom.component)
         created = symptom.site or (module.created if module is not None else None)
-        constant = symptom.code == "D111"
+        constant = symptom.code in ("D111", "D129")
         value = symptom.detail.get("value") if constant else _deviation(case, symptom.component)
         names = CONSTANT if constant else (*RANDOM, *SCALING)
         line = init_line(case.sources, created, "weight", names, value, symptom.component)
@@ -109,10 +112,14 @@ class WeightsStartBadly:
             summary=symptom.message,
             reason="Nothing of the input passes this layer, so what comes after it cannot tell samples apart."
             if symptom.detail.get("cut")
+            else "The gradient of one is a multiple of the other, so none of them can ever leave zero."
+            if symptom.code == "D129"
             else "Units with equal weights get equal gradients and never learn different things."
             if constant
             else "The signal is blown up or fades from the first step on, and the loss starts or stays far off.",
-            remedy=f"Remove this initialisation{where}, or use `{kind}` on the weights.",
+            remedy=f"Start one of them, or all, at small random values{where}: `nn.init.normal_(weight, std=0.1)`."
+            if symptom.code == "D129"
+            else f"Remove this initialisation{where}, or use `{kind}` on the weights.",
             refutation="Training is no better with the framework's own initialisation.",
             related=(created, module.called if module is not None else None),
             explains=_EXPLAINS,
@@ -121,6 +128,7 @@ class WeightsStartBadly:
     FAULTY: ClassVar[tuple[Run, ...]] = (
         *InitSymmetric.FAULTY,
         *InitialisedAgain.FAULTY,
+        *ZerosStay.FAULTY,
         Run("far too large", net_run(losses=flat(200, 30.0, 5.0), gain={2: 8.0, 4: 8.0})),
     )
 

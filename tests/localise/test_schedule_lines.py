@@ -1,0 +1,29 @@
+"""What the function returns that a schedule multiplies the rate with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from netmend.localise.schedule_lines import returned_factor
+from netmend.localise.source import Sources
+from netmend.vocabulary import Site
+
+PROGRAM = """
+def factor(step):
+    if step < 10:
+        return step / 10
+    return 1.0
+
+a = LambdaLR(optimizer, factor)
+b = LambdaLR(optimizer, lr_lambda=lambda step: 0.9 ** step)
+c = StepLR(optimizer, 3)
+"""
+
+
+@pytest.mark.parametrize(("made", "line"), [(7, 5), (8, 8), (9, None), (30, None)])
+def test_the_line_that_returns(tmp_path: Path, made: int, line: int | None) -> None:
+    (tmp_path / "train.py").write_text(PROGRAM, encoding="utf-8")
+    found = returned_factor(Sources(str(tmp_path), "train.py"), Site("train.py", made))
+    assert (None if found is None else found.line) == line
