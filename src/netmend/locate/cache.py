@@ -7,6 +7,7 @@ a damaged file is set aside and begun anew; where nothing can be written, facts 
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -18,6 +19,7 @@ from netmend.locate.repository import Commit
 FORMAT = 3  # raise it when words, parsing or packing change
 _NAME = f"facts-{FORMAT}.sqlite"
 _ASKED_AT_ONCE = 500
+_TRIES, _PAUSE = 20, 0.05  # seconds between them
 _LARGEST = 1_500_000_000  # bytes; then contents that are no longer used are dropped
 _KEPT = (
     "sizes",
@@ -170,6 +172,18 @@ def _remove(file: Path) -> None:
 
 
 def _connect(place: str) -> sqlite3.Connection:
+    """Two that begin a file at the same time get in each other's way: switching to WAL does not wait for a lock."""
+    for _ in range(_TRIES):
+        try:
+            return _connect_once(place)
+        except sqlite3.OperationalError as failed:
+            if "locked" not in str(failed):
+                raise
+        time.sleep(_PAUSE)
+    return _connect_once(place)
+
+
+def _connect_once(place: str) -> sqlite3.Connection:
     database = sqlite3.connect(place, timeout=60)
     try:
         database.execute("PRAGMA journal_mode=WAL")
