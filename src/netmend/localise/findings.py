@@ -118,11 +118,9 @@ def _added(sure: float, weight: float) -> float:
 def _of_its_own(case: Case, finding: Finding) -> Fault:
     evidence = [Evidence(f"{finding.message} ({finding.code} of `netmend check`)", ALONE - PRIOR)]
     beyond = finding.code in _BEYOND_THE_LOSS
-    if beyond:
-        evidence.append(Evidence("The loss of training would not show it.", 0.0))
-    elif finding.cause in _MEASURED and case.trace.run.steps >= _ENOUGH_STEPS:
+    if not beyond and finding.cause in _MEASURED and case.trace.run.steps >= _ENOUGH_STEPS:
         evidence.append(Evidence("The run was watched for just this, and it was in order.", -REFUTED))
-    elif finding.cause in CAUSES.classes():
+    elif not beyond and finding.cause in CAUSES.classes():
         evidence.append(Evidence("Nothing in the run shows it.", -UNSEEN))
     if not beyond and not _is(finding.cause, _WHATEVER_IT_LEARNS):
         evidence += [*harm(case), *relief(case, 2 * STRONG)]

@@ -113,14 +113,14 @@ class EvaluationInTrainingMode:
             trained(optimizer(), *_DROPOUT, loop=[(_TRAIN, 40), (_EVALUATE, 3)]),
         ),
         Run(
-            "a student beside its teacher",
+            "a student beside its teacher, without a score",
             trained(
                 optimizer(),
                 *_DROPOUT,
                 *network(
                     Layer("fc", trainable=False, gradient=None, update=None, optimizer=None), model="teacher"
                 ),
-                loop=[(_TRAIN, 40), (_EVALUATE, 3)],
+                loop=[(_TRAIN, 40), (f"forward:model=train,no_grad@50 {_TRAIN}", 3)],
                 losses=[1.0, 0.5, 0.2],
             ),
         ),

@@ -38,8 +38,8 @@ class AxesMixed:
             if str(symptom.site) in told:
                 continue
             told.add(str(symptom.site))
-            classes = bool(symptom.detail.get("classes"))
-            site = given_line(case.sources, symptom.site) if classes else symptom.site
+            seen_at_loss = bool(symptom.detail.get("classes"))
+            site = given_line(case.sources, symptom.site) if seen_at_loss else symptom.site
             also = [s for s in case.of("D601") if s is not symptom and s.site == symptom.site]
             yield fault(
                 self.code,
@@ -50,9 +50,7 @@ class AxesMixed:
                     *relief(case),
                 ],
                 component=symptom.component,
-                site=given_line(case.sources, symptom.site)
-                if symptom.detail.get("classes")
-                else symptom.site,
+                site=site,
                 summary=symptom.message,
                 reason="The numbers stay where they are in memory, so values that do not belong together are read as neighbours.",
                 remedy=_remedy(case, symptom, site),
