@@ -348,3 +348,22 @@ def test_pairs_written_out_are_told_as_they_are(tmp_path: Path) -> None:
     loss = "loss = (out - y[None, :]).abs().mean()"
     (fact,) = paths(record(tmp_path, program(data, "nn.Linear(4, 1)", loss)))
     assert tuple(fact.settings["second"]) == (1, 12)
+
+
+def test_small_numbers_beside_large_predictions_are_no_targets(tmp_path: Path) -> None:
+    """The quantiles of a pinball loss seem to be met by anything that is a hundred thousand times larger."""
+    done = record(
+        tmp_path,
+        """
+quantiles = torch.tensor([0.1, 0.5, 0.9])
+net = nn.Linear(4, 3)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+x, y = torch.randn(16, 4), 5e5 + 1e5 * torch.rand(16, 1)
+for step in range(4):
+    optimizer.zero_grad()
+    error = y - net(x)
+    torch.maximum(quantiles * error, (quantiles - 1) * error).mean().backward()
+    optimizer.step()
+""",
+    )
+    assert {loss.criterion for loss in done.trace.losses} == {"expression"}
