@@ -2,8 +2,8 @@
 
     python benchmarks/locate_report_words.py --reports reports.jsonl.gz
 
-Only reports of projects whose history the benchmark does not search are counted, so its figures stay free of it. The file holds words
-and numbers, no text of a report.
+Only reports of projects that the collection names no commits for are counted, so the figures of the 43 others stay free of it. The file
+holds words and numbers, no text of a report.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def main() -> None:
     parser.add_argument("--file", type=Path, default=FILE, help="the file to write")
     given = parser.parse_args()
     reports = read_reports(given.reports)
-    searched = {report.project for report in usable(reports)}
+    searched = {report.project for report in usable(reports) if report.snapshot}
     others = [report for report in reports if report.project not in searched]
     held = Counter(term for report in others for term in set(words(f"{report.title}\n{report.description}")))
     kept = sorted((term, count) for term, count in held.items() if count >= _LEAST)

@@ -55,10 +55,12 @@ def test_gold_is_what_the_fix_modified_with_or_without_tests(tmp_path: Path) -> 
     assert report.fixed == report.opened + 90 * 60
 
 
-def test_only_reports_with_a_fixed_file_and_known_commits_are_used(tmp_path: Path) -> None:
+def test_only_reports_with_a_fixed_file_and_a_known_fix_are_used(tmp_path: Path) -> None:
     tests_only = written(2, py_changes=[{"path": "test_a.py", "change": "MODIFY", "test": True}])
-    found = reports(tmp_path, written(1), tests_only, written(3, snapshot_at_open=None))
-    assert [report.id for report in usable(found)] == ["owner+name#1"]
+    found = reports(
+        tmp_path, written(1), tests_only, written(3, snapshot_at_open=None), written(4, fix_commit=None)
+    )
+    assert [report.id for report in usable(found)] == ["owner+name#1", "owner+name#3"]
 
 
 def test_earlier_reports_are_closed_and_fixed_before_in_the_same_project(tmp_path: Path) -> None:

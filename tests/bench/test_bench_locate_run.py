@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from netmend.bench.locate.dating import dated
 from netmend.bench.locate.denchmark import Change, Report, read_reports
 from netmend.bench.locate.exporting import export
 from netmend.bench.locate.histories import find_histories
@@ -108,6 +109,39 @@ def test_histories_are_found_by_name_and_by_their_commits(world: tuple[Path, Pat
     assert found.missing == ("gone+away",)
     strange = replace(reports[-1], id="team+text#9", snapshot="b" * 40)
     assert find_histories(world[1], [*reports, strange]).lacking == {"team+text": 1}
+
+
+def test_history_under_another_name_is_found_by_its_commits(world: tuple[Path, Path], tmp_path: Path) -> None:
+    mine = [one for one in read_reports(world[0]) if one.project == "team+text"]
+    project(tmp_path / "someone" / "renamed")
+    (tmp_path / "someone" / "empty").mkdir()
+    git(tmp_path / "someone" / "empty", "init", "-q")
+    assert find_histories(tmp_path, mine).folders == {"team+text": tmp_path / "someone/renamed/.git"}
+
+
+def test_commits_that_the_collection_does_not_name_are_asked_of_the_history(tmp_path: Path) -> None:
+    first, second = project(tmp_path / "clone")
+    (tmp_path / "clone/pkg/plots.py").write_text("def draw_axis(figure):\n    return None\n")
+    git(tmp_path / "clone", "commit", "-q", "-a", "-m", "Fix the axis", at=START + 20 * DAY)
+    fix = git(tmp_path / "clone", "rev-parse", "HEAD")
+    file = tmp_path / "reports.jsonl"
+    bare = {
+        **report("team+text", 1, fix, "draw_axis", "pkg/plots.py"),
+        "fix_parent": None,
+        "snapshot_at_open": None,
+    }
+    file.write_text(json.dumps(bare), encoding="utf-8")
+    (one,) = read_reports(file)
+    folders = {"team+text": tmp_path / "clone/.git"}
+    (late,) = dated([one], folders)
+    assert (late.fix_parent, late.snapshot) == (second, second)
+    (early,) = dated([replace(one, opened=START + 3 * DAY)], folders)
+    assert (early.fix_parent, early.snapshot) == (second, first)
+    assert dated([replace(one, opened=START - DAY)], folders) == ()  # nothing to search yet
+    assert dated([replace(one, fix_commit="c" * 40)], folders) == ()
+    assert dated([one], {}) == ()
+    given = replace(one, snapshot="a" * 40, fix_parent="b" * 40)
+    assert dated([given], folders) == (given,)
 
 
 def test_command_ranks_keeps_and_goes_on(

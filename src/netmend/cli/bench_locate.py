@@ -32,6 +32,7 @@ def bench_locate(
     quiet: bool,
 ) -> int:
     """The exit code: 0, 1 when nothing could be searched, 130 when interrupted."""
+    from netmend.bench.locate.dating import dated
     from netmend.bench.locate.denchmark import read_reports, usable
     from netmend.bench.locate.fusing import FIXED, NETMEND, Task
     from netmend.bench.locate.groups import read_labels
@@ -48,7 +49,7 @@ def bench_locate(
     labelled = read_labels(labels) if labels is not None else {}
     wanted = _chosen(usable(known), names(only))
     found = find_histories(histories, wanted)
-    searchable = tuple(report for report in wanted if report.project in found.folders)
+    searchable = dated(wanted, found.folders)
     if not searchable:
         raise UsageError(
             f"--histories {histories}: no clone of a project of these reports is in it ({len(found.missing)} projects are "

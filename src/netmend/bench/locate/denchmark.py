@@ -39,11 +39,12 @@ class Report:
     fixed: float
     fix_commit: str
     fix_parent: str
-    snapshot: str  # the last commit before the report was opened
+    snapshot: str  # the last commit before the report was opened; "" where the collection does not say it
     changes: tuple[Change, ...]
     names_file: bool  # the text names the base name of a fixed file
     names_path: bool  # ... the last two parts of its path
     links: bool  # the text links to a commit or pull request: possibly the fix
+    given: bool = True  # the collection itself names the commits
 
     @property
     def modified(self) -> frozenset[str]:
@@ -78,8 +79,8 @@ def read_reports(file: Path) -> tuple[Report, ...]:
 
 
 def usable(reports: Iterable[Report]) -> tuple[Report, ...]:
-    """Those with a fixed file that is no test, and with known commits."""
-    return tuple(report for report in reports if report.modified and report.snapshot and report.fix_parent)
+    """Those with a fixed file that is no test, and a known fix."""
+    return tuple(report for report in reports if report.modified and report.fix_commit)
 
 
 def earlier(report: Report, reports: Iterable[Report]) -> tuple[Report, ...]:
@@ -112,7 +113,7 @@ def _report(data: Mapping[str, Any]) -> Report:
         opened=_seconds(data["opened"]),
         closed=_seconds(data["closed"]),
         fixed=_seconds(data["fix_time"]),
-        fix_commit=str(data["fix_commit"]),
+        fix_commit=str(data["fix_commit"] or ""),
         fix_parent=str(data.get("fix_parent") or ""),
         snapshot=str(data.get("snapshot_at_open") or ""),
         changes=tuple(
@@ -122,6 +123,7 @@ def _report(data: Mapping[str, Any]) -> Report:
         names_file=bool(data.get("names_buggy_basename")),
         names_path=bool(data.get("names_buggy_path")),
         links=bool(data.get("links_commit_or_pr")),
+        given=bool(data.get("snapshot_at_open")),
     )
 
 

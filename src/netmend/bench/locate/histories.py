@@ -21,22 +21,19 @@ class Histories:
 
 
 def find_histories(folder: Path, reports: Sequence[Report]) -> Histories:
-    """By name: `owner+name`, `owner/name` or `name`, capitals apart; the owner may have changed, the commits decide."""
+    """By name: `owner+name`, `owner/name` or `name`, capitals apart; both may have changed, the commits decide."""
     if not folder.is_dir():
         raise UsageError(
             f"--histories {folder}: no such folder; name the one that holds clones of the projects"
         )
     known = _named_folders(folder)
+    everything = sorted({git for found in known.values() for git in found})
     folders: dict[str, Path] = {}
     lacking: dict[str, int] = {}
     projects = sorted({report.project for report in reports})
     for project in projects:
         mine = [report for report in reports if report.project == project]
-        best: tuple[int, Path] | None = None
-        for candidate in _candidates(project, known):
-            absent = _absent(candidate, mine)
-            if absent < len(mine) and (best is None or absent < best[0]):
-                best = (absent, candidate)
+        best = _fullest(_candidates(project, known), mine) or _fullest(everything, mine)
         if best is not None:
             folders[project] = best[1]
             if best[0]:
@@ -58,9 +55,19 @@ def present(folder: Path, commits: Iterable[str]) -> frozenset[str]:
     return frozenset(parts[0] for parts in kinds if len(parts) == 3 and parts[1] == "commit")
 
 
+def _fullest(candidates: Iterable[Path], reports: Sequence[Report]) -> tuple[int, Path] | None:
+    """The history that lacks the fewest of the reports' commits, and how many reports it lacks; None where all lack all."""
+    counts = [(_absent(candidate, reports), candidate) for candidate in candidates]
+    return min((one for one in counts if one[0] < len(reports)), key=lambda one: one[0], default=None)
+
+
 def _absent(folder: Path, reports: Sequence[Report]) -> int:
-    there = present(folder, [commit for report in reports for commit in (report.snapshot, report.fix_parent)])
-    return sum(not {report.snapshot, report.fix_parent} <= there for report in reports)
+    needed = [
+        {report.fix_commit, report.snapshot or report.fix_commit, report.fix_parent or report.fix_commit}
+        for report in reports
+    ]
+    there = present(folder, set().union(*needed))
+    return sum(not commits <= there for commits in needed)
 
 
 def _candidates(project: str, known: Mapping[str, Sequence[Path]]) -> list[Path]:
