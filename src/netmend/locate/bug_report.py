@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from netmend.errors import UsageError
 from netmend.locate.bug_report_markup import code_like, lines_of, split_title
 from netmend.locate.bug_report_mentions import Place, modules_in, paths_in, places_in
+from netmend.locate.bug_report_references import NO_REFERENCES, References, references_in
 from netmend.locate.bug_report_versions import versions_in
 from netmend.locate.frames import Failure, Frame, read_traces
 
@@ -29,6 +30,7 @@ class BugReport:
     versions: tuple[tuple[str, str], ...]
     text: str
     places: tuple[Place, ...] = ()  # lines of files that links and "file.py:12" point at
+    references: References = NO_REFERENCES  # commits, issues and pull requests that title and prose name
 
 
 def read_report(text: str, title: str | None = None) -> BugReport:
@@ -61,6 +63,7 @@ def read_report(text: str, title: str | None = None) -> BugReport:
         versions=versions_in(everything),
         text=text,
         places=places_in(everything),
+        references=references_in(f"{title}\n{prose}"),
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from netmend.locate.bug_report_references import numbers_in
 from netmend.locate.cache import FactsCache
 from netmend.locate.postings import Floats, Ints, Postings, make_postings
 from netmend.locate.repository import Commit, Repository
@@ -33,6 +34,8 @@ class ChangeHistory:
     files: Ints  # rows of the candidates that it touched
     words: Postings  # of subjects; rows are commits
     messages: Postings  # of whole messages
+    numbers: Ints  # issues and pull requests that messages name
+    numbered: Ints  # for each of them its commit
 
     @property
     def size(self) -> int:
@@ -78,6 +81,8 @@ def read_history(
 def make_history(commits: Sequence[Commit], rows: dict[str, int]) -> ChangeHistory:
     touched = [[rows[path] for path in commit.files if path in rows] for commit in commits]
     ends = np.cumsum([0, *map(len, touched)])
+    messages = [f"{commit.subject}\n{commit.body}" for commit in commits]
+    named = [(number, commit) for commit, text in enumerate(messages) for number in numbers_in(text)]
     return ChangeHistory(
         hashes=tuple(commit.hash for commit in commits),
         subjects=tuple(commit.subject for commit in commits),
@@ -87,7 +92,9 @@ def make_history(commits: Sequence[Commit], rows: dict[str, int]) -> ChangeHisto
         starts=ends.astype(np.int64),
         files=np.array([row for some in touched for row in some], dtype=np.int32),
         words=_postings([commit.subject for commit in commits]),
-        messages=_postings([f"{commit.subject}\n{commit.body}" for commit in commits]),
+        messages=_postings(messages),
+        numbers=np.array([number for number, _ in named], dtype=np.int32),
+        numbered=np.array([commit for _, commit in named], dtype=np.int32),
     )
 
 

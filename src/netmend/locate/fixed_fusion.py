@@ -21,6 +21,7 @@ WEIGHTS: Mapping[str, float] = {
     "comments_all": 0.3,
     "subjects_all": 0.2,
     "similar_commits_all": 0.4,
+    "referenced": 0.6,
     "names_all": 0.5,
     "class_names_all": 0.5,
     "trace": 1.0,

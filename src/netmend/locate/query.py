@@ -40,6 +40,7 @@ class Query:
     earlier: tuple[EarlierReport, ...] = ()
     executed: tuple[str, ...] = ()  # files that a watched run executed or blamed, most blamed first
     shown: Mapping[str, str] = field(default_factory=dict)  # stemmed word -> a spelling to show to people
+    repository: str = ""  # the name of what is searched, where it is known
 
     @property
     def weighted(self) -> dict[str, float]:
@@ -57,6 +58,7 @@ def make_query(
     opened: float | None = None,
     earlier: Sequence[EarlierReport] = (),
     executed: Sequence[str] = (),
+    repository: str = "",
 ) -> Query:
     code = "\n".join([*report.code, *(frame.code for trace in report.traces for frame in trace)])
     messages = "\n".join(f"{failure.kind} {failure.message}" for failure in report.failures)
@@ -76,4 +78,5 @@ def make_query(
         earlier=tuple(earlier),
         executed=tuple(executed),
         shown=shown,
+        repository=repository,
     )

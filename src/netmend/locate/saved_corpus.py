@@ -22,10 +22,11 @@ from netmend.locate.import_graph import ImportGraph
 from netmend.locate.postings import Postings
 from netmend.locate.repository import SourceFile
 
-_MARK = b"netmend corpus 2\n"
+_MARK = b"netmend corpus 3\n"
 _ALIGNED = 64
 _KEPT = 3  # saved corpora in a folder; the latest used stay
 _POSTINGS = ("terms", "starts", "rows", "counts", "lengths")
+_HISTORY = ("times", "fixes", "sizes", "starts", "files", "numbers", "numbered")
 
 
 def corpus_key(files: Sequence[SourceFile], head: str | None, before: float | None, limit: int) -> str:
@@ -100,7 +101,7 @@ def _arrays(corpus: Corpus) -> Iterable[tuple[str, npt.NDArray[Any]]]:
     yield "parsed", corpus.parsed
     yield "cut", corpus.cut
     history = corpus.history
-    for part in ("times", "fixes", "sizes", "starts", "files"):
+    for part in _HISTORY:
         yield f"history.{part}", getattr(history, part)
     yield "importing", corpus.imports.importing
     yield "imported", corpus.imports.imported
@@ -113,7 +114,7 @@ def _corpus(head: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Corpus
     history = ChangeHistory(
         tuple(head["hashes"]),
         tuple(head["subjects"]),
-        **{part: arrays[f"history.{part}"] for part in ("times", "fixes", "sizes", "starts", "files")},
+        **{part: arrays[f"history.{part}"] for part in _HISTORY},
         words=postings("words"),
         messages=postings("messages"),
     )

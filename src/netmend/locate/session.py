@@ -43,7 +43,7 @@ def locate(
     files, notes = choose_files(repository, tests)
     corpus = open_corpus(repository, files, cache, opened, say)
     ready = time.perf_counter()
-    query = make_query(report, opened, earlier, executed)
+    query = make_query(report, opened, earlier, executed, repository.name)
     measured = measure(query, corpus)
     scores = (fusion or default_fusion()).rank(features(query, corpus, measured))
     order = np.argsort(-scores, kind="stable")[:top]

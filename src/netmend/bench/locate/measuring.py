@@ -106,6 +106,7 @@ def measure(
         text,
         report.opened,
         [EarlierReport(_terms(_text(other)), _changed(other, protocol), other.closed) for other in before],
+        repository=report.project.partition("+")[2],
     )
     table = features(query, corpus).matrix.astype(np.float32)
     return Sheet(report.id, corpus.paths, table, baselines(_case(report, before, query, corpus, protocol)))

@@ -15,6 +15,7 @@ from netmend.locate.signals.neighbours import SPREADING
 from netmend.locate.signals.passages import BestPassages
 from netmend.locate.signals.priors import PRIORS
 from netmend.locate.signals.quotes import Quoted
+from netmend.locate.signals.referenced import Referenced
 from netmend.locate.signals.signal import Signal, Spreading
 from netmend.locate.signals.similar_commits import SimilarCommits
 from netmend.locate.signals.trace import ImportedByTrace, Innermost, Trace, TraceShare
@@ -64,6 +65,7 @@ SIGNALS: tuple[Signal, ...] = (
     SimilarCommits("title"),
     SimilarCommits("all", messages=True),
     SimilarCommits("title", messages=True),
+    Referenced(),
     SimilarReports(),
     SimilarReports(best=True),
     ReportedOften(),
