@@ -2,9 +2,9 @@
 
     python benchmarks/locate_kinds.py --reports reports.jsonl.gz [--write]
 
-Labels (benchmarks/locate): labels.csv, labels_fresh.csv and labels_last.csv (two passes, decided), labels_training.csv
-(one pass, only trained on). Every report is predicted by models that saw nothing of its project, not even its words.
-Expressions and settings were chosen in view of the first two; the last 300 were predicted once, afterwards.
+Labels: benchmarks/locate/labels_triggered.csv (its README says how they came about). Reports of the part "train" are judged by
+cross-validation, which settings and expressions were chosen by; those of the part "test" were labelled twice and predicted once,
+afterwards. Every report is predicted by models that saw nothing of its project, not even its words.
 """
 
 from __future__ import annotations
@@ -31,13 +31,14 @@ from sklearn.model_selection import GroupKFold
 
 from netmend.locate.bug_report import read_report
 from netmend.locate.classify import WEIGHTS
-from netmend.locate.classify_features import outer_features, rule_features, word_weights
+from netmend.locate.classify_features import rule_features, word_weights
 
 HERE = Path(__file__).parent
 RESULT = HERE / "results" / "locate-kinds.json"
 FOLDS = 8
 DRAWS = 1000
-STRENGTH, WORDS = 0.3, 3.0  # inverse of regularisation; scale of the words' vector beside the other features
+STRENGTH, WORDS = 0.1, 3.0  # inverse of regularisation; scale of the words' vector beside the other features
+DOUBTED = 0.4  # weight of a label that its reader was not sure of
 SMALLEST = 0.03  # weights below it are not shipped
 FEWEST_REPORTS, FEWEST_PROJECTS = 5, 3  # a word or feature must occur in so many
 NO_PACKAGE = {
@@ -76,14 +77,12 @@ class Reports:
                 own[row["project"]].update(folders[:1])
         self.words: dict[str, dict[str, float]] = {}
         self.rules: dict[str, dict[str, float]] = {}
-        self.outer: dict[str, dict[str, float]] = {}
         for row in rows:
             report = read_report(row["description"], row["title"])
             names = own[row["project"]]
             self.words[row["id"]] = word_weights(report)  # of all, for how rare words are
             if row["id"] in labelled:
                 self.rules[row["id"]] = rule_features(report, names)
-                self.outer[row["id"]] = outer_features(report, names)
 
     def common(self, table: dict[str, dict[str, float]], without: set[str]) -> dict[str, int]:
         """Features of at least a few reports and projects, leaving some projects out, with how many reports have them."""
@@ -107,11 +106,11 @@ class LinearModel:
     def __init__(
         self,
         reports: Reports,
-        table: dict[str, dict[str, float]],
-        ids: list[str],
-        labels: list[str],
+        rows: list[dict[str, str]],
+        task: str,
         without: set[str],
     ) -> None:
+        ids, table = [row["id"] for row in rows], reports.rules
         counts = reports.common(reports.words, without)
         total = sum(reports.project[name] not in without for name in reports.words)
         self.reports, self.table = reports, table
@@ -119,13 +118,14 @@ class LinearModel:
         self.columns = [*(f"word: {word}" for word in self.rarity), *reports.common(table, without)]
         self.number = {name: index for index, name in enumerate(self.columns)}
         # fewer reports than columns: the same solution in the space that the reports span, several times faster
-        rows = self.matrix(ids)
-        sizes, turned = np.linalg.eigh(rows @ rows.T)
+        matrix = self.matrix(ids)
+        sizes, turned = np.linalg.eigh(matrix @ matrix.T)
         kept = sizes > 1e-9 * sizes[-1]
         roots, turned = np.sqrt(sizes[kept]), turned[:, kept]
         self.model = LogisticRegression(C=STRENGTH, class_weight="balanced", max_iter=3000)
-        self.model.fit(turned * roots, labels)
-        self.coefficients = (self.model.coef_ / roots) @ turned.T @ rows
+        sure = [1.0 if task == "type" or row["doubt"] != "1" else DOUBTED for row in rows]
+        self.model.fit(turned * roots, [row[task] for row in rows], sample_weight=sure)
+        self.coefficients = (self.model.coef_ / roots) @ turned.T @ matrix
 
     def matrix(self, ids: list[str]) -> np.ndarray:
         rows = np.zeros((len(ids), len(self.columns)))
@@ -158,8 +158,8 @@ class LinearModel:
 class TypeModel(LinearModel):
     """The type, out of six."""
 
-    def __init__(self, reports: Reports, ids: list[str], labels: list[str], without: set[str]) -> None:
-        super().__init__(reports, reports.rules, ids, labels, without)
+    def __init__(self, reports: Reports, rows: list[dict[str, str]], without: set[str]) -> None:
+        super().__init__(reports, rows, "type", without)
 
     def answers(self, ids: list[str]) -> np.ndarray:
         return np.array([str(self.model.classes_[one]) for one in self.sums(ids).argmax(1)], dtype=object)
@@ -175,11 +175,11 @@ class TypeModel(LinearModel):
 class OuterModel(LinearModel):
     """The probability that the cause lies outside; none where the report shows no evidence of it."""
 
-    def __init__(self, reports: Reports, ids: list[str], labels: list[str], without: set[str]) -> None:
-        super().__init__(reports, reports.outer, ids, labels, without)
+    def __init__(self, reports: Reports, rows: list[dict[str, str]], without: set[str]) -> None:
+        super().__init__(reports, rows, "extrinsic", without)
 
     def answers(self, ids: list[str]) -> np.ndarray:
-        shown = np.array(["evidence in all" in self.reports.outer[name] for name in ids])
+        shown = np.array(["evidence in all" in self.reports.rules[name] for name in ids])
         return np.asarray(shown / (1.0 + np.exp(-self.sums(ids)[:, 0])))
 
     def exported(self, threshold: float) -> dict[str, Any]:
@@ -201,18 +201,14 @@ def best_threshold(truth: list[str], scores: np.ndarray) -> float:
 
 
 def crossed(reports: Reports, rows: list[dict[str, str]], extra: list[dict[str, str]], task: str) -> Any:
-    """Every row predicted by a model that saw nothing of its project."""
-    ids = [row["id"] for row in rows]
-    groups = [reports.project[name] for name in ids]
-    truth = np.array([row[task] for row in rows])
-    answers: Any = np.zeros(len(ids), dtype=object if task == "type" else float)
-    for train, held in GroupKFold(FOLDS).split(np.zeros(len(ids)), truth, groups):
+    """Every row predicted by a model that saw nothing of its project; extra ones are only learned from."""
+    groups = [reports.project[row["id"]] for row in rows]
+    answers: Any = np.zeros(len(rows), dtype=object if task == "type" else float)
+    for train, held in GroupKFold(FOLDS).split(np.zeros(len(rows)), groups=groups):
         out = {groups[index] for index in held}
-        more = [row for row in extra if row[task] and reports.project[row["id"]] not in out]
-        train_ids = [ids[index] for index in train] + [row["id"] for row in more]
-        labels = [str(truth[index]) for index in train] + [row[task] for row in more]
-        held_ids = [ids[index] for index in held]
-        answers[held] = MODELS[task](reports, train_ids, labels, out).answers(held_ids)
+        more = [row for row in extra if reports.project[row["id"]] not in out]
+        model = MODELS[task](reports, [rows[index] for index in train] + more, out)
+        answers[held] = model.answers([rows[index]["id"] for index in held])
     return answers
 
 
@@ -256,6 +252,15 @@ def agreement(rows: list[dict[str, str]]) -> dict[str, Any]:
     return figures
 
 
+def shares(rows: list[dict[str, str]]) -> dict[str, float]:
+    """How many reports of each type are extrinsic."""
+    of = {
+        name: [row["extrinsic"] == "1" for row in rows if row["type"] == name]
+        for name in {r["type"] for r in rows}
+    }
+    return {name: round(sum(some) / len(some), 3) for name, some in sorted(of.items())}
+
+
 def intervals(figure: Callable[[np.ndarray], float], reports: int) -> list[float]:
     """The 95 % interval of a figure over reports drawn anew."""
     draws = np.random.default_rng(0).integers(0, reports, (DRAWS, reports))
@@ -285,15 +290,13 @@ def judged(
     return {"type": of_type, "extrinsic": of_outer}
 
 
-def read_labels(name: str) -> list[dict[str, str]]:
-    with (HERE / "locate" / name).open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def labelled(rows: list[dict[str, str]], task: str) -> tuple[list[str], list[str]]:
-    """Ids and labels of the rows that have one."""
-    kept = [row for row in rows if row[task]]
-    return [row["id"] for row in kept], [row[task] for row in kept]
+def read_labels() -> dict[str, list[dict[str, str]]]:
+    """Rows by part."""
+    parts: dict[str, list[dict[str, str]]] = {"train": [], "test": []}
+    with (HERE / "locate" / "labels_triggered.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            parts[row["part"]].append(row)
+    return parts
 
 
 def main() -> None:
@@ -301,30 +304,23 @@ def main() -> None:
     parser.add_argument("--reports", type=Path, required=True, help="reports.jsonl.gz of Denchmark")
     parser.add_argument("--write", action="store_true", help="write the weights and the result file")
     wishes = parser.parse_args()
-    first, fresh, extra, last = map(
-        read_labels, ("labels.csv", "labels_fresh.csv", "labels_training.csv", "labels_last.csv")
-    )
-    known = [*first, *fresh, *extra]
-    reports = Reports(wishes.reports, {row["id"] for row in (*known, *last)})
+    parts = read_labels()
+    train, test = parts["train"], parts["test"]
+    reports = Reports(wishes.reports, {row["id"] for row in (*train, *test)})
     result: dict[str, Any] = {
-        "labels": {"first": len(first), "fresh": len(fresh), "training_only": len(extra), "last": len(last)},
-        "agreement": {
-            name: agreement(rows) for name, rows in (("first", first), ("fresh", fresh), ("last", last))
-        },
+        "labels": {name: len(rows) for name, rows in parts.items()},
+        "extrinsic by type": shares(train),
+        "agreement": agreement(test),
     }
-    # the threshold comes from reports that were not read when the expressions were written, and not from the last ones
-    chosen_on = [row for row in (*fresh, *extra) if row["extrinsic"]]
-    scores = crossed(reports, chosen_on, first, "extrinsic")
-    threshold = best_threshold([row["extrinsic"] for row in chosen_on], scores)
-    for name, rows in (("first_300", first), ("fresh_300", fresh), ("last_300", last)):
-        others = [row for row in known if row not in rows]
-        said = {task: crossed(reports, rows, others, task) for task in MODELS}
-        result[name] = judged(rows, said["type"], said["extrinsic"], threshold)
+    said = {task: crossed(reports, train, [], task) for task in MODELS}
+    threshold = best_threshold([row["extrinsic"] for row in train], said["extrinsic"])
+    result["train"] = judged(train, said["type"], said["extrinsic"], threshold)
+    said = {task: crossed(reports, test, train, task) for task in MODELS}
+    result["test"] = judged(test, said["type"], said["extrinsic"], threshold)
     print(json.dumps(result, indent=1))
     if wishes.write:
-        known += last
-        of_type = TypeModel(reports, *labelled(known, "type"), set())
-        outer = OuterModel(reports, *labelled(known, "extrinsic"), set())
+        known = [*train, *test]
+        of_type, outer = TypeModel(reports, known, set()), OuterModel(reports, known, set())
         shipped = {
             "about": "Trained by benchmarks/locate_kinds.py on benchmarks/locate/labels*.csv.",
             "rarity": {word: round(value, 3) for word, value in of_type.rarity.items()},

@@ -12,7 +12,8 @@ from netmend.locate.bug_report import read_report
 from netmend.locate.extrinsic import extrinsic_of
 from netmend.locate.extrinsic_checks import check_here
 from netmend.locate.extrinsic_evidence import ALL_KINDS, evidence_in, package_of
-from netmend.locate.extrinsic_own import own_names, plain_name, speaks_of_own_change, spoken
+from netmend.locate.extrinsic_own import own_names, plain_name, speaks_of_own_change
+from netmend.locate.spoken import spoken
 
 TRACE = (
     'Traceback (most recent call last):\n  File "/v/lib/python3.8/site-packages/mypkg/a.py", line 3, in f\n    g()\n'

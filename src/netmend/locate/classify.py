@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from netmend.locate.bug_report import BugReport
-from netmend.locate.classify_features import outer_features, rule_features, word_weights
+from netmend.locate.classify_features import rule_features, word_weights
 
 WEIGHTS = Path(__file__).parent / "classify_weights.json"
 
@@ -66,7 +66,7 @@ def score_extrinsic(report: BugReport, own: Iterable[str] = ()) -> Scored:
     """The probability that the cause lies outside the project, under "extrinsic"."""
     model = weights()["extrinsic"]
     rows: dict[str, float] = model["weights"]
-    values = _words(report) | outer_features(report, own)
+    values = _words(report) | rule_features(report, own)
     added = [(name, value * rows[name]) for name, value in values.items() if name in rows]
     total = model["bias"] + sum(value for _, value in added)
     share = 1.0 / (1.0 + math.exp(-total))

@@ -11,9 +11,12 @@ from collections.abc import Iterable
 
 from netmend.locate.bug_report import BugReport
 from netmend.locate.extrinsic_evidence import PRIORS, evidence_in, package_of
-from netmend.locate.extrinsic_own import own_names, plain_name, speaks_of_own_change, spoken
+from netmend.locate.extrinsic_own import own_names, plain_name, speaks_of_own_change
+from netmend.locate.spoken import spoken
+from netmend.locate.word_vectors import word_vectors
 
 TITLE_WEIGHT, PROSE_WEIGHT, MESSAGE_WEIGHT, CODE_WEIGHT = 3.0, 1.0, 1.5, 0.25
+VECTOR_SCALES = {"title": 2.0, "text": 2.0, "message": 1.0}  # of the directions of their words
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _ENDINGS = (
@@ -137,7 +140,21 @@ def rule_features(report: BugReport, own: Iterable[str] = ()) -> dict[str, float
         found["has code"] = 1.0
     if SHAPES.search(f"{report.title} {messages}"):
         found["shapes or types of numbers"] = 1.0
+    found.update(vector_features(report))
     return found
+
+
+def vector_features(report: BugReport) -> dict[str, float]:
+    """Where the words of each part point: what was learned of a word carries over to words of its kind."""
+    failures = "\n".join(f"{failure.kind} {failure.message}" for failure in report.failures)
+    texts = {"title": report.title, "text": spoken(report)[:4_000], "message": failures[:1_500]}
+    vectors = word_vectors()
+    return {
+        f"{part} direction {number}": VECTOR_SCALES[part] * float(value)
+        for part, text in texts.items()
+        for number, value in enumerate(vectors.mean(pieces(text)))
+        if value
+    }
 
 
 def outer_features(report: BugReport, own: Iterable[str] = ()) -> dict[str, float]:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from netmend.locate.bug_report import BugReport
 from netmend.locate.bug_report_versions import NAMES
-from netmend.locate.extrinsic_own import LONGEST, own_names, plain_name, spoken
-from netmend.locate.extrinsic_patterns import LIBRARIES, PATTERNS
+from netmend.locate.extrinsic_own import LONGEST, own_names, plain_name
+from netmend.locate.extrinsic_pattern import LIBRARIES
+from netmend.locate.extrinsic_patterns import CHANGES
+from netmend.locate.extrinsic_triggers import TRIGGERS
+from netmend.locate.spoken import spoken
 
+PATTERNS = (*CHANGES, *TRIGGERS)
 INSTALLED = re.compile(r"[\\/](?:site|dist)-packages[\\/](?P<package>[^\\/]+)")
 STANDARD = re.compile(
     r"[\\/](?:lib[\\/]python\d[\d.]*|Python\d+[\\/]lib)[\\/](?!site-packages|dist-packages)", re.IGNORECASE
@@ -24,6 +29,8 @@ MISSING = "a name is missing in another package"
 MISSED_BY_CLASS = "an object of another package misses an attribute"
 NO_TRACE_OF_OWN = "no frame of the project itself"
 INSIDE = "another package misses an attribute"
+USED_IN_TITLE = "a library that the report uses in the title"
+USED_AND_BLAMED = "a library that the report uses is blamed"
 TITLE_TAG = re.compile(r"^(?:\s*\[[^\]]*\])+")  # [tune], [Numpy]: parts of the project, not libraries
 PLAIN_WORDS = {
     "python",
@@ -38,6 +45,9 @@ PLAIN_WORDS = {
     "catalyst",
     "addons",
 }
+IMPORT = re.compile(r"^\s*(?:>>> )?(?:import|from)\s+([A-Za-z_]\w*)", re.MULTILINE)
+_BLAME = r"(?:v?\d|version|now|no longer|changed|removed|renamed|deprecat|returns?|expects?|requires?|does ?n[o']t|can ?n[o']t|is not|has a bug|bug|issue|update|upgrade|release|>=|<=|==|>|<)"
+_WITH = r"\b(?:upgrad\w+|updat\w+|downgrad\w+|install\w*|versions? of|release of|bug in|issue (?:in|with)|problem (?:in|with)|due to|because of|caused by|works? with|incompatible with|compatible with|support\w* (?:for )?|since|newer|older)"
 # classes that messages name without their library
 CLASSES = {
     "Tensor": "torch",
@@ -57,6 +67,8 @@ PRIORS = {
     MISSED_BY_CLASS: 0.8,
     NO_TRACE_OF_OWN: 0.7,
     INSIDE: 1.2,
+    USED_IN_TITLE: 0.8,
+    USED_AND_BLAMED: 1.2,
 }
 ALL_KINDS = tuple(PRIORS)
 
@@ -91,7 +103,7 @@ def _evidence(report: BugReport, own: tuple[str, ...]) -> tuple[Evidence, ...]:
     ours = own_names(own)
     messages = "\n".join(f"{failure.kind}: {failure.message}" for failure in report.failures)
     body = f"{report.title}\n{spoken(report)}\n{messages}"[:LONGEST]
-    found = [*_of_traces(report, ours), *_of_messages(report, ours)]
+    found = [*_of_traces(report, ours), *_of_messages(report, ours), *_of_used(report, ours, body)]
     title_end = len(report.title)
     for pattern in PATTERNS:
         text = TITLE_TAG.sub("", report.title) if pattern.title_only else body
@@ -154,6 +166,30 @@ def _of_messages(report: BugReport, ours: set[str]) -> Sequence[Evidence]:
             if plain_name(match["name"]) not in ours:
                 return (Evidence(MISSING, f"{failure.kind}: {failure.message}"[:160], match["name"]),)
     return ()
+
+
+def _of_used(report: BugReport, ours: set[str], body: str) -> Iterable[Evidence]:
+    """Libraries that the report's code, traces or lists name, spoken of in the title or as the one that changed."""
+    used = sorted(_used(report) - ours)
+    if not used:
+        return
+    names = "|".join(map(re.escape, used))
+    title = TITLE_TAG.sub("", report.title)
+    if match := re.search(rf"\b(?:{names})\b", title, re.IGNORECASE):
+        yield Evidence(USED_IN_TITLE, title, match[0].lower(), in_title=True)
+    blamed = rf"\b(?:{names})\b {_BLAME}|{_WITH} (?:the )?(?:latest |new |newer |old )?(?:{names})\b"
+    if match := re.search(blamed, body, re.IGNORECASE):
+        named = re.search(rf"\b(?:{names})\b", match[0], re.IGNORECASE)
+        yield Evidence(USED_AND_BLAMED, _around(body, match), named[0].lower() if named else None)
+
+
+def _used(report: BugReport) -> set[str]:
+    """Names of packages, as Python imports them, that the report shows to be installed there."""
+    found = {name.lower() for block in report.code for name in IMPORT.findall(block)}
+    found |= {(package_of(frame.path) or "").lower() for trace in report.traces for frame in trace}
+    found |= {name.lower() for name, _ in report.versions}
+    plain = {plain_name(name) for name in found if name.isidentifier()}
+    return {name for name in plain if len(name) > 2 and name not in sys.stdlib_module_names} - PLAIN_WORDS
 
 
 def _library(text: str, ours: set[str]) -> str | None:

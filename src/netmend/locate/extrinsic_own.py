@@ -1,4 +1,4 @@
-"""What a report says of the project itself: its names, changes of its own, and its prose without forms."""
+"""What a report says of the project itself: its names, and changes of its own."""
 
 from __future__ import annotations
 
@@ -7,17 +7,6 @@ from collections.abc import Iterable
 
 from netmend.locate.bug_report import BugReport
 
-# answers to the questions of a form say what is there, not what is wrong
-FORM_ANSWER = re.compile(
-    r"^[\s*#>-]*(?:OS|Platform|Operating system|Python|PyTorch|TensorFlow|CUDA|GPU|Driver|GCC|How you installed|How was|Build command|Framework|[\w -]{2,30} version|Version)\b[^.?!]{0,80}?(?::|\?|\))",
-    re.IGNORECASE,
-)
-# lists of what is installed, and boxes to tick: the same in every report of a project, whatever is wrong
-LISTED = re.compile(
-    r"^\W*(?:(?:pip3?|conda)\]|[\w.-]+ ?==+ ?[\w.+]+\W*$|(?:Is |CUDA used|cuDNN version|Nvidia|GPU models|CMake|Clang|GCC|Libc|HIP|MIOpen|ROCM|Versions of relevant|Python platform|Is debug)[^.?!]{0,60}:"
-    r"|(?:\[.?\] ?|x\] ?)?I(?: have|'ve|’ve) (?:verified|read|checked|included|marked|searched|visited|provided|looked|followed)\b)",
-    re.IGNORECASE,
-)
 LONGEST = 20_000  # characters looked at; a pasted log must not cost seconds
 # what people write when the project's own change broke something
 OWN_CHANGE = re.compile(
@@ -40,12 +29,6 @@ def plain_name(name: str) -> str:
     """Names of projects, distributions and packages made comparable."""
     name = re.sub(r"\.(?:pyx?|egg.*|dist-info)$|-\d.*$", "", name.lower())
     return re.sub(r"[-_. ]|incubator|python-sdk", "", name)
-
-
-def spoken(report: BugReport) -> str:
-    """The prose without answers to forms, lists of installed packages and ticked boxes."""
-    lines = report.prose.split("\n")
-    return "\n".join(line for line in lines if not FORM_ANSWER.match(line) and not LISTED.match(line))
 
 
 def own_names(own: Iterable[str]) -> set[str]:
