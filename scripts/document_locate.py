@@ -12,13 +12,15 @@ from typing import Any
 
 from study_page import ROOT, result, templates, write_or_check
 
+from netmend.bench.locate.groups import KNOWN, UNNAMED, UNSEEN
+
 PAGE = ROOT / "docs" / "locate-study.md"
-LABELS = tuple(
-    ROOT / "benchmarks" / "locate" / f"labels{part}.csv" for part in ("", "_fresh", "_last", "_training")
-)
+LABELS = ROOT / "benchmarks" / "locate" / "labels_triggered.csv"
 OURS = "netmend"
 GROUPS = (
-    ("what the text gives away", "names none", "that name no fixed file"),
+    ("projects", KNOWN + UNNAMED, "of the 43 projects, that name no fixed file"),
+    ("projects", UNSEEN + UNNAMED, "of the further projects, that name none"),
+    ("what the text gives away", "names none", "of all, that name none"),
     ("what the text gives away", "names a fixed file", "that name one"),
     ("what the text gives away", "links a commit or pull request", "that link a commit or pull request"),
     ("candidates", "under 400", "in fewer than 400 candidates"),
@@ -31,22 +33,23 @@ def page() -> str:
     files, kinds = result("locate-denchmark.json"), result("locate-kinds.json")
     return templates().get_template("locate-study.md.j2").render(
         files=files,
-        methods=_methods(files),
+        known=files["figures"]["projects"][KNOWN][OURS],
+        known_methods=_methods(files["figures"]["projects"][KNOWN]),
+        further=files["figures"]["projects"][UNSEEN][OURS],
+        further_methods=_methods(files["figures"]["projects"][UNSEEN]),
         groups=_groups(files),
         categories=[_group_row(name, row) for name, row in sorted(files["figures"]["category"].items())],
         types=_labelled(files, "type"),
         causes=_labelled(files, "extrinsic"),
         chosen=files["chosen"]["decided in view of all projects"],
         gain=min((one for name, one in files["MAP gained"].items() if not name.startswith(OURS)), key=lambda one: one["mean"]),
-        kinds=kinds["last_300"],
-        agreement=kinds["agreement"]["last"],
+        kinds=kinds,
         functions=result("locate-functions.json")["test"],
         speed=result("locate-speed.json"),
     )  # fmt: skip
 
 
-def _methods(files: dict[str, Any]) -> list[list[str]]:
-    rows = files["figures"]["all"]["all reports"]
+def _methods(rows: dict[str, Any]) -> list[list[str]]:
     return [
         [
             f"**{name}**" if name == OURS else name,
@@ -77,11 +80,10 @@ def _group_row(words: str, row: dict[str, Any]) -> list[str]:
 def _labelled(files: dict[str, Any], task: str) -> list[list[str]]:
     """Mean average precision by label, over every labelled report that was ranked, of netmend and the best other."""
     members: dict[str, list[str]] = {}
-    for file in LABELS:
-        with file.open(encoding="utf-8", newline="") as lines:
-            for row in csv.DictReader(lines):
-                if row[task] and row["id"] in files["ranks"][OURS]:
-                    members.setdefault(row[task], []).append(row["id"])
+    with LABELS.open(encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines):
+            if row["id"] in files["ranks"][OURS]:
+                members.setdefault(row[task], []).append(row["id"])
     found = []
     for label, names in sorted(members.items()):
         means = {

@@ -1,7 +1,7 @@
 """Whether a bug's cause looks to lie outside the project, and what out there to look at.
 
-Extrinsic (after Rodríguez-Pérez et al.): the environment changed, a requirement changed outside version control, or the
-fault sits in a third-party library. The report must say so; without evidence the answer is no.
+Extrinsic (after Rodríguez-Pérez et al.): the failure is caused or triggered by the environment, by a requirement that changed
+outside version control, or by a third-party library. The report must show it; without evidence the answer is no.
 """
 
 from __future__ import annotations
@@ -16,19 +16,24 @@ from netmend.locate.extrinsic_own import plain_name
 
 _ADVICE = {
     "library": "compare the version named with the one installed, and read its changes",
-    "system": "try the same on another system or Python",
+    "system": "try the same on another system",
+    "python": "try the same with another Python",
     "device": "check driver, CUDA and the build of the framework",
     "service": "check whether the service, image or address still is what it was",
     "installation": "install into an empty environment and read the first error",
 }
-_PARTS = {"device": "driver", "system": "python"}  # what to compare where no library is named
+_PARTS = {
+    "device": "driver",
+    "system": "system",
+    "python": "python",
+}  # what to compare where no library is named
 
 
 @dataclass(frozen=True)
 class Outside:
     """Something outside the code to look at: what it is, which version the report names, and the words that led here."""
 
-    what: str  # library, system, device, service, installation
+    what: str  # library, system, python, device, service, installation
     name: str | None
     versions: tuple[str, ...]  # that the report names
     quote: str

@@ -25,7 +25,7 @@ class Pattern:
     kind: str
     expression: re.Pattern[str]
     prior: float  # log-odds that it speaks of an outer cause, by judgement; training starts from their sum
-    look_at: str  # library, system, device, service, installation
+    look_at: str  # library, system, python, device, service, installation
     title_only: bool = False
     of_library: bool = False  # counts only if the library it names is not the project itself
 

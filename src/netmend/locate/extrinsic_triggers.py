@@ -38,7 +38,7 @@ TRIGGERS = (
     ),
     pattern("another architecture", 1.8, "system", r"\barm(?:v\d\w*|64|hf)?\b", r"\baarch64\b", r"\bs390x?\b", r"\bppc64\w*\b|\bpower ?[89]\b", r"\b32[- ]bit\b", r"\b(?:big|little)[- ]endian\b", r"\bapple (?:silicon|m\d)\b"),
     pattern(
-        "a version of Python", 1.2, "system",
+        "a version of Python", 1.2, "python",
         r"\b(?:in|on|with|under|using|for|only|requires?|needs?|to|from|of) (?:the |a )?py(?:thon)? ?-?(?:2|3)(?:\.\d+)*\b", r"\bpython ?(?:<|>|<=|>=|==) ?\d", r"\bpy(?:27|3\d+)\b", r"\bpython ?(?:2|3|2\.7|3\.\d+) (?:only|support|compat\w*|incompat\w*|users?|works?|fails?|syntax|does)", r"\bpython2\b",
     ),
     pattern(

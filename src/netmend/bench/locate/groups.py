@@ -14,6 +14,7 @@ ALL = "all reports"
 LARGE = (400, 600)
 # Signals were made looking at the first; the second were searched only when everything was settled.
 KNOWN, UNSEEN = "commits named by the collection", "commits found in the history"
+UNNAMED = ", names no fixed file"
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,10 @@ def groups(
                 put("candidates", f"{least} and more", report)
         if candidates[report.id] < LARGE[0]:
             put("candidates", f"under {LARGE[0]}", report)
-        put("projects", KNOWN if report.given else UNSEEN, report)
+        projects = KNOWN if report.given else UNSEEN
+        put("projects", projects, report)
+        if not report.names_file:
+            put("projects", projects + UNNAMED, report)
         put("category", report.category or "none", report)
         label = labels.get(report.id)
         if label is not None:
