@@ -69,7 +69,7 @@ def bench_locate(
     summary = summarise(results, ours, searchable, labelled, desk.protocol)
     if json is not None:
         data = as_data(summary, results, {"chosen": notes, "missing projects": list(found.missing)})
-        json.write_text(json_format.dumps(data, indent=1) + "\n", encoding="utf-8")
+        json.write_text(json_format.dumps(data) + "\n", encoding="utf-8")
     show(grids(summary), remarks(summary, _notes(found)))
     return 0
 

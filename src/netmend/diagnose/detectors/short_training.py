@@ -9,6 +9,7 @@ from typing import ClassVar
 from netmend.diagnose.detector import register
 from netmend.diagnose.measures.data import batch_size, epochs, training_samples
 from netmend.diagnose.measures.examples import falling, flat, run_with
+from netmend.diagnose.measures.loop_examples import trained
 from netmend.diagnose.measures.motion import WHOLE_SEARCHES
 from netmend.diagnose.measures.objective import objective
 from netmend.unit import Run, threshold
@@ -20,6 +21,12 @@ def _trace(losses: list[float], size: int, samples: int) -> Trace:
     loader = LoaderFact("loader", samples=samples, batch_size=size, phase="training")
     run = replace(trace.run, steps=len(losses))
     return Trace({**trace.facts, "loader": {"loader": loader}, "run": {"example": run}}, trace.tables)
+
+
+def _added_up() -> Trace:
+    loader = LoaderFact("loader", samples=6000, batch_size=8, phase="training")
+    loop = "zero_grad:optimizer forward:model=train,grad*16 loss*16 backward@12*16 step:optimizer"
+    return trained(loader, loop=[(loop, 564)], losses=flat(564))
 
 
 @register
@@ -128,6 +135,7 @@ class ShortTraining:
         Run("many passes", _trace(flat(60), 32, 150)),
         Run("large batches, which is another matter", _trace(flat(40), 300, 1200)),
         Run("many updates", _trace(flat(400), 32, 3200)),
+        Run("many passes, gradients of sixteen batches in each update", _added_up()),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run("two passes", _trace(flat(60, 0.9), 32, 960)),

@@ -27,6 +27,27 @@ def _both() -> Trace:
     return Trace(batches=(*trace.batches, BatchPrint(3, "evaluation", 100, hashes=tuple(range(1000, 1100)))))
 
 
+def _folds() -> Trace:
+    """Three folds, a new model in each: what one is tested on, the others are trained on."""
+    found: list[BatchPrint] = []
+    for fold in range(3):
+        test = range(100 * fold, 100 * fold + 100)
+        rest = tuple(value for value in range(300) if value not in test)
+        name = f"model#{fold + 1}" if fold else "model"
+        found += [BatchPrint(10 * fold + step, "training", 200, name, hashes=rest) for step in range(3)]
+        found.append(BatchPrint(10 * fold + 5, "evaluation", 100, name, hashes=tuple(test)))
+    return Trace(batches=tuple(found))
+
+
+def _distilled() -> Trace:
+    """A teacher is trained, then answers the batches of a student; training batches are looked at more rarely."""
+    teacher = [BatchPrint(step, "training", 400, "teacher", hashes=tuple(range(400))) for step in range(3)]
+    student = [BatchPrint(step, "training", 64, "student", hashes=tuple(range(64))) for step in (10, 30)]
+    asked = [BatchPrint(20, "evaluation", 64, "teacher", hashes=tuple(range(100, 164)))]
+    tested = [BatchPrint(40, "evaluation", 100, "student", hashes=tuple(range(1000, 1100)))]
+    return Trace(batches=(*teacher, *student, *asked, *tested))
+
+
 def _by_chance() -> Trace:
     evaluation = (*range(360, 460), *range(450, 452))  # two samples are there twice
     return Trace(
@@ -88,40 +109,40 @@ class TrainingEvaluationOverlap:
         None when training samples are evaluated on purpose: a training accuracy beside a validation accuracy shows as batches that lie
         wholly inside the training data beside others that lie wholly outside; the training accuracy alone as one large set.
         """
-        trained = {value for batch in prints(trace, "training") for value in batch.hashes}
-        total = max(len(trained), training_samples(trace) or 0)
+        by_model = _trained_on(trace)
         shares: list[float] = []
-        copies = looked = 0
+        copies = looked = trained = 0
         common: set[int] = set()
         evaluated: set[int] = set()
         batches = {batch.step: set(batch.hashes) for batch in prints(trace, "training")}
-        models = {batch.model for batch in prints(trace, "training")}
         for batch in prints(trace, "evaluation"):
-            own = set(batch.hashes)
+            own, before = set(batch.hashes), by_model.get(batch.model, set())
             # A teacher or target network that sees the training batch itself evaluates nothing.
-            if batch.model not in models or any(
-                own <= batches.get(batch.step + by, set()) for by in (-1, 0, 1)
-            ):
+            if not before or any(own <= batches.get(batch.step + by, set()) for by in (-1, 0, 1)):
+                continue
+            if _teaches(trace, batch):
                 continue
             if own and len(own) >= (1 - self.copies_limit) * len(batch.hashes):
-                shares.append(len(own & trained) / len(own))
+                shares.append(len(own & before) / len(own))
                 copies += len(batch.hashes) - len(own)
                 looked += len(batch.hashes) ** 2
+                trained = max(trained, len(before))
                 evaluated |= own
-                common |= own & trained
-        if not evaluated or not trained:
+                common |= own & before
+        if not evaluated:
             return None
-        seen = len(trained) / total
+        total = max(trained, training_samples(trace) or 0)
+        seen = trained / total
         inside = [share >= self.inside_limit * seen for share in shares]
         outside = [share < self.share_limit * seen for share in shares]
         mixed = [not (a or b) for a, b in zip(inside, outside, strict=True)]
         if any(inside) and any(outside) and not any(mixed):
             return None
         # Inputs with few values meet by chance. Equal samples within evaluation batches tell how often: as with birthdays.
-        by_chance = 3 * 2 * copies / looked * len(trained)
+        by_chance = 3 * 2 * copies / looked * trained
         if any(batch.feature_axis == "token" for batch in prints(trace, "evaluation")):
             by_chance = max(
-                by_chance, 2 * (copies + 3) / looked * len(trained)
+                by_chance, 2 * (copies + 3) / looked * trained
             )  # few copies say little, and tokens repeat
         if len(common) / len(evaluated) < by_chance:
             return None
@@ -143,8 +164,27 @@ class TrainingEvaluationOverlap:
         Run("training accuracy is measured on purpose", _trace(range(400), range(400))),
         Run("short sequences meet by chance", _by_chance()),
         Run("training and validation accuracy side by side", _both()),
+        Run("a new model in every fold", _folds()),
+        Run("a teacher that answers training batches", _distilled()),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (Run("slices overlap", _trace(range(400), range(350, 450))),)
+
+
+def _trained_on(trace: Trace) -> dict[str, set[int]]:
+    """The samples that each model was trained on: in cross-validation every fold has a model of its own."""
+    found: dict[str, set[int]] = {}
+    for batch in prints(trace, "training"):
+        found.setdefault(batch.model, set()).update(batch.hashes)
+    return found
+
+
+def _teaches(trace: Trace, batch: BatchPrint) -> bool:
+    """Whether the model's own training was over and another's came after it: then it may hand out targets or features."""
+    last: dict[str, int] = {}
+    for one in prints(trace, "training"):
+        last[one.model] = max(one.step, last.get(one.model, 0))
+    over = last.get(batch.model, batch.step)
+    return batch.step > over and any(step > over for step in last.values())
 
 
 def _evaluated_at_once(trace: Trace, least: int) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from netmend.diagnose.measures.loop import batches_per_step
 from netmend.vocabulary import LoaderFact, Trace
 
 
@@ -41,4 +42,4 @@ def batch_size(trace: Trace) -> int | None:
 def epochs(trace: Trace) -> float | None:
     """How often every training sample was seen."""
     samples, size = training_samples(trace), batch_size(trace)
-    return trace.run.steps * size / samples if samples and size else None
+    return trace.run.steps * batches_per_step(trace) * size / samples if samples and size else None

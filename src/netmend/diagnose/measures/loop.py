@@ -25,6 +25,24 @@ def main_pattern(trace: Trace) -> Pattern | None:
     return next(iter(stepping(trace)), None)
 
 
+@lru_cache(maxsize=16)
+def batches_per_step(trace: Trace) -> float:
+    """Batches that an update is made of, on average: gradients may be added up before a step."""
+    patterns = stepping(trace)
+    steps = sum(pattern.steps for pattern in patterns)
+    return sum(pattern.steps * _batches(pattern) for pattern in patterns) / steps if steps else 1.0
+
+
+def _batches(pattern: Pattern) -> int:
+    """Backward passes from one line, at most as many as there were forward passes to train."""
+    forwards = sum(call.times for call in pattern.calls if call.what == "forward" and is_training(call))
+    by_line: dict[Site | None, int] = {}
+    for call in pattern.calls:
+        if call.what == "backward":
+            by_line[call.site] = by_line.get(call.site, 0) + call.times
+    return max(1, min(max(by_line.values(), default=1), forwards))
+
+
 def by_optimizer(patterns: Iterable[Pattern]) -> dict[str, list[Pattern]]:
     """The patterns apart, by the optimiser that steps at their end: several may take turns."""
     found: dict[str, list[Pattern]] = {}
