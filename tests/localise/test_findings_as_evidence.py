@@ -47,6 +47,18 @@ def test_a_finding_makes_the_same_cause_surer_the_more_so_at_its_line(line: int,
     assert "S999" in after.evidence[-1].message
 
 
+@pytest.mark.parametrize("line", [8, 30])
+def test_where_data_are_prepared_is_read_in_the_source(line: int) -> None:
+    case = Case(Trace(), findings=(found("PRE-TRAIN-TEST-SKEW", line),))
+    (after,) = with_findings(case, [accused("PRE-TRAIN-TEST-SKEW", 7)])
+    assert after.site is not None and after.site.line == line
+    assert [site.line for site in after.related] == [7]
+    (other,) = with_findings(
+        Case(Trace(), findings=(found("LOOP-ZERO-GRAD", line),)), [accused("LOOP-ZERO-GRAD", 7)]
+    )
+    assert other.site is not None and other.site.line == 7
+
+
 def test_the_same_mistake_seen_from_two_sides_is_one_fault() -> None:
     case = Case(Trace(), findings=(found("LYR-SOFTMAX-EXTRA", 7),))
     assert [f.cause for f in with_findings(case, [accused("ACT-OUT-WRONG", 7)])] == ["ACT-OUT-WRONG"]

@@ -42,6 +42,8 @@ _MEASURED = (
     "LOOP-ZERO-GRAD", "LOOP-STEP", "LOOP-BACKWARD", "LOOP-MODE-TRAIN", "API-SHUFFLE-POS", "ARC-INIT-WEIGHT", "ARC-INIT-MULTI",
     "PRE-MISS-NORM", "PRE-TRAIN-TEST-SKEW", "HYP-LR-HIGH", "HYP-LR-LOW",
 )  # fmt: skip
+# Data that a run shows to be prepared wrongly without showing where: the line in the source is read, that of the run inferred.
+_READ_IN_SOURCE = ("PRE-", "VAL-SPLIT")
 # The same mistake seen from two sides: a finding of one is a reason for the other at the same place.
 _SAME = (
     # Output and loss do not fit each other: which of the two is called wrong is a matter of taste.
@@ -106,7 +108,11 @@ def _surer(known: Fault, finding: Finding, weight: float) -> Fault:
     )
     if any(item.message == evidence[-1].message for item in known.evidence):
         return known
-    return replace(known, evidence=evidence, confidence=_added(known.confidence, weight))
+    surer = replace(known, evidence=evidence, confidence=_added(known.confidence, weight))
+    if known.cause == finding.cause and _is(known.cause, _READ_IN_SOURCE):
+        before = () if known.site is None or known.site.line == finding.line else (known.site,)
+        return replace(surer, site=_site(finding), related=(*before, *known.related))
+    return surer
 
 
 def _added(sure: float, weight: float) -> float:

@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
 from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
-from netmend.diagnose.measures.wiring import layers_of, loaded, stepped_optimizers, wires
+from netmend.diagnose.measures.wiring import Wire, layers_of, loaded, stepped_optimizers, wires
 from netmend.unit import Run, threshold
-from netmend.vocabulary import GroupFact, Symptom, Trace
+from netmend.vocabulary import GroupFact, OptimizerFact, Symptom, Trace
 
 _LOST = Layer("body", optimizer=None, update=None)
+
+
+def _in_charge(trace: Trace, own: Sequence[Wire], lost: Sequence[Wire]) -> OptimizerFact:
+    """Of several optimisers the one that should hold them: it trains the rest of the model, and steps while they get gradients."""
+    optimizers = stepped_optimizers(trace)
+    holders = {wire.holder for wire in own}
+    related = [
+        one
+        for one in optimizers
+        if one.name in holders or any(group.unknown_parameters for group in one.groups)
+    ]
+    begun = min(int(trace.table("gradient", wire.name).steps.min()) for wire in lost)
+    return max(
+        related or optimizers, key=lambda one: int((trace.table("step", one.name).steps >= begun).sum())
+    )
 
 
 @register
@@ -61,7 +76,7 @@ class ParametersWithoutOptimizer:
                 first_step=0,
                 observed=count / total,
                 limit=0.0,
-                site=optimizers[0].created,
+                site=_in_charge(trace, own, lost).created,
                 detail={
                     "layers": layers,
                     "model": model,
