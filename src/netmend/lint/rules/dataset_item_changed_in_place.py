@@ -20,7 +20,7 @@ from netmend.lint.engine.values import (
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.heads import where
 from netmend.lint.understand.operations import depends_on, walk
-from netmend.lint.understand.stored_samples import CHANGES, FILLS, is_dataset, sample_of
+from netmend.lint.understand.stored_samples import CHANGES, FILLS, is_dataset, is_tensor, sample_of
 from netmend.lint.understand.test_code import is_test_code
 from netmend.vocabulary.finding import Finding
 
@@ -87,6 +87,7 @@ class DatasetItemChangedInPlace(StaticRule):
         Snippet("a cache", PLAIN + "        self.cache[i] = random.random()\n" + END),
         Snippet("what was there is replaced", PLAIN + "        img[0] = np.random.rand(*img[0].shape)\n" + END),
         Snippet("a number", PLAIN + "        label = self.labels[i]\n        label += 1\n        return img, label\n"),
+        Snippet("numbers of an array", PLAIN + "        value = self.images[i]\n        value += 1\n        return value\n"),
         Snippet("another data set", PLAIN.replace("images.astype(np.float32)", "images") + HOLE + END),
         Snippet("not what is given", PLAIN + "        self.images[0][random.randint(0, 9)] = 0\n" + END),
         Snippet("a copy in the helper", PLAIN + "        return self.cutout(img), self.labels[i]\n" + HELPER.replace("img[y:", "img = img.copy()\n        img[y:")),
@@ -97,6 +98,7 @@ class DatasetItemChangedInPlace(StaticRule):
         Snippet("in a function", PLAIN.replace("class Digits", "def noisy(a):\n    a += np.random.normal(0, 0.1, a.shape)\n    return a\n\nclass Digits").replace("= self.images[i]", "= noisy(self.images[i])")
                 + END, line=7),
         Snippet("in-place methods", PLAIN.replace("self.images[i]", "torch.from_numpy(self.images[i])") + "        img.sub_(0.5).div_(0.5)\n        return img, self.labels[i]\n", line=17),
+        Snippet("tensors are scaled again", PLAIN.replace("images.astype(np.float32)", "images.clamp(0, 255).unsqueeze(1)") + "        img -= 70.0\n        img /= 60.0\n        return img, self.labels[i]\n", line=17),
         Snippet("boxes are scaled again", PLAIN.replace("img = ", "boxes = ") + "        boxes[:, 0] *= 640\n        return boxes\n", line=17),
         Snippet("some are turned for good", PLAIN + "        if random.random() < 0.5:\n            img[:] = img[:, ::-1]\n" + END, line=18),
         Snippet("a list grows", "class Texts:\n    def __init__(self, lines):\n        import torch\n        self.tokens = [list(line) for line in lines]\n\n    def __len__(self):\n        return len(self.tokens)\n\n"
@@ -197,7 +199,7 @@ def _is_reduced(value: Value, sample: Item) -> bool:
 
 def _is_wide(changed: Value, sample: Item, change: Value, events: list[Event]) -> bool:
     """Is the sample more than a number, which `+=` would not change in place?"""
-    if changed is not sample or isinstance(resolved(change), Collection):
+    if changed is not sample or isinstance(resolved(change), Collection) or is_tensor(sample.base):
         return True
     for event in events:
         for part in walk(event.value):

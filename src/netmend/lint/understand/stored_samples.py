@@ -21,8 +21,11 @@ from netmend.lint.understand.operations import operation
 _SHARED = frozenset(("from_numpy", "as_tensor", "asarray", "view", "squeeze", "unsqueeze", "transpose", "permute", "t"))  # fmt: skip
 _ARRAYS = frozenset(
     ("astype", "float", "double", "half", "long", "to", "reshape", "view", "copy", "clone", "numpy", "permute", "transpose", "unsqueeze",
-     "div", "mul", "sub", "add", "contiguous")
+     "div", "mul", "sub", "add", "contiguous", "clamp")
 )  # fmt: skip
+_TENSORS = frozenset(
+    ("float", "double", "half", "long", "clone", "permute", "unsqueeze", "contiguous", "clamp", "cuda")
+)  # arrays have none of them
 CHANGES = frozenset(
     ("add_", "sub_", "mul_", "div_", "neg_", "pow_", "normal_", "uniform_", "random_", "bernoulli_", "sqrt_", "exp_", "log_")
 )  # fmt: skip
@@ -100,3 +103,11 @@ def _is_array(value: Value, depth: int = 6) -> bool:
     if name.startswith("torch."):
         return name.count(".") == 1 and name != "torch.load"
     return value.method in _ARRAYS
+
+
+def is_tensor(value: Value) -> bool:
+    """Is a store known to be a tensor? What is taken out of one is a view, a single number too."""
+    value = resolved(value)
+    if isinstance(value, Param):
+        return value.annotation == "torch.Tensor"
+    return isinstance(value, Call) and (value.qualified.startswith("torch.") or value.method in _TENSORS)
