@@ -31,6 +31,15 @@ def told_commit(corpus: Corpus, commit: int | None, lead: str) -> list[Reason]:
     return [Reason("change", f"{lead} {corpus.history.hashes[commit][:9]} of {day}: {shown}")]
 
 
+def told_best(corpus: Corpus, row: int, worth: Floats, lead: str) -> list[Reason]:
+    """Of the commits that touched a file the one that is worth most; nothing where none is worth anything."""
+    touching = corpus.history.commit_of[corpus.history.files == row]
+    if not len(touching):
+        return []
+    best = int(touching[np.argmax(worth[touching])])
+    return told_commit(corpus, best if worth[best] > 0 else None, lead)
+
+
 @dataclass(frozen=True)
 class Recency:
     """Recent changes, fixes more; a commit of many files says less about each."""

@@ -10,7 +10,7 @@ from netmend.locate.answer import Reason
 from netmend.locate.corpus import Corpus
 from netmend.locate.postings import Floats, sum_by_row
 from netmend.locate.query import Query
-from netmend.locate.signals.changes import told_commit
+from netmend.locate.signals.changes import told_best
 
 _FURTHER = 0.1  # share of each commit beside the best
 _SHORTEST = 7  # digits of a hash
@@ -28,15 +28,7 @@ class Referenced:
         return (1.0 - _FURTHER) * best + _FURTHER * sum_by_row(history.files, worth, corpus.size)
 
     def reasons(self, query: Query, corpus: Corpus, row: int) -> list[Reason]:
-        history = corpus.history
-        touching = history.commit_of[history.files == row]
-        if not len(touching):
-            return []
-        worth = self._worth(query, corpus)[touching]
-        best = int(np.argmax(worth))
-        return told_commit(
-            corpus, int(touching[best]) if worth[best] > 0 else None, "the report names commit"
-        )
+        return told_best(corpus, row, self._worth(query, corpus), "the report names commit")
 
     def _worth(self, query: Query, corpus: Corpus) -> Floats:
         """Of each commit: 0 where it is not named; a commit of many files says less about each."""

@@ -11,7 +11,7 @@ from netmend.locate.corpus import Corpus
 from netmend.locate.postings import Floats, sum_by_row
 from netmend.locate.query import Query
 from netmend.locate.signals.bm25 import bm25
-from netmend.locate.signals.changes import days_before, told_commit
+from netmend.locate.signals.changes import days_before, told_best
 from netmend.locate.signals.lexical import part_of
 
 _HALF_LIFE = 365.0  # days
@@ -46,12 +46,4 @@ class SimilarCommits:
         return np.asarray(fit * fading / np.sqrt(np.maximum(history.sizes, 1.0)) * history.telling)
 
     def reasons(self, query: Query, corpus: Corpus, row: int) -> list[Reason]:
-        history = corpus.history
-        touching = history.commit_of[history.files == row]
-        if not len(touching):
-            return []
-        fit = self._fit(query, corpus)[touching]
-        best = int(np.argmax(fit))
-        return told_commit(
-            corpus, int(touching[best]) if fit[best] > 0 else None, "touched by a commit that speaks of this,"
-        )
+        return told_best(corpus, row, self._fit(query, corpus), "touched by a commit that speaks of this,")
