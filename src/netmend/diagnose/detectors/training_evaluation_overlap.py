@@ -110,7 +110,10 @@ class TrainingEvaluationOverlap:
         wholly inside the training data beside others that lie wholly outside; the training accuracy alone as one large set.
         """
         by_model = _trained_on(trace)
-        shares: list[float] = []
+        samples = training_samples(trace) or 0
+        shares: list[
+            tuple[float, float]
+        ] = []  # of each batch, and what was seen of its model's training data
         copies = looked = trained = 0
         common: set[int] = set()
         evaluated: set[int] = set()
@@ -123,7 +126,7 @@ class TrainingEvaluationOverlap:
             if _teaches(trace, batch):
                 continue
             if own and len(own) >= (1 - self.copies_limit) * len(batch.hashes):
-                shares.append(len(own & before) / len(own))
+                shares.append((len(own & before) / len(own), len(before) / max(len(before), samples)))
                 copies += len(batch.hashes) - len(own)
                 looked += len(batch.hashes) ** 2
                 trained = max(trained, len(before))
@@ -131,10 +134,9 @@ class TrainingEvaluationOverlap:
                 common |= own & before
         if not evaluated:
             return None
-        total = max(trained, training_samples(trace) or 0)
-        seen = trained / total
-        inside = [share >= self.inside_limit * seen for share in shares]
-        outside = [share < self.share_limit * seen for share in shares]
+        total = max(trained, samples)
+        inside = [share >= self.inside_limit * seen for share, seen in shares]
+        outside = [share < self.share_limit * seen for share, seen in shares]
         mixed = [not (a or b) for a, b in zip(inside, outside, strict=True)]
         if any(inside) and any(outside) and not any(mixed):
             return None
