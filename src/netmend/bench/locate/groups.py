@@ -12,7 +12,7 @@ from netmend.errors import UsageError
 
 ALL = "all reports"
 LARGE = (400, 600)
-# Signals were made looking at the first; the second were searched only when everything was settled.
+# Signals were made looking at the first; the second were searched when all but one (referenced) were settled.
 KNOWN, UNSEEN = "commits named by the collection", "commits found in the history"
 UNNAMED = ", names no fixed file"
 
