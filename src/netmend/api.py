@@ -139,7 +139,7 @@ class Watch:
         return Report(trace, judge(self.path, trace))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """A run and what is wrong with it. Shows itself in notebooks; made by `diagnose`."""
 
@@ -174,6 +174,11 @@ class Report:
         stream = StringIO()
         report.console(stream).print(report.diagnosis_text(self.trace, self.diagnosis))
         return stream.getvalue().rstrip()
+
+    def __repr__(self) -> str:
+        run = self.trace.run
+        told = ", ".join(f"{fault.cause} {fault.confidence:.0%}" for fault in self.faults)
+        return f"<Report {run.name or '(no run)'}: {run.script} {self.verdict}{': ' if told else ''}{told}>"
 
     def _repr_html_(self) -> str:
         return self.html()

@@ -9,6 +9,8 @@ from typing import Any, NoReturn
 _OPTIONS_WITH_VALUE = (
     "--overhead", "--every", "--directory", "--html", "--json", "--stop-on", "--budget", "--metric", "--metric-file",
     "--jobs", "-j", "--threads", "--memory", "--time-limit", "--executor", "--address",
+    "--fix", "--like", "--seeds", "--width", "--depth",
+    "--test", "--subset", "--profile", "--operators", "--least", "--fails", "--additions",
 )  # fmt: skip
 
 
@@ -21,12 +23,14 @@ def main(arguments: list[str] | None = None) -> None:
     from typer import Abort, BadParameter, Exit
 
     from netmend.cli.app import app
+    from netmend.cli.slips import refuse_script_as_command
     from netmend.errors import NetmendError
 
     # Typer brings its own copy of click in newer versions: its exceptions are reached through what typer offers.
     usage_error, click_error = BadParameter.__mro__[1:3]
     hook = sys.excepthook
     try:
+        refuse_script_as_command(given)
         outcome: Any = app(args=separate_module(given), prog_name="netmend", standalone_mode=False)
     except Exit as leaving:
         sys.exit(leaving.exit_code)
@@ -71,7 +75,7 @@ def _check(arguments: list[str]) -> NoReturn:
 
 def separate_module(arguments: list[str]) -> list[str]:
     """`run -m package --lr 1`: what follows the module is the program's, so a `--` is put before it."""
-    if not arguments or arguments[0] not in ("run", "repair"):
+    if not arguments or arguments[0] not in ("run", "repair", "neutral", "mutate"):
         return arguments
     index = 1
     while index < len(arguments) and arguments[index].startswith("-") and arguments[index] != "--":

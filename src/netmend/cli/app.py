@@ -14,6 +14,7 @@ from netmend.cli.env import env
 from netmend.cli.locate import locate
 from netmend.cli.mend import app as mend
 from netmend.cli.mutate_options import mutate
+from netmend.cli.slips import checked_program
 from netmend.cli.trial_options import (
     BEFORE_SCRIPT,
     Address,
@@ -120,7 +121,7 @@ def run(
 
     return prepare_run(
         module=module,
-        program=tuple(program or ()) + tuple(context.args),
+        program=checked_program(context, module, [*(program or ()), *context.args], quiet),
         overhead=overhead,
         every=every,
         full=full,
@@ -172,7 +173,7 @@ def repair(
 
     return repair_program(
         module,
-        tuple(program or ()) + tuple(context.args),
+        checked_program(context, module, [*(program or ()), *context.args], quiet),
         budget=budget,
         metric=metric,
         metric_file=metric_file,
@@ -236,7 +237,7 @@ def neutral(
 
     return neutral_program(
         module,
-        tuple(program or ()) + tuple(context.args),
+        checked_program(context, module, [*(program or ()), *context.args], quiet),
         budget=budget,
         fix=fix,
         like=like,

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from netmend.cli.slips import checked_program
 from netmend.cli.trial_options import (
     Address,
     Directory,
@@ -101,5 +102,5 @@ def mutate(
         address=address,
         directory=directory.resolve() if directory else None,
     )
-    whole = tuple(program or ()) + tuple(context.args)
+    whole = checked_program(context, module, [*(program or ()), *context.args], quiet)
     return mutate_program(module, whole, options, Wishes(json, html, additions, least, quiet), fails)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import cached_property
 from typing import TypeVar, cast
 
 import numpy as np
 
+from netmend.errors import UsageError
 from netmend.vocabulary.batch import BatchPrint
 from netmend.vocabulary.event import Event
 from netmend.vocabulary.facts import (
@@ -28,9 +31,10 @@ from netmend.vocabulary.protocol import Pattern
 from netmend.vocabulary.table import COLUMNS, FloatArray, IntArray, Table
 
 AnyFact = TypeVar("AnyFact", bound=Fact)
+_MOST_NAMED = 6  # names listed where none is near
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trace:
     """Facts, tables over time, loop protocol, events and batch fingerprints of one run."""
 
@@ -100,8 +104,39 @@ class Trace:
         return (table for (table_kind, _), table in self.tables.items() if table_kind == kind)
 
     def series(self, kind: str, component: str, column: str) -> tuple[IntArray, FloatArray]:
-        """Steps and measured values of one quantity of one component."""
+        """Steps and measured values of one quantity of one component; empty where nothing of it was measured.
+
+        UsageError for names that this run does not have.
+        """
+        if kind not in COLUMNS:
+            raise UsageError(f"there is no quantity {kind!r}; {_meant(kind, COLUMNS)}")
+        if column not in self.table(kind, component).columns:
+            raise UsageError(f"{kind!r} has no column {column!r}; {_meant(column, COLUMNS[kind])}")
+        if (kind, component) not in self.tables and not self._knows(component):
+            recorded = [name for of, name in self.tables if of == kind] or sorted(self._components)
+            raise UsageError(f"this run has no component {component!r}; {_meant(component, recorded)}")
         return self.table(kind, component).known(column)
+
+    @cached_property
+    def _components(self) -> frozenset[str]:
+        """Everything in this run that goes by a name: what is known, measured, or held by an optimiser."""
+        held = (name for optimizer in self.optimizers for group in optimizer.groups for name in group.parameters)
+        return frozenset(("", *(name for _, name in self.tables), *held, *(n for of in self.facts.values() for n in of)))
+
+    def _knows(self, component: str) -> bool:
+        return component in self._components or component.partition("[")[0] in self._components
+
+    def __repr__(self) -> str:
+        run = self.run
+        parts = [f"{run.steps} steps", run.status]
+        if self.models:
+            parts.insert(0, ", ".join(model.kind for model in self.models[:2]))
+        return f"<Trace {run.name or '(no run)'}: {' '.join((run.script, *run.arguments))}, {', '.join(parts)}>"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<code>{escape(repr(self))}</code>"
 
     @property
     def loss(self) -> tuple[IntArray, FloatArray]:
@@ -116,3 +151,10 @@ class Trace:
         )
         order = np.argsort(steps, kind="stable")
         return steps[order], values[order]
+
+
+def _meant(name: str, known: Iterable[str]) -> str:
+    names = list(known)
+    near = get_close_matches(name, names, n=1, cutoff=0.5)
+    shown = ", ".join(names[:_MOST_NAMED]) + (", …" if len(names) > _MOST_NAMED else "")
+    return f"did you mean {near[0]!r}?" if near else f"there are {shown}"
