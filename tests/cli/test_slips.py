@@ -103,7 +103,7 @@ def test_a_mistyped_name_of_a_series_is_an_error_with_a_suggestion() -> None:
     trace = recorded()
     assert list(trace.series("update", "model.0.weight", "ratio")[1]) == [2.0]
     assert len(trace.series("update", "model.1.weight", "ratio")[0]) == 0  # there, but not measured
-    with pytest.raises(UsageError, match="did you mean 'model.0.weight'"):
+    with pytest.raises(UsageError, match=r"did you mean 'model\.0\.weight'"):
         trace.series("update", "modle.0.weight", "ratio")
     with pytest.raises(UsageError, match="did you mean 'update'"):
         trace.series("updte", "model.0.weight", "ratio")

@@ -84,7 +84,7 @@ def test_in_place_keeps_the_patch_beside_and_goes_back(
     [
         (["apply", "{patch}", "{second}"], "the patch is already in"),
         (["revert", "{patch}", "{first}"], "is not in"),
-        (["apply", "{first}", "{patch}"], "but no patch"),
+        (["apply", "{first}", "{second}"], "but no patch"),
         (["apply", "{patch}", "{first}", "--out", "{first}"], "use --in-place"),
         (["apply", "{patch}", "{first}", "--out", "{patch}"], "the patch itself"),
         (["apply", "{patch}", "{first}", "--out", "{second}"], "--force"),
@@ -107,6 +107,18 @@ def test_what_cannot_be_done_is_said_in_one_line(
     told = capsys.readouterr()
     assert words in told.err and told.err.count("\n") == 1 and told.out == ""
     assert all(path.read_bytes() == held for path, held in before.items())
+
+
+def test_swapped_arguments_are_told(
+    files: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = tmp_path / "model.pt"
+    torch.save({"head.weight": torch.zeros(2, 3)}, model)
+    for command in ("apply", "revert", "show", "diff"):
+        for given in (model, files["first"]):
+            capsys.readouterr()
+            assert netmend(command, given, files["patch"]) == 2
+            assert f"netmend mend {command} {files['patch']} {given}" in capsys.readouterr().err
 
 
 def test_another_model_is_refused(

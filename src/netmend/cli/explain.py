@@ -1,10 +1,11 @@
-"""`netmend explain`: the page of a cause, a symptom, a rule or a repair, from the unit itself."""
+"""`netmend explain`: the page of everything that any command names by a code, from the unit itself."""
 
 from __future__ import annotations
 
 import dataclasses
 import re
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 from rich.markup import escape
@@ -12,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from netmend import report
+from netmend.cli.explain_kinds import KINDS, measures
 from netmend.errors import UsageError
 from netmend.lint.select import did_you_mean
 from netmend.unit import page
@@ -45,31 +47,27 @@ def explanation(code: str) -> list[str]:
         return _page(wanted, DETECTORS.classes()[wanted], "symptom")
     if wanted in LEAVES:
         return _leaf(wanted)
-    from netmend.repair.repair import REPAIRS
-
-    if wanted in REPAIRS.classes():
-        unit = REPAIRS.classes()[wanted]
-        cured = "".join(f"\n  {cause}  {escape(LEAVES[cause].title)}" for cause in unit.cures)
-        return [*_page(wanted, unit, "repair"), "", f"[bold]Mends[/bold]{cured}"]
-    from netmend.mutate.mutation import OPERATORS
-
-    if wanted in OPERATORS.classes():
-        operator = OPERATORS.classes()[wanted]
-        seeded = "".join(f"\n  {cause}  {escape(LEAVES[cause].title)}" for cause in operator.causes)
-        return [*_page(wanted, operator, "mutation operator"), "", f"[bold]Seeds[/bold]{seeded}"]
+    for kind in KINDS:
+        units = kind.units()
+        if wanted in units:
+            return [*_page(wanted, units[wanted], kind.name), *_about(kind.leads, kind.leaves(units[wanted]))]
+    if wanted in measures():
+        return [
+            f"[bold]{escape(line)}[/bold]" if not line.startswith(" ") else escape(line)
+            for line in measures()[wanted]
+        ]
     named = [leaf.code for leaf in LEAVES.values() if wanted in leaf.aliases]
     if named:
         return [line for name in named for line in (*_leaf(name), "")]
-    aliases = [alias for leaf in LEAVES.values() for alias in leaf.aliases]
-    known = [
-        *rule_titles(),
-        *DETECTORS.classes(),
-        *REPAIRS.classes(),
-        *OPERATORS.classes(),
-        *LEAVES,
-        *aliases,
-    ]
+    known = [*rule_titles(), *DETECTORS.classes(), *LEAVES, *measures()]
+    known += [code for kind in KINDS for code in kind.units()]
+    known += [alias for leaf in LEAVES.values() for alias in leaf.aliases]
     raise UsageError(f"there is no code {code!r}{did_you_mean(wanted, known)} All codes: netmend explain")
+
+
+def _about(leads: str, causes: Iterable[str]) -> list[str]:
+    lines = [f"  {cause}  {escape(LEAVES[cause].title)}" for cause in causes if cause in LEAVES]
+    return ["", f"[bold]{leads}[/bold]", *lines] if lines else []
 
 
 def _leaf(code: str) -> list[str]:
@@ -92,13 +90,9 @@ def _leaf(code: str) -> list[str]:
 
 def _page(code: str, unit: type[Any], kind: str) -> list[str]:
     first, rest = page(unit)
-    lines = [
-        f"[bold]{code}[/bold]  {escape(kind)}",
-        "",
-        f"[bold]{escape(first)}[/bold]",
-        "",
-        escape(_flow(rest)),
-    ]
+    lines = [f"[bold]{code}[/bold]  {escape(kind)}", "", f"[bold]{escape(first)}[/bold]"]
+    if rest:
+        lines += ["", escape(_flow(rest))]
     fields = dataclasses.fields(unit)
     if fields:
         lines += ["", "[bold]Decides by[/bold]"]
@@ -128,8 +122,9 @@ def _overview() -> Table:
         table.add_row(code, escape(page(unit)[0]))
     for code, title in sorted(rule_titles().items()):
         table.add_row(code, escape(title))
-    from netmend.repair.repair import REPAIRS
-
-    for code, repair in REPAIRS.classes().items():
-        table.add_row(code, escape(page(repair)[0]))
+    for kind in KINDS:
+        for code, other in kind.units().items():
+            table.add_row(code, escape(page(other)[0]))
+    for code, lines in measures().items():
+        table.add_row(code, escape(lines[0].partition(": ")[2]))
     return table

@@ -93,6 +93,8 @@ def show(
     from netmend.report.mend_patch_text import patch_text
 
     _refuse_bad_file(json)
+    if model is not None:
+        _refuse_swapped("show", patch, model)
     held = read_patch(patch)
     state = fit(held, open_model(model), str(model)) if model else None
     _finish(patch_json(held, state) if json else "", json, patch_text(held, f"patch {patch}", state))
@@ -113,7 +115,7 @@ def diff(
     from netmend.mend.fit import fit
     from netmend.mend.model_files import open_model
     from netmend.mend.patch import patch_between
-    from netmend.mend.patch_file import is_patch, read_patch, write_patch
+    from netmend.mend.patch_file import read_patch, write_patch
     from netmend.report.mend_patch_as_json import patch_json
     from netmend.report.mend_patch_text import patch_text
 
@@ -122,7 +124,8 @@ def diff(
         raise UsageError(
             f"{out} is already there; name another file with --out, or overwrite it with --force"
         )
-    if first.suffix in (".safetensors", ".patch") and is_patch(first):
+    _refuse_swapped("diff", first, second)
+    if _is_patch(first):
         if out is not None:
             raise UsageError(f"--out writes the patch between two models, but {first} is a patch already")
         patch = read_patch(first)
@@ -153,14 +156,33 @@ def _change(
     quiet: bool,
 ) -> int:
     from netmend.mend.change_model import change_model
+    from netmend.mend.fit import State
     from netmend.report.mend_patch_as_json import patch_json
     from netmend.report.mend_patch_text import changed_text
 
     _refuse_bad_file(json)
+    _refuse_swapped("apply" if wanted is State.IN else "revert", patch, model)
     changed = change_model(patch, model, wanted, out, in_place, force)
     text = None if quiet else changed_text(changed)
     _finish(patch_json(changed.patch, changed.after, changed) if json else "", json, text)
     return 0
+
+
+def _refuse_swapped(command: str, patch: Path, model: Path) -> None:
+    """Patch and model are easily given the wrong way round."""
+    if _is_patch(model) and not _is_patch(patch):
+        raise UsageError(
+            f"{model} is the patch and {patch} the model; the patch comes first: netmend mend {command} {model} {patch}"
+        )
+
+
+def _is_patch(file: Path) -> bool:
+    from netmend.mend.patch_file import is_patch
+
+    try:
+        return file.suffix in (".safetensors", ".patch") and is_patch(file)
+    except UsageError:
+        return False
 
 
 def _finish(machine: str, file: Path | None, text: Any) -> None:

@@ -120,8 +120,12 @@ class Trace:
     @cached_property
     def _components(self) -> frozenset[str]:
         """Everything in this run that goes by a name: what is known, measured, or held by an optimiser."""
-        held = (name for optimizer in self.optimizers for group in optimizer.groups for name in group.parameters)
-        return frozenset(("", *(name for _, name in self.tables), *held, *(n for of in self.facts.values() for n in of)))
+        held = (
+            name for optimizer in self.optimizers for group in optimizer.groups for name in group.parameters
+        )
+        return frozenset(
+            ("", *(name for _, name in self.tables), *held, *(n for of in self.facts.values() for n in of))
+        )
 
     def _knows(self, component: str) -> bool:
         return component in self._components or component.partition("[")[0] in self._components
@@ -131,7 +135,9 @@ class Trace:
         parts = [f"{run.steps} steps", run.status]
         if self.models:
             parts.insert(0, ", ".join(model.kind for model in self.models[:2]))
-        return f"<Trace {run.name or '(no run)'}: {' '.join((run.script, *run.arguments))}, {', '.join(parts)}>"
+        return (
+            f"<Trace {run.name or '(no run)'}: {' '.join((run.script, *run.arguments))}, {', '.join(parts)}>"
+        )
 
     def _repr_html_(self) -> str:
         from html import escape
