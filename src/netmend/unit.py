@@ -6,9 +6,11 @@ import importlib
 import inspect
 import pkgutil
 import re
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError, dataclass, field, fields, is_dataclass
+from functools import cached_property
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 if TYPE_CHECKING:
     from netmend.vocabulary import Trace
@@ -33,11 +35,38 @@ def threshold(value: Any, basis: str, origin: str) -> Any:
 
 @dataclass(frozen=True)
 class Run:
-    """An example: a run that a unit must be silent about, or must speak about."""
+    """An example: a run that a unit must be silent about, or must speak about.
+
+    Given as `lambda: net_run(...)`: examples are for tests and pages, and a judge that loads the unit must not pay for them.
+    """
 
     title: str
-    trace: Trace
+    build: Callable[[], Trace]
     code: str = ""  # faulty examples of causes: the leaf expected first, where the unit names several
+
+    @cached_property
+    def trace(self) -> Trace:
+        return self.build() if callable(self.build) else self.build
+
+
+def record(unit: type[Any]) -> type[Any]:
+    """Make a class of thresholds a frozen dataclass without what `dataclass` compiles for each: hundreds are loaded to judge a run."""
+    if is_dataclass(unit):
+        return unit
+    made: Any = dataclass(init=False, repr=False, eq=False)(unit)
+    made.__init__, made.__setattr__, made.__delattr__ = _choose, _refuse, _refuse
+    return made  # type: ignore[no-any-return]
+
+
+def _choose(self: Any, **chosen: Any) -> None:
+    known = {threshold.name: threshold.default for threshold in fields(self)}
+    if chosen.keys() - known.keys():
+        raise TypeError(f"{type(self).__name__} has no {', '.join(sorted(chosen.keys() - known.keys()))}")
+    self.__dict__.update(known | chosen)
+
+
+def _refuse(self: Any, name: str, *value: Any) -> NoReturn:
+    raise FrozenInstanceError(f"{type(self).__name__}.{name} cannot be changed")
 
 
 class Family(Generic[Unit]):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import subprocess
+import sys
 
 import pytest
 
@@ -45,7 +47,9 @@ def test_nothing_to_say_about_an_empty_trace(unit):
 
 @pytest.mark.parametrize("unit", DETECTOR_CLASSES + CAUSE_CLASSES, ids=_name)
 def test_common_rules(unit):
-    assert dataclasses.is_dataclass(unit) and unit.__dataclass_params__.frozen
+    assert dataclasses.is_dataclass(unit)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        unit().code = "D000"
     assert file_name(unit) == snake_case(unit.__name__)
     first, rest = page(unit)
     assert first.endswith(".") and len(first) < 130 and rest
@@ -80,6 +84,21 @@ def test_causes_are_leaves_and_explain_themselves(unit):
             for text in (fault.summary, fault.reason, fault.remedy, fault.refutation):
                 assert text and (text[0].isupper() or text[0].isdigit() or text[0] in "`'\"."), text
                 assert text.endswith((".", "`")), text
+
+
+def test_loading_the_units_builds_no_example():
+    """Whoever judges a run loads them all; `Run("title", lambda: net_run(...))` costs nothing until it is looked at."""
+    code = (
+        "from netmend.vocabulary import Trace\n"
+        "def refuse(*given, **named): raise AssertionError('an example was built')\n"
+        "Trace.__init__ = refuse\n"
+        "from netmend.diagnose.detector import DETECTORS\n"
+        "from netmend.localise.cause import CAUSES\n"
+        "DETECTORS.all(), CAUSES.all()\n"
+        "print(*DETECTORS.problems, *CAUSES.problems)"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert told.strip() == ""
 
 
 def test_every_unit_loads():

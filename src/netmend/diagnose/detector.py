@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
-from netmend.unit import Family, Run
+from netmend.unit import Family, Run, record
 from netmend.vocabulary import Symptom, Trace
 
 
 class Detector(Protocol):
-    """A frozen dataclass whose fields are its thresholds, made by `unit.threshold` with where each number comes from.
+    """A class whose fields are its thresholds (`register` makes it a frozen record), each made by `unit.threshold` with where each number comes from.
 
     A detector with calibrated thresholds also has `extremes(trace) -> Mapping[str, float]`: for each such field the most
     alarming value that this trace shows, whatever the limit is; benchmarks/calibrate.py sets healthy against faulty with it.
@@ -26,4 +26,7 @@ class Detector(Protocol):
 
 
 DETECTORS: Family[Detector] = Family("netmend.diagnose.detectors")
-register = DETECTORS.register
+
+
+def register(unit: type[Any]) -> type[Any]:
+    return DETECTORS.register(record(unit))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 from netmend.localise.case import Case
-from netmend.unit import Family, Run
+from netmend.unit import Family, Run, record
 from netmend.vocabulary import LEAVES, Evidence, Fault, Site, Symptom
 
 PROVEN = 4.5  # log-odds of evidence that settles a case by itself (99 %): a call that is not there, a shape that does not fit
@@ -20,7 +20,7 @@ PRIOR = (
 
 
 class Cause(Protocol):
-    """A frozen dataclass. The docstring is its page: first line the cause; then why it hurts; then what to do."""
+    """A class whose fields are its thresholds; `register` makes it a frozen record. The docstring is its page: first line the cause; then why it hurts; then what to do."""
 
     code: ClassVar[str]  # the leaf it accuses of, or the first of them
     FAULTY: ClassVar[tuple[Run, ...]]  # at least one; `Run.code` where the leaf differs from `code`
@@ -29,7 +29,10 @@ class Cause(Protocol):
 
 
 CAUSES: Family[Cause] = Family("netmend.localise.causes")
-register = CAUSES.register
+
+
+def register(unit: type[Any]) -> type[Any]:
+    return CAUSES.register(record(unit))
 
 
 def for_symptom(symptom: Symptom, weight: float) -> Evidence:

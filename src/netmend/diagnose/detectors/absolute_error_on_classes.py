@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -28,7 +27,6 @@ def _trace(criterion: str, classes: int, integral: bool = True) -> Trace:
 
 
 @register
-@dataclass(frozen=True)
 class AbsoluteErrorOnClasses:
     """Absolute differences are taken between predictions and one-hot classes.
 
@@ -65,7 +63,7 @@ class AbsoluteErrorOnClasses:
                     )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("squared error works", _trace("mse_loss", 10)),
-        Run("soft targets", _trace("l1_loss", 10, integral=False)),
+        Run("squared error works", lambda: _trace("mse_loss", 10)),
+        Run("soft targets", lambda: _trace("l1_loss", 10, integral=False)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("absolute error on ten classes", _trace("l1_loss", 10)),)
+    FAULTY: ClassVar[tuple[Run, ...]] = (Run("absolute error on ten classes", lambda: _trace("l1_loss", 10)),)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -24,7 +24,6 @@ _LOSS = LossFact(
 
 
 @register
-@dataclass(frozen=True)
 class AccumulationNotAveraged:
     """Gradients of several batches are added up for one step, each of them a full mean over its batch.
 
@@ -64,10 +63,10 @@ class AccumulationNotAveraged:
         )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("one batch per step", trained(optimizer(), _LOSS)),
+        Run("one batch per step", lambda: trained(optimizer(), _LOSS)),
         Run(
             "divided",
-            trained(
+            lambda: trained(
                 optimizer(),
                 replace(_LOSS, criterion="expression", operations=("DivBackward0", "NllLossBackward0")),
                 loop=[(_LOOP, 20)],
@@ -75,18 +74,20 @@ class AccumulationNotAveraged:
         ),
         Run(
             "sums that are scaled by the rate",
-            trained(optimizer(), replace(_LOSS, settings={"reduction": "sum"}), loop=[(_LOOP, 20)]),
+            lambda: trained(optimizer(), replace(_LOSS, settings={"reduction": "sum"}), loop=[(_LOOP, 20)]),
         ),
         Run(
             "two losses of one batch",
-            trained(
+            lambda: trained(
                 optimizer(),
                 _LOSS,
                 loop=[("zero_grad forward=train,grad backward@12 backward@13 step:optimizer", 20)],
             ),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("not divided", trained(optimizer(), _LOSS, loop=[(_LOOP, 20)])),)
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("not divided", lambda: trained(optimizer(), _LOSS, loop=[(_LOOP, 20)])),
+    )
 
 
 def _is_mean(trace: Trace, loss: LossFact) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -17,7 +16,6 @@ from netmend.vocabulary import Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class ActionsCollapse:
     """The policy has collapsed: it takes one action practically always, without having got better.
 
@@ -79,20 +77,24 @@ class ActionsCollapse:
         return found
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("tries both", acted(a_world(), an_agent(), looks=[{"entropy": 0.5}] * 10)),
-        Run("sure of itself and better", acted(a_world(), an_agent(), looks=[{"entropy": 0.01}] * 10)),
-        Run("greedy but for 5 %", acted(a_world(), behaviour=[0.975] * 12, returns=[10.0, 11.0] * 30)),
+        Run("tries both", lambda: acted(a_world(), an_agent(), looks=[{"entropy": 0.5}] * 10)),
+        Run(
+            "sure of itself and better", lambda: acted(a_world(), an_agent(), looks=[{"entropy": 0.01}] * 10)
+        ),
+        Run(
+            "greedy but for 5 %", lambda: acted(a_world(), behaviour=[0.975] * 12, returns=[10.0, 11.0] * 30)
+        ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "one action only",
-            acted(
+            lambda: acted(
                 a_world(), behaviour=[0.6, 0.8, *[0.999] * 10], returns=[20.0, 21.0] * 10 + [9.0, 10.0] * 20
             ),
         ),
         Run(
             "no entropy left",
-            acted(
+            lambda: acted(
                 a_world(),
                 an_agent(),
                 looks=[{"entropy": 0.69}, *[{"entropy": 0.001}] * 9],

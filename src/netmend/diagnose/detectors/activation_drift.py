@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -16,7 +15,6 @@ from netmend.vocabulary import Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class ActivationDrift:
     """The signal in a hidden layer grew by orders of magnitude during training.
 
@@ -64,10 +62,10 @@ class ActivationDrift:
         return {"growth_limit": max(found)} if found else {}
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("steady", net_run()),
-        Run("grows tenfold", net_run(activations={1: {"rms": lambda step: 0.5 + step / 40}})),
-        Run("scores grow at the output", net_run(activations={4: {"rms": lambda step: 0.01 + step}})),
+        Run("steady", lambda: net_run()),
+        Run("grows tenfold", lambda: net_run(activations={1: {"rms": lambda step: 0.5 + step / 40}})),
+        Run("scores grow at the output", lambda: net_run(activations={4: {"rms": lambda step: 0.01 + step}})),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("grows without end", net_run(activations={1: {"rms": lambda step: 0.5 * 1.1**step}})),
+        Run("grows without end", lambda: net_run(activations={1: {"rms": lambda step: 0.5 * 1.1**step}})),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -15,7 +14,6 @@ from netmend.vocabulary import Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class AgentSettingUnusual:
     """A setting of the agent is far outside what is used for its algorithm.
 
@@ -45,18 +43,18 @@ class AgentSettingUnusual:
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run(
             "defaults of PPO",
-            acted(
+            lambda: acted(
                 a_world(),
                 an_agent(settings={"n_steps": 64, "ent_coef": 0.0, "vf_coef": 0.5, "max_grad_norm": 0.5}),
             ),
         ),
         Run(
             "settings at the border",
-            acted(a_world(), an_agent(settings={"gamma": 0.9, "ent_coef": 0.1, "vf_coef": 1.0})),
+            lambda: acted(a_world(), an_agent(settings={"gamma": 0.9, "ent_coef": 0.1, "vf_coef": 1.0})),
         ),
         Run(
             "defaults of DQN",
-            acted(
+            lambda: acted(
                 a_world(),
                 an_agent(
                     "DQN",
@@ -73,14 +71,16 @@ class AgentSettingUnusual:
         ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("short-sighted", acted(a_world(), an_agent(settings={"gamma": 0.3}))),
+        Run("short-sighted", lambda: acted(a_world(), an_agent(settings={"gamma": 0.3}))),
         Run(
             "random to the end",
-            acted(a_world(), an_agent("DQN", {"exploration_final_eps": 0.9}, buffer_filled=5000)),
+            lambda: acted(a_world(), an_agent("DQN", {"exploration_final_eps": 0.9}, buffer_filled=5000)),
         ),
         Run(
             "a tiny buffer",
-            acted(a_world(), an_agent("DQN", {"buffer_size": 64, "batch_size": 32}, buffer_filled=64)),
+            lambda: acted(
+                a_world(), an_agent("DQN", {"buffer_size": 64, "batch_size": 32}, buffer_filled=64)
+            ),
         ),
-        Run("entropy above all", acted(a_world(), an_agent(settings={"ent_coef": 5.0}))),
+        Run("entropy above all", lambda: acted(a_world(), an_agent(settings={"ent_coef": 5.0}))),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -13,7 +12,6 @@ from netmend.vocabulary import Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class AxesSwapped:
     """A view or reshape in the forward pass, or between network and loss, gives back the same axes in another order.
 
@@ -48,13 +46,13 @@ class AxesSwapped:
             )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("an axis of one element moves", swapped((32, 1, 30), (32, 30, 1))),
-        Run("frames in pairs", swapped((32, 30, 6), (32, 15, 12))),
+        Run("an axis of one element moves", lambda: swapped((32, 1, 30), (32, 30, 1))),
+        Run("frames in pairs", lambda: swapped((32, 30, 6), (32, 15, 12))),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("time and channels", swapped()),
-        Run("pixels and classes, before the loss", swapped((8, 5, 32, 32), (8192, 5), classes=True)),
-        Run("samples and time", swapped((32, 10, 6), (10, 32, 6))),
+        Run("time and channels", lambda: swapped()),
+        Run("pixels and classes, before the loss", lambda: swapped((8, 5, 32, 32), (8192, 5), classes=True)),
+        Run("samples and time", lambda: swapped((32, 10, 6), (10, 32, 6))),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -17,7 +17,6 @@ _STEP_ONLY = ("zero_grad:optimizer forward:model=train,grad loss step:optimizer"
 
 
 @register
-@dataclass(frozen=True)
 class BackwardMissing:
     """The optimiser steps again and again although no gradient is ever computed.
 
@@ -52,17 +51,17 @@ class BackwardMissing:
             )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("the usual loop", trained(optimizer())),
+        Run("the usual loop", lambda: trained(optimizer())),
         Run(
             "gradients written by hand",
-            trained(optimizer(), *network(Layer("fc")), loop=[_STEP_ONLY]),
+            lambda: trained(optimizer(), *network(Layer("fc")), loop=[_STEP_ONLY]),
         ),
-        Run("too short to judge", trained(optimizer(), loop=[(_STEP_ONLY[0], 3)])),
+        Run("too short to judge", lambda: trained(optimizer(), loop=[(_STEP_ONLY[0], 3)])),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "one of two networks that take turns",
-            trained(
+            lambda: trained(
                 replace(optimizer(), name="of_one"),
                 replace(optimizer(), name="of_other"),
                 *network(
@@ -75,5 +74,8 @@ class BackwardMissing:
                 ],
             ),
         ),
-        Run("never called", trained(optimizer(), *network(Layer("fc", gradient=None)), loop=[_STEP_ONLY])),
+        Run(
+            "never called",
+            lambda: trained(optimizer(), *network(Layer("fc", gradient=None)), loop=[_STEP_ONLY]),
+        ),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -19,7 +18,6 @@ def _collated(samples: int, given: int, made: int, rows: Sequence[int]) -> Trace
 
 
 @register
-@dataclass(frozen=True)
 class BatchCollapsed:
     """Many samples go into the collate function, but its batch holds only one.
 
@@ -59,9 +57,11 @@ class BatchCollapsed:
             )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("stacked", _collated(50, 5000, 5000, (50, 50))),
-        Run("packed into one long row", _collated(50, 5000, 5100, (1, 1))),
-        Run("a batch of one", _collated(1, 100, 100, (1,))),
-        Run("broken samples were left out", _collated(50, 5000, 4700, (47, 47))),
+        Run("stacked", lambda: _collated(50, 5000, 5000, (50, 50))),
+        Run("packed into one long row", lambda: _collated(50, 5000, 5100, (1, 1))),
+        Run("a batch of one", lambda: _collated(1, 100, 100, (1,))),
+        Run("broken samples were left out", lambda: _collated(50, 5000, 4700, (47, 47))),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("only the first is left", _collated(50, 5000, 100, (1, 1))),)
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("only the first is left", lambda: _collated(50, 5000, 100, (1, 1))),
+    )

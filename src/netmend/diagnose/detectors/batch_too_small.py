@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -19,7 +18,6 @@ def _trace(size: int, kind: str) -> Trace:
 
 
 @register
-@dataclass(frozen=True)
 class BatchTooSmall:
     """Batches hold so few samples that batch statistics or gradients are mostly noise.
 
@@ -58,10 +56,10 @@ class BatchTooSmall:
         return training_loader(trace) is None and sum(other > 4 * size for other in sizes) > 0.1 * len(sizes)
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("four samples without batch statistics", _trace(4, "LayerNorm")),
-        Run("eight with them", _trace(8, "BatchNorm1d")),
+        Run("four samples without batch statistics", lambda: _trace(4, "LayerNorm")),
+        Run("eight with them", lambda: _trace(8, "BatchNorm1d")),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("two with batch statistics", _trace(2, "BatchNorm2d")),
-        Run("single samples", _trace(1, "LayerNorm")),
+        Run("two with batch statistics", lambda: _trace(2, "BatchNorm2d")),
+        Run("single samples", lambda: _trace(1, "LayerNorm")),
     )

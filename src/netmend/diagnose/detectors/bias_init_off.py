@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -20,7 +19,6 @@ _FAR = [20.0 * 0.97**step + 0.3 for step in range(200)]
 
 
 @register
-@dataclass(frozen=True)
 class BiasInitOff:
     """Biases start so far from zero that they drown what the layer's weights say.
 
@@ -101,10 +99,10 @@ class BiasInitOff:
         return {"size_limit": max(hidden, default=0.0)}
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("small random biases", net_run()),
-        Run("a prior in the output bias", net_run(parameters={"model.4.bias": _PRIOR})),
+        Run("small random biases", lambda: net_run()),
+        Run("a prior in the output bias", lambda: net_run(parameters={"model.4.bias": _PRIOR})),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("hidden biases of -5", net_run(parameters={"model.0.bias": _LOW})),
-        Run("an output bias far off", net_run(losses=_FAR, parameters={"model.4.bias": _LOW})),
+        Run("hidden biases of -5", lambda: net_run(parameters={"model.0.bias": _LOW})),
+        Run("an output bias far off", lambda: net_run(losses=_FAR, parameters={"model.4.bias": _LOW})),
     )

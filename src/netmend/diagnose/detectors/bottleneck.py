@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -20,7 +19,6 @@ _STUCK = [*falling(100, end=0.7), *flat(100, 0.7)]
 
 
 @register
-@dataclass(frozen=True)
 class Bottleneck:
     """Everything the network knows of a sample must pass through one or two hidden units, and little was learned.
 
@@ -79,19 +77,19 @@ class Bottleneck:
         return 0 < outside <= self.width_limit and _width(link, "in") >= self.ratio_limit * outside
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("wide enough", net_run(losses=_STUCK)),
-        Run("narrow, but it learned", net_run("Linear(20,2) ReLU Linear(2,5)")),
-        Run("the code of an autoencoder", net_run("Linear(20,2) ReLU Linear(2,20)", losses=_STUCK)),
-        Run("two outputs", net_run("Linear(20,16) ReLU Linear(16,2)", losses=_STUCK)),
+        Run("wide enough", lambda: net_run(losses=_STUCK)),
+        Run("narrow, but it learned", lambda: net_run("Linear(20,2) ReLU Linear(2,5)")),
+        Run("the code of an autoencoder", lambda: net_run("Linear(20,2) ReLU Linear(2,20)", losses=_STUCK)),
+        Run("two outputs", lambda: net_run("Linear(20,16) ReLU Linear(16,2)", losses=_STUCK)),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "two units for ten classes",
-            net_run("Linear(20,64) ReLU Linear(64,2) ReLU Linear(2,10)", losses=_STUCK),
+            lambda: net_run("Linear(20,64) ReLU Linear(64,2) ReLU Linear(2,10)", losses=_STUCK),
         ),
         Run(
             "one unit between two and many",
-            net_run("Linear(2,1) ReLU Linear(1,64) ReLU Linear(64,3)", losses=_STUCK),
+            lambda: net_run("Linear(2,1) ReLU Linear(1,64) ReLU Linear(64,3)", losses=_STUCK),
         ),
     )
 

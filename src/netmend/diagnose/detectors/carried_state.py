@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -13,7 +12,6 @@ from netmend.vocabulary import LossFact, Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class CarriedState:
     """The graph of a step reaches back into the steps before it, further and further.
 
@@ -48,7 +46,9 @@ class CarriedState:
             )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("nothing is carried", graphs((8, 0, 0), (16, 0, 0))),
-        Run("a few steps", graphs((8, 0, 4), (16, 0, 4))),
+        Run("nothing is carried", lambda: graphs((8, 0, 0), (16, 0, 0))),
+        Run("a few steps", lambda: graphs((8, 0, 4), (16, 0, 4))),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("everything is carried", graphs((8, 0, 8), (16, 0, 16))),)
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("everything is carried", lambda: graphs((8, 0, 8), (16, 0, 16))),
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -39,7 +38,6 @@ def _trace(predicted: list[float], labels: float, later: float | None = None) ->
 
 
 @register
-@dataclass(frozen=True)
 class ClassCollapse:
     """The network gives the same class for every sample, although the labels differ.
 
@@ -113,13 +111,14 @@ class ClassCollapse:
         return {"share_limit": min(shares)} if shares else {}
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("all classes are given", _trace([0.0, 0.3, 0.9, 1.0, 1.0, 1.0, 1.0, 1.0], 1.05)),
-        Run("looked at only in the beginning", _trace([0.4] + [0.0] * 9, 0.9, later=0.02)),
-        Run("only one class exists", _trace([0.0] * 8, 0.0)),
+        Run("all classes are given", lambda: _trace([0.0, 0.3, 0.9, 1.0, 1.0, 1.0, 1.0, 1.0], 1.05)),
+        Run("looked at only in the beginning", lambda: _trace([0.4] + [0.0] * 9, 0.9, later=0.02)),
+        Run("only one class exists", lambda: _trace([0.0] * 8, 0.0)),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("one class for all", _trace([0.4] + [0.0] * 9, 0.9)),
+        Run("one class for all", lambda: _trace([0.4] + [0.0] * 9, 0.9)),
         Run(
-            "looked at only in the beginning, and nothing changed", _trace([0.4] + [0.0] * 9, 0.9, later=0.6)
+            "looked at only in the beginning, and nothing changed",
+            lambda: _trace([0.4] + [0.0] * 9, 0.9, later=0.6),
         ),
     )

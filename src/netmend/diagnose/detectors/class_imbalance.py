@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -20,7 +19,6 @@ def _trace(counts: dict[str, int]) -> Trace:
 
 
 @register
-@dataclass(frozen=True)
 class ClassImbalance:
     """The classes that training batches show are strongly unbalanced.
 
@@ -59,7 +57,7 @@ class ClassImbalance:
         )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("balanced", _trace({"0": 20, "1": 18, "2": 22})),
-        Run("mildly unbalanced", _trace({"0": 45, "1": 15})),
+        Run("balanced", lambda: _trace({"0": 20, "1": 18, "2": 22})),
+        Run("mildly unbalanced", lambda: _trace({"0": 45, "1": 15})),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("97 to 3", _trace({"0": 97, "1": 3})),)
+    FAULTY: ClassVar[tuple[Run, ...]] = (Run("97 to 3", lambda: _trace({"0": 97, "1": 3})),)

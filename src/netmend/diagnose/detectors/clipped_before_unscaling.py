@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -20,7 +19,6 @@ _WRONG = "zero_grad forward=train,grad backward clip=norm unscale:optimizer@14 s
 
 
 @register
-@dataclass(frozen=True)
 class ClippedBeforeUnscaling:
     """Gradients are clipped while they are still multiplied by the loss scale of mixed precision.
 
@@ -56,11 +54,11 @@ class ClippedBeforeUnscaling:
         )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("unscaled first", trained(optimizer(), _SCALE, loop=[(_RIGHT, 20)])),
-        Run("no mixed precision", trained(optimizer(), loop=[(_WRONG, 20)])),
+        Run("unscaled first", lambda: trained(optimizer(), _SCALE, loop=[(_RIGHT, 20)])),
+        Run("no mixed precision", lambda: trained(optimizer(), loop=[(_WRONG, 20)])),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("clipped first", trained(optimizer(), _SCALE, loop=[(_WRONG, 20)])),
+        Run("clipped first", lambda: trained(optimizer(), _SCALE, loop=[(_WRONG, 20)])),
     )
 
 

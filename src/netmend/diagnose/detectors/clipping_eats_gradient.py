@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -20,7 +19,6 @@ def _clipped(norm: float, limit: float) -> Table:
 
 
 @register
-@dataclass(frozen=True)
 class ClippingEatsGradient:
     """Clipping cuts nearly every gradient down to a tiny part of its length.
 
@@ -65,10 +63,12 @@ class ClippingEatsGradient:
         return {"factor": float(np.median(ratios))} if len(ratios) else {}
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("only bursts are cut", trained(optimizer(), _clipped(0.7, 1.0))),
-        Run("cut on every step, but not by much", trained(optimizer(), _clipped(30.0, 1.0))),
+        Run("only bursts are cut", lambda: trained(optimizer(), _clipped(0.7, 1.0))),
+        Run("cut on every step, but not by much", lambda: trained(optimizer(), _clipped(30.0, 1.0))),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("nothing is left", trained(optimizer(), _clipped(2.0, 1e-4))),)
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("nothing is left", lambda: trained(optimizer(), _clipped(2.0, 1e-4))),
+    )
 
 
 def _ratios(trace: Trace) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

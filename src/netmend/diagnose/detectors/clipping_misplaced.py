@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -14,7 +13,6 @@ from netmend.vocabulary import Call, Pattern, Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class ClippingMisplaced:
     """Gradients are clipped where it has no effect: after the step, or before they are computed.
 
@@ -53,13 +51,13 @@ class ClippingMisplaced:
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run(
             "between backward and step",
-            trained(
+            lambda: trained(
                 optimizer(), loop=[("zero_grad forward=train,grad backward clip=norm step:optimizer", 20)]
             ),
         ),
         Run(
             "after each of several backward passes",
-            trained(
+            lambda: trained(
                 optimizer(),
                 loop=[
                     ("zero_grad forward=train,grad*2 backward@20 clip=norm backward@22 step:optimizer", 20)
@@ -70,7 +68,7 @@ class ClippingMisplaced:
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "after the step",
-            trained(
+            lambda: trained(
                 optimizer(),
                 loop=[
                     ("zero_grad forward=train,grad backward step:optimizer", 1),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -20,7 +19,6 @@ _LOSS = LossFact("cross_entropy@train.py:20", "cross_entropy", operands=(Operand
 
 
 @register
-@dataclass(frozen=True)
 class ConstantOutput:
     """The model answers nearly the same for every sample, for the whole run.
 
@@ -107,13 +105,16 @@ class ConstantOutput:
         return {} if found is None else {found[2]: found[1]}
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("answers differ", net_run(facts=[_LOSS])),
-        Run("too short", net_run(losses=flat(20), facts=[_LOSS], activations={4: {"sample_spread": 1e-6}})),
+        Run("answers differ", lambda: net_run(facts=[_LOSS])),
+        Run(
+            "too short",
+            lambda: net_run(losses=flat(20), facts=[_LOSS], activations={4: {"sample_spread": 1e-6}}),
+        ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "one answer",
-            net_run(
+            lambda: net_run(
                 losses=flat(200),
                 facts=[_LOSS],
                 activations={
@@ -125,7 +126,7 @@ class ConstantOutput:
         ),
         Run(
             "one answer for all houses",
-            net_run(
+            lambda: net_run(
                 losses=flat(200),
                 facts=[_LOSS, TaskFact(_LOSS.name, "regression"), TargetFact(_LOSS.name, std=1.0)],
                 activations={4: {"sample_spread": 1e-5}},

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -17,7 +16,6 @@ _OWN = "torch.nn."
 
 
 @register
-@dataclass(frozen=True)
 class ConstantParameters:
     """Parameters of a module that somebody has written start with one value everywhere.
 
@@ -80,7 +78,7 @@ def _with(start: Statistics, qualified: str = "__main__.Layer") -> Trace:
 _ONES = Statistics(1.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0)
 _SPREAD = Statistics(-4.0, 1.2, 4.2, -6.5, -2.3, 0.0, 0)
 ConstantParameters.HEALTHY = (
-    Run("values of many sizes", _with(_SPREAD)),
-    Run("the gain of a norm layer", _with(_ONES, "torch.nn.modules.normalization.LayerNorm")),
+    Run("values of many sizes", lambda: _with(_SPREAD)),
+    Run("the gain of a norm layer", lambda: _with(_ONES, "torch.nn.modules.normalization.LayerNorm")),
 )
-ConstantParameters.FAULTY = (Run("ones", _with(_ONES)),)
+ConstantParameters.FAULTY = (Run("ones", lambda: _with(_ONES)),)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -20,7 +19,6 @@ def _ended(status: str, exception: str | None) -> Trace:
 
 
 @register
-@dataclass(frozen=True)
 class Crashed:
     """The program ended with an exception.
 
@@ -51,13 +49,15 @@ class Crashed:
         )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("finished", _ended("finished", None)),
-        Run("interrupted", _ended("interrupted", "KeyboardInterrupt: ")),
-        Run("left with a code of its own", _ended("failed", "SystemExit: 3")),
+        Run("finished", lambda: _ended("finished", None)),
+        Run("interrupted", lambda: _ended("interrupted", "KeyboardInterrupt: ")),
+        Run("left with a code of its own", lambda: _ended("failed", "SystemExit: 3")),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "shapes that do not fit",
-            _ended("failed", "RuntimeError: mat1 and mat2 shapes cannot be multiplied (32x32 and 16x4)"),
+            lambda: _ended(
+                "failed", "RuntimeError: mat1 and mat2 shapes cannot be multiplied (32x32 and 16x4)"
+            ),
         ),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -14,7 +13,6 @@ from netmend.vocabulary import Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class DeadUnits:
     """Most units of a layer are zero for every sample, so that they neither say nor learn anything.
 
@@ -91,15 +89,18 @@ class DeadUnits:
         }
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("few silent units", net_run()),
-        Run("a sparse network", net_run(activations={1: {"silent_share": 0.6}})),
-        Run("silent in a batch of four", net_run(activations={1: {"silent_share": 0.97}}, batch=4)),
+        Run("few silent units", lambda: net_run()),
+        Run("a sparse network", lambda: net_run(activations={1: {"silent_share": 0.6}})),
+        Run("silent in a batch of four", lambda: net_run(activations={1: {"silent_share": 0.97}}, batch=4)),
         Run(
             "a rectifier at the output",
-            net_run("Linear(9,20) ReLU Linear(20,5) ReLU", activations={3: {"silent_share": 1.0}}),
+            lambda: net_run("Linear(9,20) ReLU Linear(20,5) ReLU", activations={3: {"silent_share": 1.0}}),
         ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("dead from the start", net_run(activations={1: {"silent_share": 1.0}})),
-        Run("died", net_run(activations={3: {"silent_share": lambda step: min(0.02 + step / 30, 0.8)}})),
+        Run("dead from the start", lambda: net_run(activations={1: {"silent_share": 1.0}})),
+        Run(
+            "died",
+            lambda: net_run(activations={3: {"silent_share": lambda step: min(0.02 + step / 30, 0.8)}}),
+        ),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -16,7 +15,6 @@ from netmend.vocabulary import Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class Diverging:
     """The training loss rose far above its lowest level and stayed there.
 
@@ -79,14 +77,19 @@ class Diverging:
         return {"rise_limit": rise if clear or rise > 10 else 1.0, "least_relative": relative}
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("falls", run_with(falling(200))),
-        Run("doubles near zero", run_with(falling(150, end=0.01, noise=0.001) + flat(80, 0.03, 0.001))),
-        Run("rises a little", run_with(falling(100, end=0.5) + flat(100, 0.6))),
+        Run("falls", lambda: run_with(falling(200))),
+        Run(
+            "doubles near zero", lambda: run_with(falling(150, end=0.01, noise=0.001) + flat(80, 0.03, 0.001))
+        ),
+        Run("rises a little", lambda: run_with(falling(100, end=0.5) + flat(100, 0.6))),
         Run(
             "a value function grows with the reward",
-            run_with([1 + 0.05 * i for i in range(150)], constant=None),
+            lambda: run_with([1 + 0.05 * i for i in range(150)], constant=None),
         ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("rises for good", run_with(falling(60, end=0.5) + [0.5 + 0.1 * step for step in range(100)])),
+        Run(
+            "rises for good",
+            lambda: run_with(falling(60, end=0.5) + [0.5 + 0.1 * step for step in range(100)]),
+        ),
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -23,7 +22,6 @@ def _trace(training: dict[str, int], evaluation: dict[str, int]) -> Trace:
 
 
 @register
-@dataclass(frozen=True)
 class EvaluationClassesUnseen:
     """Evaluation asks for classes that training never shows.
 
@@ -64,13 +62,15 @@ class EvaluationClassesUnseen:
         return {"share_limit": max(shares)} if shares else {}
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("the same classes", _trace({"0": 20, "1": 20}, {"0": 9, "1": 11})),
+        Run("the same classes", lambda: _trace({"0": 20, "1": 20}, {"0": 9, "1": 11})),
         Run(
             "a rare class that training has not shown yet",
-            _trace({"0": 20, "1": 20}, {"0": 50, "1": 48, "2": 2}),
+            lambda: _trace({"0": 20, "1": 20}, {"0": 50, "1": 48, "2": 2}),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("sorted, then cut", _trace({"0": 20, "1": 20}, {"2": 30})),)
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("sorted, then cut", lambda: _trace({"0": 20, "1": 20}, {"2": 30})),
+    )
 
 
 def _evaluated(trace: Trace) -> Counter[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -20,7 +19,6 @@ _DROPOUT = network(Layer("fc"), Layer("drop", "Dropout", weight=False, settings=
 
 
 @register
-@dataclass(frozen=True)
 class EvaluationInTrainingMode:
     """The model is evaluated while its dropout or batch-norm layers still work as in training.
 
@@ -80,7 +78,7 @@ class EvaluationInTrainingMode:
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run(
             "evaluated in evaluation mode",
-            trained(
+            lambda: trained(
                 optimizer(),
                 *_DROPOUT,
                 loop=[(_TRAIN, 40), (f"eval forward:model=eval,no_grad train {_TRAIN}", 3)],
@@ -88,18 +86,18 @@ class EvaluationInTrainingMode:
         ),
         Run(
             "nothing in the model depends on the mode",
-            trained(optimizer(), *network(Layer("fc")), loop=[(_TRAIN, 40), (_EVALUATE, 3)]),
+            lambda: trained(optimizer(), *network(Layer("fc")), loop=[(_TRAIN, 40), (_EVALUATE, 3)]),
         ),
-        Run("part of every step", trained(optimizer(), *_DROPOUT, loop=[(_EVALUATE, 40)])),
+        Run("part of every step", lambda: trained(optimizer(), *_DROPOUT, loop=[(_EVALUATE, 40)])),
         Run(
             "switched to training mode on purpose",
-            trained(optimizer(), *_DROPOUT, loop=[(_TRAIN, 40), (f"train:model {_EVALUATE}", 3)]),
+            lambda: trained(optimizer(), *_DROPOUT, loop=[(_TRAIN, 40), (f"train:model {_EVALUATE}", 3)]),
         ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "validation that records gradients, too",
-            trained(
+            lambda: trained(
                 optimizer(),
                 *_DROPOUT,
                 loop=[
@@ -110,11 +108,11 @@ class EvaluationInTrainingMode:
         ),
         Run(
             "validation after every epoch",
-            trained(optimizer(), *_DROPOUT, loop=[(_TRAIN, 40), (_EVALUATE, 3)]),
+            lambda: trained(optimizer(), *_DROPOUT, loop=[(_TRAIN, 40), (_EVALUATE, 3)]),
         ),
         Run(
             "a student beside its teacher, without a score",
-            trained(
+            lambda: trained(
                 optimizer(),
                 *_DROPOUT,
                 *network(
@@ -126,7 +124,9 @@ class EvaluationInTrainingMode:
         ),
         Run(
             "one test at the end",
-            trained(optimizer(), *_DROPOUT, loop=[(_TRAIN, 40), ("forward:model=train,no_grad@50 end", 1)]),
+            lambda: trained(
+                optimizer(), *_DROPOUT, loop=[(_TRAIN, 40), ("forward:model=train,no_grad@50 end", 1)]
+            ),
         ),
     )
 

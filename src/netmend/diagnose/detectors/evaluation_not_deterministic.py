@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -13,7 +12,6 @@ from netmend.vocabulary import FunctionFact, Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class EvaluationNotDeterministic:
     """In eval mode, dropout still drops: two passes over the same batch differ.
 
@@ -57,16 +55,18 @@ class EvaluationNotDeterministic:
             )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("the same twice", dropped(0.0, "")),
+        Run("the same twice", lambda: dropped(0.0, "")),
         Run(
             "a latent value is drawn on purpose",
-            Trace(facts={"probe": dropped(0.3, "randn_like").facts["probe"]}),
+            lambda: Trace(facts={"probe": dropped(0.3, "randn_like").facts["probe"]}),
         ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("functional dropout", dropped()),
+        Run("functional dropout", lambda: dropped()),
         Run(
             "a new layer at every pass",
-            probed("eval determinism", {"difference": 0.4, "operation": "bernoulli", "kind": "Dropout"}),
+            lambda: probed(
+                "eval determinism", {"difference": 0.4, "operation": "bernoulli", "kind": "Dropout"}
+            ),
         ),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -29,7 +28,6 @@ def _with_norms(norms: list[float]) -> Trace:
 
 
 @register
-@dataclass(frozen=True)
 class ExplodingGradient:
     """Gradients grow by orders of magnitude, towards the input or in the course of training.
 
@@ -98,10 +96,10 @@ class ExplodingGradient:
         return found | ({"growth_limit": rise} if rise else {})
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("even gradients", net_run(_DEEP)),
-        Run("gradients rise when learning sets in", _with_norms([0.01] * 10 + [0.3] * 20)),
+        Run("even gradients", lambda: net_run(_DEEP)),
+        Run("gradients rise when learning sets in", lambda: _with_norms([0.01] * 10 + [0.3] * 20)),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("tenfold per layer", net_run(_DEEP, gradients={2 * n: 10.0**-n for n in range(7)})),
-        Run("in the course of training", _with_norms([1.0] * 10 + [10.0**n for n in range(6)])),
+        Run("tenfold per layer", lambda: net_run(_DEEP, gradients={2 * n: 10.0**-n for n in range(7)})),
+        Run("in the course of training", lambda: _with_norms([1.0] * 10 + [10.0**n for n in range(6)])),
     )

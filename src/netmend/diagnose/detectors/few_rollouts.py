@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -14,7 +13,6 @@ from netmend.vocabulary import Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class FewRollouts:
     """An agent that learns from its own rollouts was trained on hardly any of them.
 
@@ -48,16 +46,18 @@ class FewRollouts:
                 )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("many rollouts", acted(a_world(), an_agent(settings={"n_steps": 128}))),
-        Run("four rollouts", acted(a_world(), an_agent(settings={"n_steps": 1024}, trainings=4))),
+        Run("many rollouts", lambda: acted(a_world(), an_agent(settings={"n_steps": 128}))),
+        Run("four rollouts", lambda: acted(a_world(), an_agent(settings={"n_steps": 1024}, trainings=4))),
         Run(
             "an algorithm with a replay buffer",
-            acted(a_world(), an_agent("DQN", {"n_steps": 1}, trainings=2, buffer_filled=500)),
+            lambda: acted(a_world(), an_agent("DQN", {"n_steps": 1}, trainings=2, buffer_filled=500)),
         ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "one rollout",
-            acted(a_world(), an_agent(settings={"n_steps": 2048}, trainings=1, planned=1000, timesteps=2048)),
+            lambda: acted(
+                a_world(), an_agent(settings={"n_steps": 2048}, trainings=1, planned=1000, timesteps=2048)
+            ),
         ),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -31,7 +31,6 @@ def _trace(
 
 
 @register
-@dataclass(frozen=True)
 class FewSamples:
     """The network was trained on a handful of samples, far fewer than it is evaluated on or than one batch would hold.
 
@@ -81,15 +80,17 @@ class FewSamples:
         )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("a large part for training", _trace(1000, 250)),
-        Run("few samples, and fewer held out", _trace(90, 60)),
-        Run("few samples that were enough", _trace(90, 500, losses=[0.9**step for step in range(60)])),
-        Run("a network as small as its data", _trace(90, 500, weights=200)),
-        Run("few samples seen very often", _trace(90, 500, losses=[1.0] * 400)),
+        Run("a large part for training", lambda: _trace(1000, 250)),
+        Run("few samples, and fewer held out", lambda: _trace(90, 60)),
+        Run(
+            "few samples that were enough", lambda: _trace(90, 500, losses=[0.9**step for step in range(60)])
+        ),
+        Run("a network as small as its data", lambda: _trace(90, 500, weights=200)),
+        Run("few samples seen very often", lambda: _trace(90, 500, losses=[1.0] * 400)),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("the parts of a split exchanged", _trace(90, 900)),
-        Run("fewer than a batch holds", _trace(40, 10, batch=64)),
+        Run("the parts of a split exchanged", lambda: _trace(90, 900)),
+        Run("fewer than a batch holds", lambda: _trace(40, 10, batch=64)),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -22,7 +22,6 @@ def _trace(steps: int, size: int, samples: int) -> Trace:
 
 
 @register
-@dataclass(frozen=True)
 class FewUpdates:
     """The batch is so large that the weights were updated only a handful of times.
 
@@ -73,7 +72,7 @@ class FewUpdates:
         )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("small batches", _trace(60, 32, 1000)),
-        Run("the whole set, many times", _trace(500, 200, 200)),
+        Run("small batches", lambda: _trace(60, 32, 1000)),
+        Run("the whole set, many times", lambda: _trace(500, 200, 200)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("the whole set, twenty times", _trace(20, 1000, 1000)),)
+    FAULTY: ClassVar[tuple[Run, ...]] = (Run("the whole set, twenty times", lambda: _trace(20, 1000, 1000)),)

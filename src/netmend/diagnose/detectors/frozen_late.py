@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -24,7 +23,6 @@ def _late(steps: int, count: int = 800, **more: object) -> Trace:
 
 
 @register
-@dataclass(frozen=True)
 class FrozenLate:
     """Parts that the model's own train() freezes were trained, because train() had not been called before.
 
@@ -57,7 +55,7 @@ class FrozenLate:
             )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("frozen before the first step", _late(0)),
-        Run("train() freezes nothing here", _late(50, count=0)),
+        Run("frozen before the first step", lambda: _late(0)),
+        Run("train() freezes nothing here", lambda: _late(50, count=0)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("frozen at the first evaluation", _late(40)),)
+    FAULTY: ClassVar[tuple[Run, ...]] = (Run("frozen at the first evaluation", lambda: _late(40)),)

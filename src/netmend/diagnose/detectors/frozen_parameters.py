@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -16,7 +16,6 @@ _FROZEN = Layer("body", trainable=False, gradient=None, update=None, optimizer=N
 
 
 @register
-@dataclass(frozen=True)
 class FrozenParameters:
     """Layers are frozen at random values while the rest of the model is trained.
 
@@ -70,10 +69,10 @@ class FrozenParameters:
             )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("nothing is frozen", trained(optimizer(), *network(Layer("body"), Layer("head")))),
+        Run("nothing is frozen", lambda: trained(optimizer(), *network(Layer("body"), Layer("head")))),
         Run(
             "a backbone with loaded weights",
-            trained(
+            lambda: trained(
                 optimizer(),
                 *network(_FROZEN, Layer("head")),
                 events=[Event(0, "state loaded", "loaded", "model.body", detail={"matched": 4})],
@@ -81,12 +80,12 @@ class FrozenParameters:
         ),
         Run(
             "weights that training has shaped",
-            trained(optimizer(), *network(replace(_FROZEN, fresh=False), Layer("head"))),
+            lambda: trained(optimizer(), *network(replace(_FROZEN, fresh=False), Layer("head"))),
         ),
-        Run("a frozen model as a whole", trained(optimizer(), *network(_FROZEN))),
+        Run("a frozen model as a whole", lambda: trained(optimizer(), *network(_FROZEN))),
         Run(
             "trained earlier in the same run",
-            trained(
+            lambda: trained(
                 optimizer(), *network(replace(_FROZEN, update=0.01, optimizer="optimizer"), Layer("head"))
             ),
         ),
@@ -94,11 +93,11 @@ class FrozenParameters:
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "random layers are frozen",
-            trained(optimizer(), *network(_FROZEN, Layer("head")), losses=[0.9] * 40),
+            lambda: trained(optimizer(), *network(_FROZEN, Layer("head")), losses=[0.9] * 40),
         ),
         Run(
             "random layers are frozen, and the best state is brought back at the end",
-            trained(
+            lambda: trained(
                 optimizer(),
                 *network(_FROZEN, Layer("head")),
                 losses=[0.9] * 40,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -13,7 +12,6 @@ from netmend.vocabulary import Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class GradientWrong:
     """The backward of a custom autograd.Function disagrees with finite differences of its forward.
 
@@ -48,12 +46,19 @@ class GradientWrong:
             )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("right", probed("gradient check", {"function": "Swish", "error": 1e-7, "wrong_share": 0.0})),
-        Run("a kink", probed("gradient check", {"function": "Clip", "error": 0.1, "wrong_share": 0.1})),
+        Run(
+            "right",
+            lambda: probed("gradient check", {"function": "Swish", "error": 1e-7, "wrong_share": 0.0}),
+        ),
+        Run(
+            "a kink", lambda: probed("gradient check", {"function": "Clip", "error": 0.1, "wrong_share": 0.1})
+        ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "a factor is missing",
-            probed("gradient check", {"function": "Square", "error": 0.5, "wrong_share": 1.0, "ratio": 0.5}),
+            lambda: probed(
+                "gradient check", {"function": "Square", "error": 0.5, "wrong_share": 1.0, "ratio": 0.5}
+            ),
         ),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -17,7 +16,6 @@ _LOST = "batch*4 zero_grad:optimizer*4 forward:model=train,grad*4 loss*4 backwar
 
 
 @register
-@dataclass(frozen=True)
 class GradientsClearedBetweenBatches:
     """Several batches are passed back for one optimiser step, but the gradients are cleared between them.
 
@@ -63,17 +61,17 @@ class GradientsClearedBetweenBatches:
         )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("the usual loop", trained(optimizer())),
+        Run("the usual loop", lambda: trained(optimizer())),
         Run(
             "accumulation, cleared after the step",
-            trained(
+            lambda: trained(
                 optimizer(),
                 loop=[("zero_grad:optimizer forward=train,grad*4 loss*4 backward*4 step:optimizer", 20)],
             ),
         ),
         Run(
             "another optimiser is cleared in between",
-            trained(
+            lambda: trained(
                 optimizer(),
                 loop=[
                     (
@@ -85,7 +83,7 @@ class GradientsClearedBetweenBatches:
         ),
         Run(
             "two passes from two lines: sharpness-aware minimisation",
-            trained(
+            lambda: trained(
                 optimizer(),
                 loop=[
                     (
@@ -98,14 +96,14 @@ class GradientsClearedBetweenBatches:
         ),
         Run(
             "a closure that is evaluated several times",
-            trained(optimizer(), loop=[(_LOST + "=closure", 20)]),
+            lambda: trained(optimizer(), loop=[(_LOST + "=closure", 20)]),
         ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("cleared for every small batch", trained(optimizer(), loop=[(_LOST, 20)])),
+        Run("cleared for every small batch", lambda: trained(optimizer(), loop=[(_LOST, 20)])),
         Run(
             "cleared by the model",
-            trained(
+            lambda: trained(
                 optimizer(),
                 *network(Layer("fc")),
                 loop=[(_LOST.replace("zero_grad:optimizer", "zero_grad:model"), 20)],

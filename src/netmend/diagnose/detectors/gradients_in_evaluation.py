@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -20,7 +19,6 @@ def _evaluated(passes: int, grad: float) -> Trace:
 
 
 @register
-@dataclass(frozen=True)
 class GradientsInEvaluation:
     """Evaluation passes record everything that a backward pass would need, and none follows.
 
@@ -62,14 +60,14 @@ class GradientsInEvaluation:
                 )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("without gradients", _evaluated(5, 0.0)),
-        Run("one look", _evaluated(1, 1.0)),
+        Run("without gradients", lambda: _evaluated(5, 0.0)),
+        Run("one look", lambda: _evaluated(1, 1.0)),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("with gradients", _evaluated(5, 1.0)),
+        Run("with gradients", lambda: _evaluated(5, 1.0)),
         Run(
             "the training loss once more, for the records",
-            trained(
+            lambda: trained(
                 optimizer(),
                 LossFact(
                     "mse_loss@train.py:42",

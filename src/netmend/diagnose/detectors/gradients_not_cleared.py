@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -43,7 +42,6 @@ def _dead() -> Trace:
 
 
 @register
-@dataclass(frozen=True)
 class GradientsNotCleared:
     """Optimiser steps follow one another although the gradients in between were not cleared.
 
@@ -92,23 +90,26 @@ class GradientsNotCleared:
         )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("cleared first", _run(("zero_grad forward backward step", 20))),
+        Run("cleared first", lambda: _run(("zero_grad forward backward step", 20))),
         Run(
             "cleared after the step",
-            _run(("forward backward step", 1), ("zero_grad forward backward step", 20)),
+            lambda: _run(("forward backward step", 1), ("zero_grad forward backward step", 20)),
         ),
-        Run("accumulation over four batches", _run(("zero_grad forward backward forward backward step", 9))),
-        Run("forty batches before each step", _accumulated()),
-        Run("cleared by hand", _by_hand()),
-        Run("too short to judge", _run(("forward backward step", 3))),
+        Run(
+            "accumulation over four batches",
+            lambda: _run(("zero_grad forward backward forward backward step", 9)),
+        ),
+        Run("forty batches before each step", lambda: _accumulated()),
+        Run("cleared by hand", lambda: _by_hand()),
+        Run("too short to judge", lambda: _run(("forward backward step", 3))),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("never cleared", _run(("forward backward step", 20))),
+        Run("never cleared", lambda: _run(("forward backward step", 20))),
         Run(
             "cleared once per epoch",
-            _run(("zero_grad forward backward step", 2), ("forward backward step", 18)),
+            lambda: _run(("zero_grad forward backward step", 2), ("forward backward step", 18)),
         ),
-        Run("cleared once per epoch, and dead units have no gradient", _dead()),
+        Run("cleared once per epoch, and dead units have no gradient", lambda: _dead()),
     )
 
 

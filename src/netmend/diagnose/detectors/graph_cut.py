@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -25,7 +24,6 @@ _MEANINGS = {
 
 
 @register
-@dataclass(frozen=True)
 class GraphCut:
     """An operation takes the result of layers that should learn out of the graph.
 

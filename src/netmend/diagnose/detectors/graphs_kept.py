@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -23,7 +22,6 @@ def graphs(*rows: tuple[float, float, float]) -> Trace:
 
 
 @register
-@dataclass(frozen=True)
 class GraphsKept:
     """The graphs of earlier steps are still alive: something holds on to their losses.
 
@@ -74,10 +72,10 @@ class GraphsKept:
         return {"least_alive": max(most)} if most else {}
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("let go at once", graphs((4, 0, 0), (8, 0, 0), (12, 0, 0), (16, 0, 0))),
-        Run("one is kept", graphs((4, 1, 1), (8, 1, 1), (12, 1, 1), (16, 1, 1))),
+        Run("let go at once", lambda: graphs((4, 0, 0), (8, 0, 0), (12, 0, 0), (16, 0, 0))),
+        Run("one is kept", lambda: graphs((4, 1, 1), (8, 1, 1), (12, 1, 1), (16, 1, 1))),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("all are kept", graphs((4, 4, 4), (8, 8, 8), (12, 12, 12), (16, 16, 16))),
-        Run("kept until the epoch ends", graphs((4, 2, 2), (8, 4, 4), (12, 1, 1), (16, 3, 3))),
+        Run("all are kept", lambda: graphs((4, 4, 4), (8, 8, 8), (12, 12, 12), (16, 16, 16))),
+        Run("kept until the epoch ends", lambda: graphs((4, 2, 2), (8, 4, 4), (12, 1, 1), (16, 3, 3))),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -15,7 +14,6 @@ from netmend.vocabulary import ProbeFact, Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class HiddenActivationMissing:
     """Two linear layers follow one another with no non-linearity between them.
 
@@ -43,17 +41,20 @@ class HiddenActivationMissing:
             )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("an activation between all layers", net_run()),
-        Run("one linear layer", net_run("Linear(10,4)")),
-        Run("a low-rank factorisation", net_run("Linear(64,4) Linear(4,64) ReLU Linear(64,3)")),
-        Run("an activation after dropout", net_run("Linear(10,64) Dropout(0.5) ReLU Linear(64,4)")),
+        Run("an activation between all layers", lambda: net_run()),
+        Run("one linear layer", lambda: net_run("Linear(10,4)")),
+        Run("a low-rank factorisation", lambda: net_run("Linear(64,4) Linear(4,64) ReLU Linear(64,3)")),
+        Run("an activation after dropout", lambda: net_run("Linear(10,64) Dropout(0.5) ReLU Linear(64,4)")),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("no activation at all", net_run("Linear(10,64) Linear(64,64) Linear(64,4)")),
-        Run("only dropout between", net_run("Linear(10,64) ReLU Linear(64,64) Dropout(0.2) Linear(64,4)")),
+        Run("no activation at all", lambda: net_run("Linear(10,64) Linear(64,64) Linear(64,4)")),
+        Run(
+            "only dropout between",
+            lambda: net_run("Linear(10,64) ReLU Linear(64,64) Dropout(0.2) Linear(64,4)"),
+        ),
         Run(
             "the probe says so too",
-            net_run(
+            lambda: net_run(
                 "Linear(10,64) Linear(64,4)",
                 facts=[
                     ProbeFact(

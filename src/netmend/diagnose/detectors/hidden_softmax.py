@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -14,7 +13,6 @@ from netmend.vocabulary import Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class HiddenSoftmax:
     """A hidden layer's units are squeezed by a softmax before the next layer with weights.
 
@@ -50,12 +48,14 @@ class HiddenSoftmax:
             )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("no softmax", net_run()),
-        Run("softmax at the output", net_run("Linear(10,64) ReLU Linear(64,4) Softmax")),
-        Run("a gate over two experts", net_run("Linear(10,2) Softmax Linear(2,4)")),
+        Run("no softmax", lambda: net_run()),
+        Run("softmax at the output", lambda: net_run("Linear(10,64) ReLU Linear(64,4) Softmax")),
+        Run("a gate over two experts", lambda: net_run("Linear(10,2) Softmax Linear(2,4)")),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("softmax in the middle", net_run("Linear(10,64) Softmax Linear(64,64) ReLU Linear(64,4)")),
+        Run(
+            "softmax in the middle", lambda: net_run("Linear(10,64) Softmax Linear(64,64) ReLU Linear(64,4)")
+        ),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -14,7 +14,6 @@ from netmend.vocabulary import GroupFact, OptimizerFact, ParameterFact, Symptom,
 
 
 @register
-@dataclass(frozen=True)
 class IdleOptimizer:
     """An optimiser steps, but nothing that it holds ever gets a gradient.
 
@@ -62,10 +61,10 @@ class IdleOptimizer:
         )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("what it holds gets gradients", trained(optimizer(), *network(Layer("fc")))),
+        Run("what it holds gets gradients", lambda: trained(optimizer(), *network(Layer("fc")))),
         Run(
             "one of its layers is frozen",
-            trained(
+            lambda: trained(
                 replace(
                     optimizer(), groups=(GroupFact({"lr": 0.1}, ("model.body.weight", "model.fc.weight")),)
                 ),
@@ -74,11 +73,11 @@ class IdleOptimizer:
         ),
         Run(
             "backward() is missing: another fault",
-            trained(optimizer(), *network(Layer("fc", gradient=None, update=0.0))),
+            lambda: trained(optimizer(), *network(Layer("fc", gradient=None, update=0.0))),
         ),
         Run(
             "it trains something that is no model's: an image",
-            trained(
+            lambda: trained(
                 replace(optimizer(), groups=(GroupFact({"lr": 0.1}, ("?",), 1),)),
                 *network(Layer("fc", optimizer=None, update=None)),
                 Table.of("gradient", "optimizer[0].params[0]", dict.fromkeys(range(8), (0.0, 0.1))),
@@ -88,7 +87,7 @@ class IdleOptimizer:
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "what it holds is frozen",
-            trained(
+            lambda: trained(
                 optimizer(),
                 *network(
                     Layer("norm", optimizer=None, update=None),
@@ -99,7 +98,7 @@ class IdleOptimizer:
         ),
         Run(
             "it holds a frozen copy in place of the network that is trained",
-            trained(
+            lambda: trained(
                 optimizer(),
                 *network(Layer("fc", trainable=False, gradient=None, update=0.0)),
                 *network(Layer("fc", optimizer=None, update=None), model="trained"),
@@ -108,7 +107,7 @@ class IdleOptimizer:
         ),
         Run(
             "the model owns other parameters by now",
-            trained(
+            lambda: trained(
                 replace(optimizer(), groups=(GroupFact({"lr": 0.1}, ("?", "?"), 2),)),
                 *network(Layer("fc", optimizer=None, update=None)),
                 *(

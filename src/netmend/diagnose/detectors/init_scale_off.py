@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -17,7 +16,6 @@ from netmend.vocabulary import ParameterFact, Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class InitScaleOff:
     """Weights start far too large or far too small for the number of inputs of a unit.
 
@@ -117,18 +115,18 @@ class InitScaleOff:
         return found | ({"small_limit": sorted(hidden)[1]} if len(hidden) > 1 else {})
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("the framework's own scheme", net_run()),
-        Run("He's scheme", net_run(gain=1.41)),
-        Run("a small output layer", net_run(gain={4: 0.001})),
-        Run("one small layer", net_run(gain={2: 0.02})),
+        Run("the framework's own scheme", lambda: net_run()),
+        Run("He's scheme", lambda: net_run(gain=1.41)),
+        Run("a small output layer", lambda: net_run(gain={4: 0.001})),
+        Run("one small layer", lambda: net_run(gain={2: 0.02})),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("normal with deviation 1", net_run(gain={2: 8.0, 4: 8.0})),
+        Run("normal with deviation 1", lambda: net_run(gain={2: 8.0, 4: 8.0})),
         Run(
             "twofold per layer",
-            net_run("Linear(9,32) ReLU " + "Linear(32,32) ReLU " * 8 + "Linear(32,4)", gain=4.0),
+            lambda: net_run("Linear(9,32) ReLU " + "Linear(32,32) ReLU " * 8 + "Linear(32,4)", gain=4.0),
         ),
-        Run("normal with deviation 0.0001", net_run(gain=0.0008)),
+        Run("normal with deviation 0.0001", lambda: net_run(gain=0.0008)),
     )
 
 

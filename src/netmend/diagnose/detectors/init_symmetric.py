@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -18,7 +17,6 @@ _ZERO = {"initial": Statistics(0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0), "symmetric_shar
 
 
 @register
-@dataclass(frozen=True)
 class InitSymmetric:
     """All units of a hidden layer start with the same weights.
 
@@ -85,26 +83,26 @@ class InitSymmetric:
         return bool(spread <= self.same_limit or zeros == 1.0)
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("random weights", net_run()),
-        Run("an output layer of zeros", net_run(parameters={"model.4.weight": _ZERO})),
+        Run("random weights", lambda: net_run()),
+        Run("an output layer of zeros", lambda: net_run(parameters={"model.4.weight": _ZERO})),
         Run(
             "zeros in a row of branches that the signal passes by",
-            net_run(parameters={f"model.{n}.weight": _ZERO for n in (0, 2)}),
+            lambda: net_run(parameters={f"model.{n}.weight": _ZERO for n in (0, 2)}),
         ),
-        Run("zeros before a random layer", net_run(parameters={"model.2.weight": _ZERO})),
+        Run("zeros before a random layer", lambda: net_run(parameters={"model.2.weight": _ZERO})),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("all weights 0.5", net_run(parameters={f"model.{n}.weight": _HALF for n in (0, 2, 4)})),
+        Run("all weights 0.5", lambda: net_run(parameters={f"model.{n}.weight": _HALF for n in (0, 2, 4)})),
         Run(
             "all weights zero",
-            net_run(
+            lambda: net_run(
                 parameters={f"model.{n}.weight": _ZERO for n in (0, 2, 4)},
                 gradients={0: 0.0, 2: 0.0, 4: 0.01},
             ),
         ),
         Run(
             "zeros that nothing passes",
-            net_run(
+            lambda: net_run(
                 losses=flat(200),
                 parameters={"model.0.weight": _ZERO},
                 activations={1: {"sample_spread": 0.0, "silent_share": 1.0}},

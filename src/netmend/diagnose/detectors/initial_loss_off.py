@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -21,7 +20,6 @@ _CLASSES = (
 
 
 @register
-@dataclass(frozen=True)
 class InitialLossOff:
     """Before anything is learned, the loss is many times that of the best constant answer.
 
@@ -77,15 +75,15 @@ class InitialLossOff:
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run(
             "undecided",
-            run_of("cross_entropy", given(16, 4), wanted(16), course=[1.45, 1.3, 1.1], constant=1.38),
+            lambda: run_of("cross_entropy", given(16, 4), wanted(16), course=[1.45, 1.3, 1.1], constant=1.38),
         ),
         Run(
             "large embeddings as output layer",
-            run_of("cross_entropy", given(16, 4), wanted(16), course=[7.0, 4.0, 3.0], constant=1.38),
+            lambda: run_of("cross_entropy", given(16, 4), wanted(16), course=[7.0, 4.0, 3.0], constant=1.38),
         ),
         Run(
             "real targets, far from zero",
-            run_of(
+            lambda: run_of(
                 "mse_loss", given(16, 1), wanted(16, 1, low=80, high=90), course=[7000.0, 9.0], constant=8
             ),
         ),
@@ -93,6 +91,8 @@ class InitialLossOff:
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "sure of wrong answers",
-            run_of("cross_entropy", given(16, 4), wanted(16), course=[90.0, 60.0, 50.0], constant=1.38),
+            lambda: run_of(
+                "cross_entropy", given(16, 4), wanted(16), course=[90.0, 60.0, 50.0], constant=1.38
+            ),
         ),
     )

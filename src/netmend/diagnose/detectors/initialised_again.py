@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -18,7 +17,6 @@ def _again(parameters: int, most: int) -> Trace:
 
 
 @register
-@dataclass(frozen=True)
 class InitialisedAgain:
     """One line initialises the same parameters several times.
 
@@ -52,5 +50,7 @@ class InitialisedAgain:
                 detail={"most": most, "names": names},
             )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (Run("a tied weight", _again(1, 2)),)
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("every module walks through all below it", _again(6, 4)),)
+    HEALTHY: ClassVar[tuple[Run, ...]] = (Run("a tied weight", lambda: _again(1, 2)),)
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("every module walks through all below it", lambda: _again(6, 4)),
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -22,7 +21,6 @@ def _trace(rows: list[tuple[float, float]], first: str = "Linear") -> Trace:
 
 
 @register
-@dataclass(frozen=True)
 class InputBadlyScaled:
     """The inputs are far larger or smaller than a fresh network expects, or differ widely in scale among themselves.
 
@@ -77,13 +75,13 @@ class InputBadlyScaled:
         return {"size_limit": size, "tiny_limit": size}
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("standardised", _trace([(0.0, 1.0)] * 6)),
-        Run("0 to 10 is no matter", _trace([(5.0, 3.0), (4.0, 2.0)])),
-        Run("a norm layer comes first", _trace([(120.0, 60.0)] * 3, first="BatchNorm2d")),
+        Run("standardised", lambda: _trace([(0.0, 1.0)] * 6)),
+        Run("0 to 10 is no matter", lambda: _trace([(5.0, 3.0), (4.0, 2.0)])),
+        Run("a norm layer comes first", lambda: _trace([(120.0, 60.0)] * 3, first="BatchNorm2d")),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("raw pixels", _trace([(110.0, 70.0)] * 3)),
-        Run("one feature is a price", _trace([(0.2, 1.0), (3e5, 1e5)])),
+        Run("raw pixels", lambda: _trace([(110.0, 70.0)] * 3)),
+        Run("one feature is a price", lambda: _trace([(0.2, 1.0), (3e5, 1e5)])),
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -13,7 +12,6 @@ from netmend.vocabulary import ProbeFact, Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class InputIgnored:
     """The model's output does not depend on its input.
 
@@ -72,12 +70,15 @@ class InputIgnored:
         )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("a small change", probed("input dependency", {"change": 1e-4, "ignored": ()}, step=16)),
-        Run("a head that starts at zero", probed("input dependency", {"change": 0.0, "ignored": ()}, step=0)),
-        Run("learned by heart", probed("input ignored", {"s": 0.01, "s_shuffled": 1.0})),
-        Run("too slow to say", probed("input ignored", {"s": 0.93, "s_shuffled": 1.01})),
+        Run("a small change", lambda: probed("input dependency", {"change": 1e-4, "ignored": ()}, step=16)),
+        Run(
+            "a head that starts at zero",
+            lambda: probed("input dependency", {"change": 0.0, "ignored": ()}, step=0),
+        ),
+        Run("learned by heart", lambda: probed("input ignored", {"s": 0.01, "s_shuffled": 1.0})),
+        Run("too slow to say", lambda: probed("input ignored", {"s": 0.93, "s_shuffled": 1.01})),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("no effect at all", probed("input dependency", {"change": 0.0, "ignored": ()}, step=16)),
-        Run("inputs do not help", probed("input ignored", {"s": 1.0, "s_shuffled": 1.0})),
+        Run("no effect at all", lambda: probed("input dependency", {"change": 0.0, "ignored": ()}, step=16)),
+        Run("inputs do not help", lambda: probed("input ignored", {"s": 1.0, "s_shuffled": 1.0})),
     )

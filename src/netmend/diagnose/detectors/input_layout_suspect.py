@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -18,7 +17,6 @@ def _trace(given: float, channels_last: float) -> Trace:
 
 
 @register
-@dataclass(frozen=True)
 class InputLayoutSuspect:
     """Images look much smoother when their numbers are read with the channels last than as they are given.
 
@@ -53,10 +51,10 @@ class InputLayoutSuspect:
         return {"ratio_limit": max(ratios)} if ratios else {}
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("pictures as they should be", _trace(0.2, 0.5)),
-        Run("noise looks the same either way", _trace(1.0, 1.0)),
+        Run("pictures as they should be", lambda: _trace(0.2, 0.5)),
+        Run("noise looks the same either way", lambda: _trace(1.0, 1.0)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("reshaped instead of permuted", _trace(0.6, 0.2)),)
+    FAULTY: ClassVar[tuple[Run, ...]] = (Run("reshaped instead of permuted", lambda: _trace(0.6, 0.2)),)
 
 
 def _ratios(trace: Trace) -> Iterator[tuple[ProbeFact, float]]:

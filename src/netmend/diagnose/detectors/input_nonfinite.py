@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -19,7 +18,6 @@ def _trace(counts: list[float]) -> Trace:
 
 
 @register
-@dataclass(frozen=True)
 class InputNonfinite:
     """A batch that a model was given holds NaN or infinite values.
 
@@ -54,5 +52,5 @@ class InputNonfinite:
                 site=None if model is None else model.called,
             )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (Run("all finite", _trace([0.0] * 5)),)
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("some rows hold NaN", _trace([0.0, 3.0, 0.0, 2.0])),)
+    HEALTHY: ClassVar[tuple[Run, ...]] = (Run("all finite", lambda: _trace([0.0] * 5)),)
+    FAULTY: ClassVar[tuple[Run, ...]] = (Run("some rows hold NaN", lambda: _trace([0.0, 3.0, 0.0, 2.0])),)

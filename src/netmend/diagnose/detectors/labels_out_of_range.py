@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -20,7 +19,6 @@ _REFUSED_SHARE = "all elements of target should be between 0 and 1"
 
 
 @register
-@dataclass(frozen=True)
 class LabelsOutOfRange:
     """Targets lie outside what the loss is made for: class ids beyond the outputs, yes/no targets other than 0 and 1, negative counts.
 
@@ -102,10 +100,12 @@ class LabelsOutOfRange:
         return target.mean * target.shape[1] if marked and not one_each and target.maximum == 1 else None
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("0 and 1", run_of("binary_cross_entropy_with_logits", given(16, 1), wanted(16, 1, high=1))),
+        Run(
+            "0 and 1", lambda: run_of("binary_cross_entropy_with_logits", given(16, 1), wanted(16, 1, high=1))
+        ),
         Run(
             "smoothed targets",
-            run_of(
+            lambda: run_of(
                 "binary_cross_entropy_with_logits",
                 given(16, 1),
                 wanted(16, 1, low=0.05, high=0.95, whole=False, distinct=2),
@@ -113,31 +113,44 @@ class LabelsOutOfRange:
         ),
         Run(
             "one label each, written as zeros and a one",
-            run_of("cross_entropy", given(16, 2), wanted(16, 2, high=1, axes=[1])),
+            lambda: run_of("cross_entropy", given(16, 2), wanted(16, 2, high=1, axes=[1])),
         ),
-        Run("-1 and 1", run_of("soft_margin_loss", given(16, 1), wanted(16, 1, low=-1, high=1, distinct=2))),
-        Run("real targets", run_of("mse_loss", given(16, 1), wanted(16, 1, low=-4, high=9, whole=False))),
+        Run(
+            "-1 and 1",
+            lambda: run_of("soft_margin_loss", given(16, 1), wanted(16, 1, low=-1, high=1, distinct=2)),
+        ),
+        Run(
+            "real targets",
+            lambda: run_of("mse_loss", given(16, 1), wanted(16, 1, low=-4, high=9, whole=False)),
+        ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "class ids into a yes/no loss",
-            run_of("binary_cross_entropy_with_logits", given(16), wanted(16, high=4, dtype="float32")),
+            lambda: run_of(
+                "binary_cross_entropy_with_logits", given(16), wanted(16, high=4, dtype="float32")
+            ),
         ),
         Run(
             "-1 and 1 into a yes/no loss",
-            run_of("binary_cross_entropy_with_logits", given(16), wanted(16, low=-1, high=1, distinct=2)),
+            lambda: run_of(
+                "binary_cross_entropy_with_logits", given(16), wanted(16, low=-1, high=1, distinct=2)
+            ),
         ),
         Run(
             "several labels into cross entropy",
-            run_of("cross_entropy", given(16, 4), wanted(16, 4, high=1, dtype="float32")),
+            lambda: run_of("cross_entropy", given(16, 4), wanted(16, 4, high=1, dtype="float32")),
         ),
         Run(
             "signed amounts into a loss for counts",
-            run_of("poisson_nll_loss", given(16, 1), wanted(16, 1, low=-3, high=3, whole=False)),
+            lambda: run_of("poisson_nll_loss", given(16, 1), wanted(16, 1, low=-3, high=3, whole=False)),
         ),
-        Run("0 and 1 into a margin loss", run_of("soft_margin_loss", given(16, 1), wanted(16, 1, high=1))),
+        Run(
+            "0 and 1 into a margin loss",
+            lambda: run_of("soft_margin_loss", given(16, 1), wanted(16, 1, high=1)),
+        ),
         Run(
             "more classes than outputs",
-            run_of("cross_entropy", exception="IndexError: Target 9 is out of bounds."),
+            lambda: run_of("cross_entropy", exception="IndexError: Target 9 is out of bounds."),
         ),
     )

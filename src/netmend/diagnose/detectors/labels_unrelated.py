@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -16,7 +15,6 @@ from netmend.vocabulary import Symptom, TargetFact, Trace
 
 
 @register
-@dataclass(frozen=True)
 class LabelsUnrelated:
     """The training loss falls, but no evaluation was ever better than a constant answer.
 
@@ -71,12 +69,16 @@ class LabelsUnrelated:
         return {"evaluation_limit": float(np.min(passes[1])) / constant}
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("evaluation falls too", run_with(falling(200), evaluations=[0.9, 0.6, 0.4, 0.3])),
-        Run("overfits, but had learned something", run_with(falling(200), evaluations=[0.9, 0.8, 1.1, 1.5])),
+        Run("evaluation falls too", lambda: run_with(falling(200), evaluations=[0.9, 0.6, 0.4, 0.3])),
+        Run(
+            "overfits, but had learned something",
+            lambda: run_with(falling(200), evaluations=[0.9, 0.8, 1.1, 1.5]),
+        ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
-            "evaluation never better than a guess", run_with(falling(200), evaluations=[1.02, 1.1, 1.3, 1.6])
+            "evaluation never better than a guess",
+            lambda: run_with(falling(200), evaluations=[1.02, 1.1, 1.3, 1.6]),
         ),
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -15,7 +14,6 @@ from netmend.vocabulary import OptimizerFact, Site, Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class LearningNeverStarts:
     """The agent acts, but hardly learns or never does: the first update comes after most of the run, or not at all.
 
@@ -68,20 +66,22 @@ class LearningNeverStarts:
         )  # fmt: skip
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("learns from the start", acted(a_world(), an_agent())),
-        Run("a warm-up of half the run", acted(a_world(), an_agent("DQN", {"learning_starts": 2500}))),
-        Run("nothing to train: a random policy", acted(a_world(), steps=0)),
-        Run("a hand-written loop", acted(a_world(steps_before_learning=500))),
+        Run("learns from the start", lambda: acted(a_world(), an_agent())),
+        Run(
+            "a warm-up of half the run", lambda: acted(a_world(), an_agent("DQN", {"learning_starts": 2500}))
+        ),
+        Run("nothing to train: a random policy", lambda: acted(a_world(), steps=0)),
+        Run("a hand-written loop", lambda: acted(a_world(steps_before_learning=500))),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "starts after the end",
-            acted(a_world(), an_agent("DQN", {"learning_starts": 50_000}, updates=0), steps=0),
+            lambda: acted(a_world(), an_agent("DQN", {"learning_starts": 50_000}, updates=0), steps=0),
         ),
-        Run("starts late", acted(a_world(), an_agent("DQN", {"learning_starts": 4500}))),
+        Run("starts late", lambda: acted(a_world(), an_agent("DQN", {"learning_starts": 4500}))),
         Run(
             "a hand-written loop that never trains",
-            acted(a_world(), OptimizerFact("optimizer", "Adam", (), Site("train.py", 8)), steps=0),
+            lambda: acted(a_world(), OptimizerFact("optimizer", "Adam", (), Site("train.py", 8)), steps=0),
         ),
-        Run("a hand-written loop that trains late", acted(a_world(steps_before_learning=4000))),
+        Run("a hand-written loop that trains late", lambda: acted(a_world(steps_before_learning=4000))),
     )

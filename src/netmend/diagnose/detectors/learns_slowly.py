@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -16,7 +15,6 @@ from netmend.vocabulary import Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class LearnsSlowly:
     """The loss falls steadily, in nearly a straight line, but has hardly come down at the end.
 
@@ -59,9 +57,12 @@ class LearnsSlowly:
         )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("falls and bends", run_with(falling(200))),
-        Run("falls, then stands", run_with(falling(100, end=0.8) + flat(200, 0.8))),
+        Run("falls and bends", lambda: run_with(falling(200))),
+        Run("falls, then stands", lambda: run_with(falling(100, end=0.8) + flat(200, 0.8))),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("a straight line", run_with([1.2 - 0.0005 * step + 0.005 * (-1) ** step for step in range(300)])),
+        Run(
+            "a straight line",
+            lambda: run_with([1.2 - 0.0005 * step + 0.005 * (-1) ** step for step in range(300)]),
+        ),
     )

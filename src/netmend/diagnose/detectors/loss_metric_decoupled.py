@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -14,7 +13,6 @@ from netmend.vocabulary import Symptom, TargetFact, Trace
 
 
 @register
-@dataclass(frozen=True)
 class LossMetricDecoupled:
     """The loss fell well below the constant answer's, but the share of right answers did not move.
 
@@ -67,11 +65,13 @@ class LossMetricDecoupled:
 
 
 LossMetricDecoupled.HEALTHY = (
-    Run("both get better", LossMetricDecoupled._example([0.33 + 0.006 * step for step in range(100)])),
+    Run(
+        "both get better", lambda: LossMetricDecoupled._example([0.33 + 0.006 * step for step in range(100)])
+    ),
 )
 LossMetricDecoupled.FAULTY = (
     Run(
         "accuracy stays at chance",
-        LossMetricDecoupled._example([0.3 + 0.05 * (step % 3) for step in range(100)]),
+        lambda: LossMetricDecoupled._example([0.3 + 0.05 * (step % 3) for step in range(100)]),
     ),
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -23,7 +22,6 @@ def _skipped(taken: int, skipped: int) -> Trace:
 
 
 @register
-@dataclass(frozen=True)
 class LossScaleFalls:
     """The scaler of mixed precision skips step after step because gradients overflow.
 
@@ -58,5 +56,5 @@ class LossScaleFalls:
             site=skipped[0][1].site,
         )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (Run("some steps at the start", _skipped(200, 20)),)
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("most steps", _skipped(20, 180)),)
+    HEALTHY: ClassVar[tuple[Run, ...]] = (Run("some steps at the start", lambda: _skipped(200, 20)),)
+    FAULTY: ClassVar[tuple[Run, ...]] = (Run("most steps", lambda: _skipped(20, 180)),)

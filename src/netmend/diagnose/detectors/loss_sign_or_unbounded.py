@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -26,7 +25,6 @@ _NEVER_NEGATIVE = (
 
 
 @register
-@dataclass(frozen=True)
 class LossSignOrUnbounded:
     """What is minimised is the negative of a loss: the optimiser makes predictions worse, without end.
 
@@ -95,11 +93,11 @@ class LossSignOrUnbounded:
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run(
             "an ordinary loss",
-            run_of("mse_loss", given(16, 1), wanted(16, 1, whole=False), course=[1.0, 0.6, 0.4, 0.3]),
+            lambda: run_of("mse_loss", given(16, 1), wanted(16, 1, whole=False), course=[1.0, 0.6, 0.4, 0.3]),
         ),
         Run(
             "a reward, written as its negative",
-            run_of(
+            lambda: run_of(
                 "nll_loss",
                 given(16, 4),
                 wanted(16),
@@ -110,7 +108,7 @@ class LossSignOrUnbounded:
         ),
         Run(
             "a game of two players",
-            run_of(
+            lambda: run_of(
                 "binary_cross_entropy_with_logits",
                 given(16, 1),
                 wanted(16, 1, high=1),
@@ -124,7 +122,7 @@ class LossSignOrUnbounded:
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "the sign of a hand-written loss",
-            run_of(
+            lambda: run_of(
                 "cross_entropy",
                 given(16, 4),
                 wanted(16),
@@ -135,7 +133,7 @@ class LossSignOrUnbounded:
         ),
         Run(
             "a minus sign before the loss",
-            run_of(
+            lambda: run_of(
                 "expression",
                 form="expression",
                 settings={"negated": True, "terms": ["mse_loss@train.py:28"]},

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -18,7 +17,6 @@ from netmend.vocabulary import Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class LossSummed:
     """The loss is summed over the batch instead of averaged, and training does not cope with it.
 
@@ -75,7 +73,7 @@ class LossSummed:
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run(
             "a sum with a rate that suits it",
-            run_of(
+            lambda: run_of(
                 "mse_loss",
                 given(32, 1),
                 wanted(32, 1, whole=False),
@@ -86,13 +84,15 @@ class LossSummed:
         ),
         Run(
             "a mean that does not learn",
-            run_of("mse_loss", given(32, 1), wanted(32, 1, whole=False), course=[1.0, 1.2] * 6, constant=1.0),
+            lambda: run_of(
+                "mse_loss", given(32, 1), wanted(32, 1, whole=False), course=[1.0, 1.2] * 6, constant=1.0
+            ),
         ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "a sum that runs away",
-            run_of(
+            lambda: run_of(
                 "mse_loss",
                 given(32, 1),
                 wanted(32, 1, whole=False),
@@ -103,7 +103,7 @@ class LossSummed:
         ),
         Run(
             "a sum that never gets below the constant answer",
-            run_of(
+            lambda: run_of(
                 "cross_entropy",
                 given(64, 4),
                 wanted(64),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -19,7 +18,6 @@ _PROBABILITIES = ("softmax", "sigmoid", "hardsigmoid")
 
 
 @register
-@dataclass(frozen=True)
 class MarginOnProbabilities:
     """A margin (hinge) loss is given probabilities.
 
@@ -56,10 +54,10 @@ class MarginOnProbabilities:
         return any(node in ("Rsub", "Sub", "Add") for node in nodes[first + 1 :])
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("scores", run_of("multi_margin_loss", given(16, 4), wanted(16))),
+        Run("scores", lambda: run_of("multi_margin_loss", given(16, 4), wanted(16))),
         Run(
             "an own cross entropy that is clamped",
-            run_of(
+            lambda: run_of(
                 "nll_loss",
                 given(16, 4, through=["Softmax"], low=0, high=1, axes=[1]),
                 wanted(16),
@@ -77,13 +75,13 @@ class MarginOnProbabilities:
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "softmax into the margin loss",
-            run_of(
+            lambda: run_of(
                 "multi_margin_loss", given(16, 4, through=["Softmax"], low=0, high=1, axes=[1]), wanted(16)
             ),
         ),
         Run(
             "an own hinge on softmax",
-            run_of(
+            lambda: run_of(
                 "l1_loss",
                 given(16, 4, through=["Softmax"], low=0, high=1, axes=[1]),
                 wanted(16, 4, low=-1, high=1),

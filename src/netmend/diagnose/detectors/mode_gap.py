@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -14,7 +13,6 @@ from netmend.vocabulary import ProbeFact, Symptom, TargetFact, Trace
 
 
 @register
-@dataclass(frozen=True)
 class ModeGap:
     """On the very same batch, the model does far worse in one mode than in the other.
 
@@ -82,7 +80,7 @@ class ModeGap:
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run(
             "dropout costs a little",
-            probed(
+            lambda: probed(
                 "mode gap",
                 {"output": 0.4, "loss_training": 0.5, "loss_evaluation": 0.3},
                 TargetFact("loss", constant_loss=1.0),
@@ -91,7 +89,7 @@ class ModeGap:
         ),
         Run(
             "averages have not settled",
-            probed(
+            lambda: probed(
                 "mode gap",
                 {"output": 0.9, "loss_training": 0.5, "loss_evaluation": 2.3},
                 TargetFact("loss", constant_loss=1.0),
@@ -100,10 +98,10 @@ class ModeGap:
         ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("dropout leaves nothing", probed("mode gap", {"output": 12.0}, step=64)),
+        Run("dropout leaves nothing", lambda: probed("mode gap", {"output": 12.0}, step=64)),
         Run(
             "averages of batches of two",
-            probed(
+            lambda: probed(
                 "mode gap",
                 {"output": 2.0, "loss_training": 0.3, "loss_evaluation": 1.4},
                 TargetFact("loss", constant_loss=1.0),

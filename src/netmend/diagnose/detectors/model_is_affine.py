@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -13,7 +12,6 @@ from netmend.vocabulary import FunctionFact, ModuleFact, Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class ModelIsAffine:
     """The model has several weight layers, but as a whole it is an affine function of its input.
 
@@ -48,11 +46,11 @@ class ModelIsAffine:
             )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("slightly bent", probed("affine", {"curvature": 2e-4, "weight_layers": 3})),
-        Run("linear regression", probed("affine", {"curvature": 1e-7, "weight_layers": 1})),
+        Run("slightly bent", lambda: probed("affine", {"curvature": 2e-4, "weight_layers": 3})),
+        Run("linear regression", lambda: probed("affine", {"curvature": 1e-7, "weight_layers": 1})),
         Run(
             "all units happen to be active",
-            probed(
+            lambda: probed(
                 "affine",
                 {"curvature": 1e-7, "weight_layers": 2},
                 ModuleFact("model.1", "ReLU", "model", activation="relu", order=1),
@@ -60,5 +58,5 @@ class ModelIsAffine:
         ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("three linear layers", probed("affine", {"curvature": 3e-7, "weight_layers": 3})),
+        Run("three linear layers", lambda: probed("affine", {"curvature": 3e-7, "weight_layers": 3})),
     )

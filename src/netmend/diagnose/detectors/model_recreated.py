@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -37,7 +37,6 @@ def _passes(count: int, each: int) -> list[tuple[str, int]]:
 
 
 @register
-@dataclass(frozen=True)
 class ModelRecreated:
     """The same line creates the model again and again while the program is training.
 
@@ -88,17 +87,21 @@ class ModelRecreated:
             )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("one model", trained(optimizer(), *_models(1, 0), loop=_passes(1, 5))),
+        Run("one model", lambda: trained(optimizer(), *_models(1, 0), loop=_passes(1, 5))),
         Run(
-            "five folds of four epochs", trained(optimizer(), *_models(5, 0, 1, 2, 3, 4), loop=_passes(5, 4))
+            "five folds of four epochs",
+            lambda: trained(optimizer(), *_models(5, 0, 1, 2, 3, 4), loop=_passes(5, 4)),
         ),
-        Run("a pair of models", trained(optimizer(), *_models(2, 0, 1), loop=_passes(2, 1))),
+        Run("a pair of models", lambda: trained(optimizer(), *_models(2, 0, 1), loop=_passes(2, 1))),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("anew for every epoch", trained(optimizer(), *_models(6, 0, 1, 2, 3, 4, 5), loop=_passes(6, 1))),
+        Run(
+            "anew for every epoch",
+            lambda: trained(optimizer(), *_models(6, 0, 1, 2, 3, 4, 5), loop=_passes(6, 1)),
+        ),
         Run(
             "the optimiser holds the first one only",
-            trained(replace(optimizer(), name="opt#0"), *_models(4, 0), loop=_passes(4, 1)),
+            lambda: trained(replace(optimizer(), name="opt#0"), *_models(4, 0), loop=_passes(4, 1)),
         ),
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -27,7 +26,6 @@ _GRADIENT = Event(3, "nonfinite", "the gradient became NaN at step 3", "", None,
 
 
 @register
-@dataclass(frozen=True)
 class NonfiniteOrigin:
     """A NaN or an infinity arose, and was first made by one operation.
 
@@ -99,14 +97,17 @@ class NonfiniteOrigin:
         return {"growth": self._rise(trace, steps[0])} if steps else {}
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("finite throughout", net_run()),
-        Run("a bad step that the program skipped", net_run(events=[_GRADIENT])),
+        Run("finite throughout", lambda: net_run()),
+        Run("a bad step that the program skipped", lambda: net_run(events=[_GRADIENT])),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("the logarithm of zero", net_run(losses=[*falling(61), *[float("nan")] * 20], events=[_EVENT])),
+        Run(
+            "the logarithm of zero",
+            lambda: net_run(losses=[*falling(61), *[float("nan")] * 20], events=[_EVENT]),
+        ),
         Run(
             "overflow",
-            net_run(
+            lambda: net_run(
                 losses=[*(10.0**n for n in range(20)), *[float("nan")] * 60], events=[_EVENT], growth=1e6
             ),
         ),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -17,7 +16,6 @@ def _estimate(agreement: float) -> Trace:
 
 
 @register
-@dataclass(frozen=True)
 class NormNotEstimated:
     """A spectrally normalised layer was used in eval mode before its norm was ever estimated.
 
@@ -54,7 +52,7 @@ class NormNotEstimated:
             )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("after one training pass", _estimate(1.0)),
-        Run("weights have changed a little since", _estimate(0.97)),
+        Run("after one training pass", lambda: _estimate(1.0)),
+        Run("weights have changed a little since", lambda: _estimate(0.97)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("straight after it was made", _estimate(0.04)),)
+    FAULTY: ClassVar[tuple[Run, ...]] = (Run("straight after it was made", lambda: _estimate(0.04)),)

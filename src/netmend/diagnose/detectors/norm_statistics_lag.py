@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -34,7 +34,6 @@ def _unscored(momentum: float, mode: float) -> Trace:
 
 
 @register
-@dataclass(frozen=True)
 class NormStatisticsLag:
     """Batch norm's running statistics are still mostly those it was made with, and evaluation uses them.
 
@@ -83,13 +82,13 @@ class NormStatisticsLag:
                 return
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("the default momentum", _trace(0.1, [0.4, 0.3, 0.2, 0.2])),
-        Run("slow, but evaluation is as good", _trace(0.001, [0.4, 0.2, 0.1, 0.05])),
-        Run("slow, but always in training mode", _unscored(0.0001, mode=1.0)),
+        Run("the default momentum", lambda: _trace(0.1, [0.4, 0.3, 0.2, 0.2])),
+        Run("slow, but evaluation is as good", lambda: _trace(0.001, [0.4, 0.2, 0.1, 0.05])),
+        Run("slow, but always in training mode", lambda: _unscored(0.0001, mode=1.0)),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("slow, and evaluation suffers", _trace(0.0005, [3.0, 4.0, 5.0, 6.0])),
-        Run("slower, and evaluation computes no loss", _unscored(0.0001, mode=0.0)),
+        Run("slow, and evaluation suffers", lambda: _trace(0.0005, [3.0, 4.0, 5.0, 6.0])),
+        Run("slower, and evaluation computes no loss", lambda: _unscored(0.0001, mode=0.0)),
     )
 
 

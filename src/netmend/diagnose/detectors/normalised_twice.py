@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -15,7 +14,6 @@ from netmend.vocabulary import Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class NormalisedTwice:
     """A loss that applies softmax or sigmoid itself is given values that went through one already.
 
@@ -69,18 +67,22 @@ class NormalisedTwice:
         return head.last == function and not head.given.normalised_axes and (head.width or 0) > 1
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("scores into cross entropy", run_of("cross_entropy", given(16, 4), wanted(16))),
+        Run("scores into cross entropy", lambda: run_of("cross_entropy", given(16, 4), wanted(16))),
         Run(
             "log-softmax into the likelihood loss",
-            run_of("nll_loss", given(16, 4, through=["LogSoftmax"], high=0.0, log_axes=[1]), wanted(16)),
+            lambda: run_of(
+                "nll_loss", given(16, 4, through=["LogSoftmax"], high=0.0, log_axes=[1]), wanted(16)
+            ),
         ),
         Run(
             "log-softmax into cross entropy changes nothing",
-            run_of("cross_entropy", given(16, 4, through=["LogSoftmax"], high=0.0, log_axes=[1]), wanted(16)),
+            lambda: run_of(
+                "cross_entropy", given(16, 4, through=["LogSoftmax"], high=0.0, log_axes=[1]), wanted(16)
+            ),
         ),
         Run(
             "probabilities into the loss for probabilities",
-            run_of(
+            lambda: run_of(
                 "binary_cross_entropy",
                 given(16, 1, through=["Sigmoid"], low=0.1, high=0.9),
                 wanted(16, 1, high=1),
@@ -88,7 +90,7 @@ class NormalisedTwice:
         ),
         Run(
             "yes/no scores that happen to lie between 0 and 1",
-            run_of(
+            lambda: run_of(
                 "binary_cross_entropy_with_logits", given(16, 1, low=0.1, high=0.9), wanted(16, 1, high=1)
             ),
         ),
@@ -96,7 +98,7 @@ class NormalisedTwice:
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "a softmax layer before cross entropy",
-            run_of(
+            lambda: run_of(
                 "cross_entropy",
                 given(16, 4, through=["Softmax"], low=0.0, high=1.0, axes=[1]),
                 wanted(16),
@@ -105,11 +107,13 @@ class NormalisedTwice:
         ),
         Run(
             "softmax by hand before cross entropy",
-            run_of("cross_entropy", given(16, 4, through=["Div"], low=0.0, high=1.0, axes=[1]), wanted(16)),
+            lambda: run_of(
+                "cross_entropy", given(16, 4, through=["Div"], low=0.0, high=1.0, axes=[1]), wanted(16)
+            ),
         ),
         Run(
             "a sigmoid in forward before the loss with logits",
-            run_of(
+            lambda: run_of(
                 "binary_cross_entropy_with_logits",
                 given(16, 1, through=["Squeeze", "Sigmoid"], low=0.3, high=0.7),
                 wanted(16, 1, high=1),
@@ -118,7 +122,7 @@ class NormalisedTwice:
         ),
         Run(
             "log-softmax of softmax",
-            run_of(
+            lambda: run_of(
                 "nll_loss",
                 given(16, 4, through=["LogSoftmax", "Softmax"], low=-1.7, high=-0.7, log_axes=[1]),
                 wanted(16),

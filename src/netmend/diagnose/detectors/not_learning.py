@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -14,7 +13,6 @@ from netmend.vocabulary import LossFact, Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class NotLearning:
     """The loss never got clearly below that of the best constant answer.
 
@@ -73,9 +71,9 @@ class NotLearning:
         return {"relative_limit": min([late, float(course.relative.min()) + 0.02, *evaluated])}
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("learns", run_with(falling(200))),
-        Run("learns a little, from very noisy data", run_with(flat(100, 1.0) + flat(200, 0.92))),
-        Run("too short to judge", run_with(flat(12))),
-        Run("no constant answer is known for this loss", run_with(flat(200), constant=None)),
+        Run("learns", lambda: run_with(falling(200))),
+        Run("learns a little, from very noisy data", lambda: run_with(flat(100, 1.0) + flat(200, 0.92))),
+        Run("too short to judge", lambda: run_with(flat(12))),
+        Run("no constant answer is known for this loss", lambda: run_with(flat(200), constant=None)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("stays at the constant answer", run_with(flat(200))),)
+    FAULTY: ClassVar[tuple[Run, ...]] = (Run("stays at the constant answer", lambda: run_with(flat(200))),)

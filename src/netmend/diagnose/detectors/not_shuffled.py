@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -25,7 +24,6 @@ def _trace(labels: list[dict[str, int]], changes: int, shuffle: bool | None = No
 
 
 @register
-@dataclass(frozen=True)
 class NotShuffled:
     """Training samples come in sorted order: whole batches of one class, or of similar targets.
 
@@ -92,11 +90,14 @@ class NotShuffled:
         return found
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("mixed batches", _trace([{"0": 10, "1": 10}] * 8, changes=10)),
-        Run("the loader shuffles", _trace([{"0": 20}, {"1": 20}] * 4, changes=0, shuffle=True)),
+        Run("mixed batches", lambda: _trace([{"0": 10, "1": 10}] * 8, changes=10)),
+        Run("the loader shuffles", lambda: _trace([{"0": 20}, {"1": 20}] * 4, changes=0, shuffle=True)),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("one class after the other", _trace([{"0": 20}] * 4 + [{"1": 20}] * 4, changes=0, shuffle=False)),
+        Run(
+            "one class after the other",
+            lambda: _trace([{"0": 20}] * 4 + [{"1": 20}] * 4, changes=0, shuffle=False),
+        ),
     )
 
 
@@ -108,4 +109,4 @@ def _sorted_targets() -> Trace:
     )
 
 
-NotShuffled.FAULTY = (*NotShuffled.FAULTY, Run("sorted real targets", _sorted_targets()))
+NotShuffled.FAULTY = (*NotShuffled.FAULTY, Run("sorted real targets", lambda: _sorted_targets()))

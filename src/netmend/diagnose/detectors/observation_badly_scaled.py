@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -14,7 +13,6 @@ from netmend.vocabulary import Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class ObservationBadlyScaled:
     """Observations reach the network in large units, unscaled.
 
@@ -63,13 +61,17 @@ class ObservationBadlyScaled:
         return {"size_limit": max(world.feature_rms)}
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("features near one", acted(a_world(), an_agent())),
+        Run("features near one", lambda: acted(a_world(), an_agent())),
         Run(
             "large features that are normalised",
-            acted(a_world(feature_rms=(900.0, 1.0)), an_agent(observations_normalised=True)),
+            lambda: acted(a_world(feature_rms=(900.0, 1.0)), an_agent(observations_normalised=True)),
         ),
-        Run("images", acted(a_world(feature_rms=(120.0, 130.0), observation_type="uint8"), an_agent())),
+        Run(
+            "images", lambda: acted(a_world(feature_rms=(120.0, 130.0), observation_type="uint8"), an_agent())
+        ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("millimetres and radians", acted(a_world(feature_rms=(900.0, 0.4, 1.0, 0.3)), an_agent())),
+        Run(
+            "millimetres and radians", lambda: acted(a_world(feature_rms=(900.0, 0.4, 1.0, 0.3)), an_agent())
+        ),
     )

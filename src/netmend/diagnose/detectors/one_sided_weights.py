@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -20,7 +19,6 @@ def _trace(low: float, high: float, kind: str = "Linear") -> Trace:
 
 
 @register
-@dataclass(frozen=True)
 class OneSidedWeights:
     """All weights of a layer start with the same sign.
 
@@ -54,9 +52,9 @@ class OneSidedWeights:
             )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("around zero", _trace(-0.2, 0.2)),
-        Run("a constant is another matter", _trace(0.5, 0.5)),
-        Run("a model made of one that was lost already", _trace(math.nan, math.nan)),
-        Run("scales of a norm layer", _trace(0.5, 1.0, kind="LayerNorm")),
+        Run("around zero", lambda: _trace(-0.2, 0.2)),
+        Run("a constant is another matter", lambda: _trace(0.5, 0.5)),
+        Run("a model made of one that was lost already", lambda: _trace(math.nan, math.nan)),
+        Run("scales of a norm layer", lambda: _trace(0.5, 1.0, kind="LayerNorm")),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("uniform below zero", _trace(-0.5, -0.001)),)
+    FAULTY: ClassVar[tuple[Run, ...]] = (Run("uniform below zero", lambda: _trace(-0.5, -0.001)),)

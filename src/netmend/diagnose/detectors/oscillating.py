@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -17,7 +16,6 @@ from netmend.vocabulary import Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class Oscillating:
     """The loss swings up and down by much more than the noise of single batches explains.
 
@@ -77,13 +75,15 @@ class Oscillating:
         return float(np.abs(changes[clear != 0]).mean() / level) if turns >= 2 and level > 0 else 0.0
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("falls", run_with(falling(200))),
-        Run("noisy batches", run_with(flat(200, 0.6, 0.15))),
-        Run("too short", run_with(flat(20))),
+        Run("falls", lambda: run_with(falling(200))),
+        Run("noisy batches", lambda: run_with(flat(200, 0.6, 0.15))),
+        Run("too short", lambda: run_with(flat(20))),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "swings by a factor of two",
-            run_with([(1.6 if (step // 10) % 2 else 0.7) + 0.02 * (-1) ** step for step in range(200)]),
+            lambda: run_with(
+                [(1.6 if (step // 10) % 2 else 0.7) + 0.02 * (-1) ** step for step in range(200)]
+            ),
         ),
     )

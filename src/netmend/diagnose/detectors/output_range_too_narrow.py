@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -20,7 +19,6 @@ _MARGINS = ("multi_margin_loss", "multilabel_margin_loss")  # ask for scores tha
 
 
 @register
-@dataclass(frozen=True)
 class OutputRangeTooNarrow:
     """The last function of the model cannot give the values that the loss asks for.
 
@@ -170,7 +168,7 @@ class OutputRangeTooNarrow:
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run(
             "a sigmoid for targets in 0..1",
-            run_of(
+            lambda: run_of(
                 "mse_loss",
                 given(16, 1, through=["Sigmoid"], low=0.1, high=0.9),
                 wanted(16, 1, high=1, whole=False),
@@ -178,7 +176,7 @@ class OutputRangeTooNarrow:
         ),
         Run(
             "a ReLU for positive targets with a little noise",
-            run_of(
+            lambda: run_of(
                 "mse_loss",
                 given(16, 1, through=["Relu"], low=0, high=3),
                 wanted(16, 1, low=-0.3, high=4, whole=False, std=0.8),
@@ -186,18 +184,18 @@ class OutputRangeTooNarrow:
         ),
         Run(
             "a scaled tanh reaches further than 1",
-            run_of(
+            lambda: run_of(
                 "mse_loss", given(16, 1, through=["Mul", "Tanh"]), wanted(16, 1, low=-2, high=2, whole=False)
             ),
         ),
-        Run("scores into cross entropy", run_of("cross_entropy", given(16, 4), wanted(16))),
+        Run("scores into cross entropy", lambda: run_of("cross_entropy", given(16, 4), wanted(16))),
         Run(
             "average pooling of what a ReLU made",
-            run_of("cross_entropy", given(16, 4, through=["View", "Mean", "Relu"]), wanted(16)),
+            lambda: run_of("cross_entropy", given(16, 4, through=["View", "Mean", "Relu"]), wanted(16)),
         ),
         Run(
             "softmax for targets that are shares",
-            run_of(
+            lambda: run_of(
                 "mse_loss",
                 given(16, 4, through=["Softmax"], low=0, high=1, axes=[1]),
                 wanted(16, 4, high=1, axes=[1]),
@@ -207,7 +205,7 @@ class OutputRangeTooNarrow:
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "a ReLU for targets that are negative half the time",
-            run_of(
+            lambda: run_of(
                 "mse_loss",
                 given(16, 1, through=["Relu"], low=0, high=2),
                 wanted(16, 1, low=-2.1, high=2.3, whole=False, std=1.0),
@@ -216,7 +214,7 @@ class OutputRangeTooNarrow:
         ),
         Run(
             "a sigmoid for free targets",
-            run_of(
+            lambda: run_of(
                 "l1_loss",
                 given(16, 1, through=["View", "Sigmoid"], low=0.4, high=0.6),
                 wanted(16, 1, low=2, high=9, whole=False),
@@ -225,7 +223,7 @@ class OutputRangeTooNarrow:
         ),
         Run(
             "a ReLU on class scores",
-            run_of(
+            lambda: run_of(
                 "cross_entropy",
                 given(16, 4, through=["Relu"], low=0, high=2),
                 wanted(16),
@@ -234,7 +232,7 @@ class OutputRangeTooNarrow:
         ),
         Run(
             "a sigmoid on class scores",
-            run_of(
+            lambda: run_of(
                 "cross_entropy",
                 given(16, 4, through=["Sigmoid"], low=0.2, high=0.8),
                 wanted(16),
@@ -243,7 +241,7 @@ class OutputRangeTooNarrow:
         ),
         Run(
             "softmax for samples with several labels",
-            run_of(
+            lambda: run_of(
                 "binary_cross_entropy",
                 given(16, 4, through=["Softmax"], low=0, high=1, axes=[1]),
                 wanted(16, 4, high=1),
@@ -252,7 +250,7 @@ class OutputRangeTooNarrow:
         ),
         Run(
             "a ReLU that gives only zeros",
-            run_of(
+            lambda: run_of(
                 "mse_loss",
                 given(16, 1, through=["Relu"], low=0, high=2),
                 wanted(16, 1, low=0.5, high=2, whole=False),
@@ -262,7 +260,7 @@ class OutputRangeTooNarrow:
         ),
         Run(
             "softmax over one unit",
-            run_of(
+            lambda: run_of(
                 "binary_cross_entropy",
                 given(16, 1, through=["Softmax"], low=1, high=1),
                 wanted(16, 1, high=1),

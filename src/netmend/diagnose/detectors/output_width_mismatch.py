@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -14,7 +13,6 @@ from netmend.vocabulary import Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class OutputWidthMismatch:
     """The number of outputs does not fit what the loss compares them with.
 
@@ -40,21 +38,26 @@ class OutputWidthMismatch:
                 )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("one output per class", run_of("cross_entropy", given(16, 4), wanted(16))),
+        Run("one output per class", lambda: run_of("cross_entropy", given(16, 4), wanted(16))),
         Run(
             "more outputs than classes seen so far",
-            run_of("cross_entropy", given(16, 900), wanted(16)),
+            lambda: run_of("cross_entropy", given(16, 900), wanted(16)),
         ),
-        Run("as many outputs as targets", run_of("mse_loss", given(16, 3), wanted(16, 3, whole=False))),
+        Run(
+            "as many outputs as targets", lambda: run_of("mse_loss", given(16, 3), wanted(16, 3, whole=False))
+        ),
         Run(
             "two critics of one value, in an own formula",
-            run_of("mse_loss", given(16, 2), wanted(16, 1, whole=False), form="expression"),
+            lambda: run_of("mse_loss", given(16, 2), wanted(16, 1, whole=False), form="expression"),
         ),
-        Run("one sample per batch", run_of("mse_loss", given(1, 3), wanted(3, whole=False))),
+        Run("one sample per batch", lambda: run_of("mse_loss", given(1, 3), wanted(3, whole=False))),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("one output for cross entropy", run_of("cross_entropy", given(16, 1), wanted(16))),
-        Run("one output for three targets", run_of("mse_loss", given(16, 1), wanted(16, 3, whole=False))),
+        Run("one output for cross entropy", lambda: run_of("cross_entropy", given(16, 1), wanted(16))),
+        Run(
+            "one output for three targets",
+            lambda: run_of("mse_loss", given(16, 1), wanted(16, 3, whole=False)),
+        ),
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -17,7 +16,6 @@ from netmend.vocabulary import Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class Overfitting:
     """The evaluation loss rose far above its best while the training loss went on falling.
 
@@ -92,14 +90,17 @@ class Overfitting:
         }
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("falls together", run_with(falling(200), evaluations=[0.6, 0.4, 0.2, 0.12, 0.1, 0.09])),
-        Run("a mild rise", run_with(falling(200), evaluations=[0.7, 0.5, 0.42, 0.4, 0.44, 0.48])),
-        Run("never evaluated", run_with(falling(200))),
+        Run("falls together", lambda: run_with(falling(200), evaluations=[0.6, 0.4, 0.2, 0.12, 0.1, 0.09])),
+        Run("a mild rise", lambda: run_with(falling(200), evaluations=[0.7, 0.5, 0.42, 0.4, 0.44, 0.48])),
+        Run("never evaluated", lambda: run_with(falling(200))),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "known by heart, hardly of use",
-            run_with(falling(200, end=0.02), evaluations=[0.95, 0.9, 0.85, 0.8, 0.8, 0.8]),
+            lambda: run_with(falling(200, end=0.02), evaluations=[0.95, 0.9, 0.85, 0.8, 0.8, 0.8]),
         ),
-        Run("evaluation rises", run_with(falling(200, end=0.02), evaluations=[0.8, 0.6, 0.7, 0.9, 1.1, 1.3])),
+        Run(
+            "evaluation rises",
+            lambda: run_with(falling(200, end=0.02), evaluations=[0.8, 0.6, 0.7, 0.9, 1.1, 1.3]),
+        ),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -16,7 +15,6 @@ from netmend.vocabulary import Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class Overtraining:
     """Evaluation was best early, and most of the run only made it worse.
 
@@ -63,12 +61,14 @@ class Overtraining:
         }
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("best at the end", run_with(falling(200), evaluations=[1 / (1 + n) for n in range(12)])),
-        Run("flat after the best", run_with(falling(200), evaluations=[0.5, 0.4, 0.3] + [0.33] * 9)),
+        Run("best at the end", lambda: run_with(falling(200), evaluations=[1 / (1 + n) for n in range(12)])),
+        Run("flat after the best", lambda: run_with(falling(200), evaluations=[0.5, 0.4, 0.3] + [0.33] * 9)),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "rises from pass 3 on",
-            run_with(falling(200, end=0.3), evaluations=[0.6, 0.4, *[0.4 + 0.05 * n for n in range(12)]]),
+            lambda: run_with(
+                falling(200, end=0.3), evaluations=[0.6, 0.4, *[0.4 + 0.05 * n for n in range(12)]]
+            ),
         ),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -56,7 +56,6 @@ def _tagged(shape: tuple[int, ...], lowest: float, ignored: int = -100) -> Trace
 
 
 @register
-@dataclass(frozen=True)
 class PaddingCounted:
     """Padding is among the targets of the loss and counts like any other token.
 
@@ -128,17 +127,20 @@ class PaddingCounted:
         return {} if share is None else {"share_limit": share[0]}
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("left out", _trace(0, 0, {"0": 500, "1": 200, "2": 200})),
-        Run("no padding is known", _trace(-100, None, {"0": 500, "1": 200})),
-        Run("classes of whole texts", _trace(-100, 0, {"0": 500, "1": 400}, tokens=50)),
-        Run("hardly any", _trace(-100, 0, {"0": 20, "1": 400, "2": 480})),
-        Run("a class as frequent as padding, which is marked with -100", _tagged((40, 14), -100.0)),
-        Run("a class as frequent as padding, which was selected away", _tagged((320,), 0.0)),
-        Run("a class as frequent as padding, which is left out by its own token", _tagged((40, 14), 0.0, 3)),
+        Run("left out", lambda: _trace(0, 0, {"0": 500, "1": 200, "2": 200})),
+        Run("no padding is known", lambda: _trace(-100, None, {"0": 500, "1": 200})),
+        Run("classes of whole texts", lambda: _trace(-100, 0, {"0": 500, "1": 400}, tokens=50)),
+        Run("hardly any", lambda: _trace(-100, 0, {"0": 20, "1": 400, "2": 480})),
+        Run("a class as frequent as padding, which is marked with -100", lambda: _tagged((40, 14), -100.0)),
+        Run("a class as frequent as padding, which was selected away", lambda: _tagged((320,), 0.0)),
+        Run(
+            "a class as frequent as padding, which is left out by its own token",
+            lambda: _tagged((40, 14), 0.0, 3),
+        ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("half is padding", _trace(-100, 0, {"0": 500, "1": 200, "2": 200})),
-        Run("a class as frequent as padding, and nothing left out", _tagged((40, 14), 0.0)),
+        Run("half is padding", lambda: _trace(-100, 0, {"0": 500, "1": 200, "2": 200})),
+        Run("a class as frequent as padding, and nothing left out", lambda: _tagged((40, 14), 0.0)),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -18,7 +18,6 @@ _STILL = Layer("fc", update=0.0)
 
 
 @register
-@dataclass(frozen=True)
 class ParametersUnchanged:
     """Parameters get gradients and the optimiser steps, but not a single value changes.
 
@@ -61,13 +60,20 @@ class ParametersUnchanged:
         )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("everything moves", trained(optimizer(), *network(Layer("fc")))),
-        Run("frozen", trained(optimizer(), *network(replace(_STILL, trainable=False), Layer("head")))),
-        Run("one small part is stilled", trained(optimizer(), *network(_STILL, Layer("a"), Layer("b")))),
+        Run("everything moves", lambda: trained(optimizer(), *network(Layer("fc")))),
+        Run(
+            "frozen", lambda: trained(optimizer(), *network(replace(_STILL, trainable=False), Layer("head")))
+        ),
+        Run(
+            "one small part is stilled",
+            lambda: trained(optimizer(), *network(_STILL, Layer("a"), Layer("b"))),
+        ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "a rate of 0",
-            trained(optimizer(lr=0.0), *network(_STILL), Table.of("rate", "optimizer[0]", {0: (0.0,)})),
+            lambda: trained(
+                optimizer(lr=0.0), *network(_STILL), Table.of("rate", "optimizer[0]", {0: (0.0,)})
+            ),
         ),
     )

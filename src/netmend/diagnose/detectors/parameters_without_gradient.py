@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -17,7 +17,6 @@ _CUT = Layer("encoder", gradient=None, update=0.0)
 
 
 @register
-@dataclass(frozen=True)
 class ParametersWithoutGradient:
     """Layers take part in the forward pass and are held by the optimiser, but never get a gradient.
 
@@ -62,22 +61,25 @@ class ParametersWithoutGradient:
             )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("all get gradients", trained(optimizer(), *network(Layer("encoder"), Layer("head")))),
+        Run("all get gradients", lambda: trained(optimizer(), *network(Layer("encoder"), Layer("head")))),
         Run(
             "frozen on purpose",
-            trained(optimizer(), *network(replace(_CUT, trainable=False), Layer("head"))),
+            lambda: trained(optimizer(), *network(replace(_CUT, trainable=False), Layer("head"))),
         ),
-        Run("averaged by hand", trained(optimizer(), *network(replace(_CUT, update=0.01), Layer("head")))),
+        Run(
+            "averaged by hand",
+            lambda: trained(optimizer(), *network(replace(_CUT, update=0.01), Layer("head"))),
+        ),
         Run(
             "dead units: a gradient of 0 without an operation that makes it so",
-            trained(optimizer(), *network(replace(_CUT, gradient=0.0), Layer("head"))),
+            lambda: trained(optimizer(), *network(replace(_CUT, gradient=0.0), Layer("head"))),
         ),
-        Run("nothing gets gradients: another fault", trained(optimizer(), *network(_CUT))),
+        Run("nothing gets gradients: another fault", lambda: trained(optimizer(), *network(_CUT))),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "cut off from the loss",
-            trained(
+            lambda: trained(
                 optimizer(),
                 *network(_CUT, Layer("head")),
                 FunctionFact(
@@ -93,7 +95,7 @@ class ParametersWithoutGradient:
         ),
         Run(
             "rounded: the derivative is 0 everywhere",
-            trained(
+            lambda: trained(
                 optimizer(),
                 *network(replace(_CUT, gradient=0.0), Layer("head")),
                 FunctionFact(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -31,7 +31,6 @@ def _in_charge(trace: Trace, own: Sequence[Wire], lost: Sequence[Wire]) -> Optim
 
 
 @register
-@dataclass(frozen=True)
 class ParametersWithoutOptimizer:
     """Trainable parameters get gradients, but no optimiser holds them: they never change.
 
@@ -92,24 +91,27 @@ class ParametersWithoutOptimizer:
             )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("all are held", trained(optimizer(), *network(Layer("body"), Layer("head")))),
+        Run("all are held", lambda: trained(optimizer(), *network(Layer("body"), Layer("head")))),
         Run(
             "frozen parts need no optimiser",
-            trained(optimizer(), *network(replace(_LOST, trainable=False, gradient=None), Layer("head"))),
+            lambda: trained(
+                optimizer(), *network(replace(_LOST, trainable=False, gradient=None), Layer("head"))
+            ),
         ),
         Run(
             "a teacher that is not passed back through",
-            trained(optimizer(), *network(replace(_LOST, gradient=None), Layer("head"))),
+            lambda: trained(optimizer(), *network(replace(_LOST, gradient=None), Layer("head"))),
         ),
-        Run("updates by hand", trained(*network(_LOST), loop=[("forward backward step=by", 20)])),
+        Run("updates by hand", lambda: trained(*network(_LOST), loop=[("forward backward step=by", 20)])),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
-            "only the head was given", trained(optimizer(), *network(_LOST, Layer("head")), losses=[1.0] * 40)
+            "only the head was given",
+            lambda: trained(optimizer(), *network(_LOST, Layer("head")), losses=[1.0] * 40),
         ),
         Run(
             "a layer was replaced afterwards",
-            trained(
+            lambda: trained(
                 replace(optimizer(), groups=(GroupFact({"lr": 0.1}, ("?",), 2),)),
                 *network(Layer("body"), replace(_LOST, name="head")),
                 losses=[1.0] * 40,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -16,7 +15,6 @@ from netmend.vocabulary import Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class Plateau:
     """The loss fell at first and then stood still at a high level.
 
@@ -54,9 +52,9 @@ class Plateau:
         )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("falls to a low level", run_with(falling(200))),
-        Run("still falling", run_with([1.0 * 0.995**step for step in range(200)])),
+        Run("falls to a low level", lambda: run_with(falling(200))),
+        Run("still falling", lambda: run_with([1.0 * 0.995**step for step in range(200)])),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("stands still half way", run_with(falling(100, end=0.6) + flat(200, 0.6))),
+        Run("stands still half way", lambda: run_with(falling(100, end=0.6) + flat(200, 0.6))),
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from netmend.diagnose.detector import register
@@ -37,7 +36,6 @@ def _trace(*layers: tuple[str, int, int], size: int = 12) -> Trace:
 
 
 @register
-@dataclass(frozen=True)
 class PointwiseKernels:
     """No convolution of the network looks at more than one place at a time.
 
@@ -79,13 +77,13 @@ class PointwiseKernels:
             )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("kernels of 3", _trace(("Conv2d", 8, 3), ("Conv2d", 16, 3))),
-        Run("one of them mixes channels", _trace(("Conv2d", 8, 3), ("Conv2d", 16, 1))),
-        Run("points of a cloud", _trace(("Conv1d", 8, 1), ("Conv1d", 16, 1), size=64)),
-        Run("on maps of one place", _trace(("Conv2d", 8, 1), size=1)),
+        Run("kernels of 3", lambda: _trace(("Conv2d", 8, 3), ("Conv2d", 16, 3))),
+        Run("one of them mixes channels", lambda: _trace(("Conv2d", 8, 3), ("Conv2d", 16, 1))),
+        Run("points of a cloud", lambda: _trace(("Conv1d", 8, 1), ("Conv1d", 16, 1), size=64)),
+        Run("on maps of one place", lambda: _trace(("Conv2d", 8, 1), size=1)),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("two layers with kernels of 1", _trace(("Conv2d", 8, 1), ("Conv2d", 16, 1))),
+        Run("two layers with kernels of 1", lambda: _trace(("Conv2d", 8, 1), ("Conv2d", 16, 1))),
     )
 
 

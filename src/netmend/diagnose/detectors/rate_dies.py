@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -30,7 +29,6 @@ def _rates(every: int, factor: float, least: float = 0.0) -> Table:
 
 
 @register
-@dataclass(frozen=True)
 class RateDies:
     """The schedule takes the learning rate to next to nothing in the first half of the run.
 
@@ -93,11 +91,11 @@ class RateDies:
             )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("constant", trained(optimizer(), Table.of("rate", "optimizer[0]", {0: (0.1,)}))),
-        Run("low at the end only", trained(optimizer(), _SCHEDULER, _rates(12, 0.1))),
+        Run("constant", lambda: trained(optimizer(), Table.of("rate", "optimizer[0]", {0: (0.1,)}))),
+        Run("low at the end only", lambda: trained(optimizer(), _SCHEDULER, _rates(12, 0.1))),
         Run(
             "low at the end of the first of two phases",
-            trained(
+            lambda: trained(
                 optimizer(),
                 optimizer("second"),
                 _SCHEDULER,
@@ -108,12 +106,13 @@ class RateDies:
                 ],
             ),
         ),
-        Run("never quite dead", trained(optimizer(), _SCHEDULER, _rates(4, 0.1, 2e-3))),
+        Run("never quite dead", lambda: trained(optimizer(), _SCHEDULER, _rates(4, 0.1, 2e-3))),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("stepped far too often", trained(optimizer(), _SCHEDULER, _rates(4, 0.1))),
+        Run("stepped far too often", lambda: trained(optimizer(), _SCHEDULER, _rates(4, 0.1))),
         Run(
-            "milestones of epochs, counted in batches", trained(optimizer(), _SCHEDULER, _rates(4, 0.1, 1e-3))
+            "milestones of epochs, counted in batches",
+            lambda: trained(optimizer(), _SCHEDULER, _rates(4, 0.1, 1e-3)),
         ),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -27,7 +27,6 @@ def _run(given: float, *rates: float) -> Trace:
 
 
 @register
-@dataclass(frozen=True)
 class RateNeverRises:
     """A schedule keeps the learning rate far below the one that the optimiser was given, from the first step to the last.
 
@@ -67,9 +66,9 @@ class RateNeverRises:
                 break
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("warms up and decays", _run(0.003, 1e-6, 1e-3, 3e-3, 1e-3, 1e-6)),
-        Run("one tenth to begin with", _run(0.003, 3e-4, 3e-4, 1e-4)),
+        Run("warms up and decays", lambda: _run(0.003, 1e-6, 1e-3, 3e-3, 1e-3, 1e-6)),
+        Run("one tenth to begin with", lambda: _run(0.003, 3e-4, 3e-4, 1e-4)),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("a rate in place of a factor", _run(0.003, 3e-7, 5e-6, 9e-6, 5e-6)),
+        Run("a rate in place of a factor", lambda: _run(0.003, 3e-7, 5e-6, 9e-6, 5e-6)),
     )

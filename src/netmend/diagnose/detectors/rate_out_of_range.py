@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -18,7 +17,6 @@ from netmend.vocabulary import OptimizerFact, Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class RateOutOfRange:
     """The learning rate lies outside the range its optimiser is used with, its steps show it, and little was learned.
 
@@ -115,24 +113,26 @@ class RateOutOfRange:
         return {"small_step": min(found), "large_step": max(found)} if found else {}
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("a low rate that learns", net_run(losses=falling(200), settings={"lr": 1e-5}, ratio=1e-4)),
+        Run(
+            "a low rate that learns", lambda: net_run(losses=falling(200), settings={"lr": 1e-5}, ratio=1e-4)
+        ),
         Run(
             "a low rate with ordinary steps",
-            net_run(losses=flat(200), optimizer="SGD", settings={"lr": 1e-4}, ratio=0.02),
+            lambda: net_run(losses=flat(200), optimizer="SGD", settings={"lr": 1e-4}, ratio=0.02),
         ),
-        Run("the usual rate, nothing learned", net_run(losses=flat(200), ratio=1e-4)),
+        Run("the usual rate, nothing learned", lambda: net_run(losses=flat(200), ratio=1e-4)),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("Adam with 1e-5", net_run(losses=flat(200), settings={"lr": 1e-5}, ratio=1e-4)),
+        Run("Adam with 1e-5", lambda: net_run(losses=flat(200), settings={"lr": 1e-5}, ratio=1e-4)),
         Run(
             "Adadelta with the rate of Adam",
-            net_run(losses=flat(200), optimizer="Adadelta", settings={"lr": 1e-3}, ratio=1e-5),
+            lambda: net_run(losses=flat(200), optimizer="Adadelta", settings={"lr": 1e-3}, ratio=1e-5),
         ),
         Run(
             "plain SGD with a rate that needs momentum",
-            net_run(losses=flat(200), optimizer="SGD", settings={"lr": 0.01}, ratio=1e-3),
+            lambda: net_run(losses=flat(200), optimizer="SGD", settings={"lr": 0.01}, ratio=1e-3),
         ),
-        Run("Adam with 0.5", net_run(losses=flat(200), settings={"lr": 0.5}, ratio=0.4)),
+        Run("Adam with 0.5", lambda: net_run(losses=flat(200), settings={"lr": 0.5}, ratio=0.4)),
     )
 
 

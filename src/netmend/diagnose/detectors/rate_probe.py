@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from netmend.diagnose.detector import register
@@ -14,7 +13,6 @@ from netmend.vocabulary import Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class RateProbe:
     """On one batch, copies of the model learn far better at another learning rate than at the program's.
 
@@ -61,25 +59,35 @@ class RateProbe:
             )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("falls", probed("rate probe", {"x0.01": 1.0, "x0.1": 0.95, "x1": 0.6, "x10": 0.3, "x100": 9.0})),
-        Run("slow", probed("rate probe", {"x0.01": 1.0, "x0.1": 1.0, "x1": 0.98, "x10": 0.7, "x100": 0.02})),
+        Run(
+            "falls",
+            lambda: probed("rate probe", {"x0.01": 1.0, "x0.1": 0.95, "x1": 0.6, "x10": 0.3, "x100": 9.0}),
+        ),
+        Run(
+            "slow",
+            lambda: probed("rate probe", {"x0.01": 1.0, "x0.1": 1.0, "x1": 0.98, "x10": 0.7, "x100": 0.02}),
+        ),
         Run(
             "cautious",
-            probed("rate probe", {"x0.01": 1.0, "x0.1": 0.999, "x1": 0.98, "x10": 0.85, "x100": 0.72}),
+            lambda: probed(
+                "rate probe", {"x0.01": 1.0, "x0.1": 0.999, "x1": 0.98, "x10": 0.85, "x100": 0.72}
+            ),
         ),
         Run(
             "nothing helps",
-            probed("rate probe", {"x0.01": 1.0, "x0.1": 1.0, "x1": 1.0, "x10": 1.0, "x100": 1.0}),
+            lambda: probed("rate probe", {"x0.01": 1.0, "x0.1": 1.0, "x1": 1.0, "x10": 1.0, "x100": 1.0}),
         ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "too high",
-            probed("rate probe", {"x0.01": 0.9, "x0.1": 0.3, "x1": 4.0, "x10": 80.0, "x100": math.nan}),
+            lambda: probed(
+                "rate probe", {"x0.01": 0.9, "x0.1": 0.3, "x1": 4.0, "x10": 80.0, "x100": math.nan}
+            ),
         ),
         Run(
             "too low",
-            probed("rate probe", {"x0.01": 1.0, "x0.1": 1.0, "x1": 0.9995, "x10": 0.99, "x100": 0.5}),
+            lambda: probed("rate probe", {"x0.01": 1.0, "x0.1": 1.0, "x1": 0.9995, "x10": 0.99, "x100": 0.5}),
         ),
     )
 

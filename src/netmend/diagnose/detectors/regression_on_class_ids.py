@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -25,7 +24,6 @@ def _batch(*counts: int, first: int = 0) -> BatchPrint:
 
 
 @register
-@dataclass(frozen=True)
 class RegressionOnClassIds:
     """A loss for real values is given targets that look like class ids: 0, 1, 2 … about equally often.
 
@@ -145,15 +143,17 @@ class RegressionOnClassIds:
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run(
             "counts, small ones more often",
-            run_of("mse_loss", given(99, 1), wanted(99, 1, high=5), batches=[_batch(30, 30, 20, 12, 12, 13)]),
+            lambda: run_of(
+                "mse_loss", given(99, 1), wanted(99, 1, high=5), batches=[_batch(30, 30, 20, 12, 12, 13)]
+            ),
         ),
         Run(
             "yes/no targets",
-            run_of("mse_loss", given(60, 1), wanted(60, 1, high=1), batches=[_batch(30, 30)]),
+            lambda: run_of("mse_loss", given(60, 1), wanted(60, 1, high=1), batches=[_batch(30, 30)]),
         ),
         Run(
             "whole numbers that are quantities",
-            run_of(
+            lambda: run_of(
                 "mse_loss",
                 given(60, 1),
                 wanted(60, 1, low=40, high=44),
@@ -162,7 +162,7 @@ class RegressionOnClassIds:
         ),
         Run(
             "ranks, each as often as the others, and learned",
-            run_of(
+            lambda: run_of(
                 "mse_loss",
                 given(80),
                 wanted(80, dtype="float32"),
@@ -173,15 +173,15 @@ class RegressionOnClassIds:
         ),
         Run(
             "real targets",
-            run_of("mse_loss", given(60, 1), wanted(60, 1, whole=False)),
+            lambda: run_of("mse_loss", given(60, 1), wanted(60, 1, whole=False)),
         ),
         Run(
             "class ids into cross entropy",
-            run_of("cross_entropy", given(80, 4), wanted(80), batches=[_batch(20, 20, 20, 20)]),
+            lambda: run_of("cross_entropy", given(80, 4), wanted(80), batches=[_batch(20, 20, 20, 20)]),
         ),
         Run(
             "one of twelve classes, each by itself, and learned",
-            run_of(
+            lambda: run_of(
                 "binary_cross_entropy_with_logits",
                 given(60, 12),
                 wanted(60, 12, high=1, axes=[1]),
@@ -193,11 +193,13 @@ class RegressionOnClassIds:
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "one output, ids as often as each other",
-            run_of("mse_loss", given(80), wanted(80, dtype="float32"), batches=[_batch(20, 22, 18, 20)]),
+            lambda: run_of(
+                "mse_loss", given(80), wanted(80, dtype="float32"), batches=[_batch(20, 22, 18, 20)]
+            ),
         ),
         Run(
             "one output per class, compared with ids",
-            run_of(
+            lambda: run_of(
                 "mse_loss", given(80, 4), wanted(80, 1, dtype="float32"), batches=[_batch(20, 22, 18, 20)]
             ),
         ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -33,7 +33,6 @@ def penalised(growth: float) -> Trace:
 
 
 @register
-@dataclass(frozen=True)
 class RegulariserDominates:
     """The pull of regularisation on the weights is stronger than that of the data, and little was learned.
 
@@ -136,17 +135,17 @@ class RegulariserDominates:
         return found | {"penalty_limit": 0.0 if term is None else term.share}
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("ordinary decay", net_run(optimizer="SGD", settings={"weight_decay": 1e-4})),
+        Run("ordinary decay", lambda: net_run(optimizer="SGD", settings={"weight_decay": 1e-4})),
         Run(
             "strong decay, but it learned",
-            net_run(optimizer="SGD", settings={"weight_decay": 0.5}, growth=0.3),
+            lambda: net_run(optimizer="SGD", settings={"weight_decay": 0.5}, growth=0.3),
         ),
-        Run("another term beside the criterion, and nothing shrinks", penalised(0.9)),
+        Run("another term beside the criterion, and nothing shrinks", lambda: penalised(0.9)),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "decay of one",
-            net_run(
+            lambda: net_run(
                 losses=flat(200),
                 optimizer="SGD",
                 settings={"weight_decay": 1.0, "lr": 0.1},
@@ -154,5 +153,5 @@ class RegulariserDominates:
                 gradients=0.002,
             ),
         ),
-        Run("a penalty on one layer", penalised(0.05)),
+        Run("a penalty on one layer", lambda: penalised(0.05)),
     )

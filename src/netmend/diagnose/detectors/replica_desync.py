@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -21,7 +20,6 @@ def _rank(*means: float) -> Trace:
 
 
 @register
-@dataclass(frozen=True)
 class ReplicaDesync:
     """The same parameter has different values on the processes of a distributed run.
 
@@ -54,9 +52,9 @@ class ReplicaDesync:
         )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("equal on both", with_replicas(_rank(0.1, 0.2, 0.3), (_rank(0.1, 0.2, 0.3),))),
-        Run("one process", _rank(0.1, 0.2, 0.3)),
+        Run("equal on both", lambda: with_replicas(_rank(0.1, 0.2, 0.3), (_rank(0.1, 0.2, 0.3),))),
+        Run("one process", lambda: _rank(0.1, 0.2, 0.3)),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("they drift apart", with_replicas(_rank(0.1, 0.2, 0.3), (_rank(0.1, 0.21, 0.33),))),
+        Run("they drift apart", lambda: with_replicas(_rank(0.1, 0.2, 0.3), (_rank(0.1, 0.21, 0.33),))),
     )

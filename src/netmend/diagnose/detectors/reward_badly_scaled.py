@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -17,7 +16,6 @@ from netmend.vocabulary import Symptom, Table, Trace
 
 
 @register
-@dataclass(frozen=True)
 class RewardBadlyScaled:
     """Rewards are so large that the error of the value estimates drowns everything else.
 
@@ -70,18 +68,21 @@ class RewardBadlyScaled:
         }
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("rewards of a swinging pendulum", acted(a_world(reward_mean=-6.0, reward_std=3.0), an_agent())),
+        Run(
+            "rewards of a swinging pendulum",
+            lambda: acted(a_world(reward_mean=-6.0, reward_std=3.0), an_agent()),
+        ),
         Run(
             "large rewards that are normalised",
-            acted(a_world(reward_mean=1000.0), an_agent(rewards_normalised=True)),
+            lambda: acted(a_world(reward_mean=1000.0), an_agent(rewards_normalised=True)),
         ),
-        Run("large rewards that the program scales itself", acted(a_world(reward_mean=1000.0))),
+        Run("large rewards that the program scales itself", lambda: acted(a_world(reward_mean=1000.0))),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("a score as reward", acted(a_world(reward_mean=1000.0), an_agent())),
+        Run("a score as reward", lambda: acted(a_world(reward_mean=1000.0), an_agent())),
         Run(
             "a hand-written loop",
-            acted(
+            lambda: acted(
                 a_world(reward_mean=-900.0),
                 more=[Table.of("step", "optimizer", {n: (v, 1.0) for n, v in enumerate(flat(400, 1e6))})],
             ),

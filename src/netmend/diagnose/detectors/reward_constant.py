@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -16,7 +15,6 @@ from netmend.vocabulary import Symptom, Trace, WorldFact
 
 
 @register
-@dataclass(frozen=True)
 class RewardConstant:
     """The reward never varied, and neither did the return of whole episodes: nothing tells good actions from bad ones.
 
@@ -61,28 +59,28 @@ class RewardConstant:
         )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("a reward per step, episodes of different length", acted(a_world())),
+        Run("a reward per step, episodes of different length", lambda: acted(a_world())),
         Run(
             "a goal that was reached once",
-            acted(a_world(reward_low=-1.0, reward_high=0.0), returns=[-200.0] * 30),
+            lambda: acted(a_world(reward_low=-1.0, reward_high=0.0), returns=[-200.0] * 30),
         ),
-        Run("too few steps", acted(a_world(steps=400), returns=[-200.0, -200.0])),
+        Run("too few steps", lambda: acted(a_world(steps=400), returns=[-200.0, -200.0])),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "a goal that was never reached",
-            acted(
+            lambda: acted(
                 a_world(reward_low=-1.0, reward_high=-1.0, reward_mean=-1.0, terminated=0, truncated=150),
                 returns=[-200.0] * 30,
             ),
         ),
         Run(
             "no reward at all",
-            acted(a_world(reward_low=0.0, reward_high=0.0, reward_mean=0.0), returns=[0.0] * 30),
+            lambda: acted(a_world(reward_low=0.0, reward_high=0.0, reward_mean=0.0), returns=[0.0] * 30),
         ),
         Run(
             "a wrapper that loses it",
-            acted(
+            lambda: acted(
                 a_world(
                     reward_low=0.0,
                     reward_high=0.0,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -13,7 +12,6 @@ from netmend.vocabulary import Symptom, Trace, WorldFact
 
 
 @register
-@dataclass(frozen=True)
 class RewardNotFinite:
     """An environment gave rewards that are not numbers, or infinite.
 
@@ -36,6 +34,6 @@ class RewardNotFinite:
                 )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("finite rewards, large ones among them", acted(a_world(reward_high=1e6))),
+        Run("finite rewards, large ones among them", lambda: acted(a_world(reward_high=1e6))),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("a reward of NaN", acted(a_world(bad_rewards=3))),)
+    FAULTY: ClassVar[tuple[Run, ...]] = (Run("a reward of NaN", lambda: acted(a_world(bad_rewards=3))),)

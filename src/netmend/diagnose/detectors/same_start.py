@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -14,7 +13,6 @@ from netmend.vocabulary import Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class SameStart:
     """Every episode is reset with the same seed and starts in the same state.
 
@@ -45,10 +43,10 @@ class SameStart:
         )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("a seed for the first episode only", acted(a_world(seeded_resets=1))),
-        Run("a new seed for each episode", acted(a_world(seeded_resets=150))),
-        Run("some episodes repeated", acted(a_world(seeded_resets=20, same_starts=19))),
+        Run("a seed for the first episode only", lambda: acted(a_world(seeded_resets=1))),
+        Run("a new seed for each episode", lambda: acted(a_world(seeded_resets=150))),
+        Run("some episodes repeated", lambda: acted(a_world(seeded_resets=20, same_starts=19))),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("one seed for all", acted(a_world(seeded_resets=150, same_starts=149))),
+        Run("one seed for all", lambda: acted(a_world(seeded_resets=150, same_starts=149))),
     )

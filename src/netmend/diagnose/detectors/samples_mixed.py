@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from netmend.diagnose.detector import register
@@ -13,7 +12,6 @@ from netmend.vocabulary import ProbeFact, Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class SamplesMixed:
     """What the model says about one sample depends on the other samples of the batch.
 
@@ -61,20 +59,29 @@ class SamplesMixed:
         return {"change_limit": max(found)} if found else {}
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("nothing but rounding", mixed(2e-4)),
-        Run("time comes first on purpose", recurrent(given=(32, 10, 6), output=(32, 10, 3), target=(320,))),
-        Run("points of one cloud", mixed(given=(500, 3), output=(500, 4), target=(500,), loader=0)),
-        Run("batch norm without running averages", mixed(kind="BatchNorm1d", operation="native_batch_norm")),
-        Run("discriminator that looks at its batch", mixed(optimizers=2)),
-        Run("targets of another size", mixed(target=(8,))),
-        Run("as many steps as samples, time first", mixed(axis="lost", layers_batch_first=False, loader=0)),
+        Run("nothing but rounding", lambda: mixed(2e-4)),
+        Run(
+            "time comes first on purpose",
+            lambda: recurrent(given=(32, 10, 6), output=(32, 10, 3), target=(320,)),
+        ),
+        Run("points of one cloud", lambda: mixed(given=(500, 3), output=(500, 4), target=(500,), loader=0)),
+        Run(
+            "batch norm without running averages",
+            lambda: mixed(kind="BatchNorm1d", operation="native_batch_norm"),
+        ),
+        Run("discriminator that looks at its batch", lambda: mixed(optimizers=2)),
+        Run("targets of another size", lambda: mixed(target=(8,))),
+        Run(
+            "as many steps as samples, time first",
+            lambda: mixed(axis="lost", layers_batch_first=False, loader=0),
+        ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("a view that is no transpose", mixed()),
-        Run("recurrent layer over samples", recurrent()),
+        Run("a view that is no transpose", lambda: mixed()),
+        Run("recurrent layer over samples", lambda: recurrent()),
         Run(
             "the last sample instead of the last step",
-            mixed(
+            lambda: mixed(
                 operation="select",
                 axis="lost",
                 layers_batch_first=True,

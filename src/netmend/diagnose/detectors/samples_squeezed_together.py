@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -19,7 +18,6 @@ _SQUEEZED = {2: {"sample_spread": 0.5}, 3: {"sample_spread": 0.06}, 4: {"sample_
 
 
 @register
-@dataclass(frozen=True)
 class SamplesSqueezedTogether:
     """Behind a hidden sigmoid all samples look nearly alike.
 
@@ -84,14 +82,14 @@ class SamplesSqueezedTogether:
         return {"loss_limit": max(lost)} if lost else {}
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("rectifiers", net_run()),
+        Run("rectifiers", lambda: net_run()),
         Run(
             "a gate: the next layer gets the differences all the same",
-            net_run(_NET, activations={**_SQUEEZED, 4: {"sample_spread": 0.5}}),
+            lambda: net_run(_NET, activations={**_SQUEEZED, 4: {"sample_spread": 0.5}}),
         ),
         Run(
             "inputs of variance 1",
-            net_run(
+            lambda: net_run(
                 _NET,
                 activations={
                     2: {"sample_spread": 1.0},
@@ -102,7 +100,7 @@ class SamplesSqueezedTogether:
         ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("a sigmoid among rectifiers", net_run(_NET, activations=_SQUEEZED)),
+        Run("a sigmoid among rectifiers", lambda: net_run(_NET, activations=_SQUEEZED)),
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -14,7 +13,6 @@ from netmend.vocabulary import Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class SaturatedUnits:
     """Nearly all values of a hidden sigmoid or tanh lie on its flat ends.
 
@@ -63,16 +61,21 @@ class SaturatedUnits:
         return {"share_limit": max(last for _, last in found)} if found else {}
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("tanh in its middle", net_run("Linear(9,20) Tanh Linear(20,1)")),
+        Run("tanh in its middle", lambda: net_run("Linear(9,20) Tanh Linear(20,1)")),
         Run(
             "a confident output",
-            net_run("Linear(9,20) Tanh Linear(20,1) Sigmoid", activations={3: {"saturated_share": 0.99}}),
+            lambda: net_run(
+                "Linear(9,20) Tanh Linear(20,1) Sigmoid", activations={3: {"saturated_share": 0.99}}
+            ),
         ),
         Run(
             "half saturated",
-            net_run("Linear(9,20) Tanh Linear(20,1)", activations={1: {"saturated_share": 0.6}}),
+            lambda: net_run("Linear(9,20) Tanh Linear(20,1)", activations={1: {"saturated_share": 0.6}}),
         ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("flat", net_run("Linear(9,20) Sigmoid Linear(20,1)", activations={1: {"saturated_share": 0.97}})),
+        Run(
+            "flat",
+            lambda: net_run("Linear(9,20) Sigmoid Linear(20,1)", activations={1: {"saturated_share": 0.97}}),
+        ),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -13,7 +12,6 @@ from netmend.vocabulary import Call, Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class SchedulerOrder:
     """The learning-rate scheduler was stepped before the optimiser had taken its first step.
 
@@ -50,7 +48,7 @@ class SchedulerOrder:
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run(
             "after every step",
-            trained(
+            lambda: trained(
                 optimizer(),
                 loop=[
                     ("zero_grad forward=train,grad backward step:optimizer", 1),
@@ -60,13 +58,15 @@ class SchedulerOrder:
         ),
         Run(
             "counts batches while gradients are accumulated",
-            trained(optimizer(), loop=[("forward=train,grad*4 backward*4 scheduler*4 step:optimizer", 20)]),
+            lambda: trained(
+                optimizer(), loop=[("forward=train,grad*4 backward*4 scheduler*4 step:optimizer", 20)]
+            ),
         ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "before every step",
-            trained(
+            lambda: trained(
                 optimizer(),
                 loop=[("zero_grad forward=train,grad backward scheduler:StepLR step:optimizer", 20)],
             ),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -23,7 +22,6 @@ _PICKS = ("Index", "Gather", "Select", "Mul")  # the true class, by its number o
 
 
 @register
-@dataclass(frozen=True)
 class ScoresWhereProbabilitiesExpected:
     """A loss that expects probabilities or their logarithms is given something else.
 
@@ -117,18 +115,18 @@ class ScoresWhereProbabilitiesExpected:
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run(
             "log-softmax into the likelihood loss",
-            run_of(
+            lambda: run_of(
                 "nll_loss", given(16, 4, through=["LogSoftmax"], low=-3, high=-1e-6, log_axes=[1]), wanted(16)
             ),
         ),
         Run(
             "logarithms that round to just above 0",
-            run_of("nll_loss", given(16, 4, through=["Log"], low=-9, high=2e-4), wanted(16)),
+            lambda: run_of("nll_loss", given(16, 4, through=["Log"], low=-9, high=2e-4), wanted(16)),
         ),
-        Run("scores into cross entropy", run_of("cross_entropy", given(16, 4), wanted(16))),
+        Run("scores into cross entropy", lambda: run_of("cross_entropy", given(16, 4), wanted(16))),
         Run(
             "a sigmoid, clamped against infinite logarithms",
-            run_of(
+            lambda: run_of(
                 "binary_cross_entropy",
                 given(16, 1, through=["Clamp", "Sigmoid"], low=0.01, high=0.99),
                 wanted(16, 1, high=1),
@@ -136,7 +134,7 @@ class ScoresWhereProbabilitiesExpected:
         ),
         Run(
             "a sigmoid whose inputs became NaN",
-            run_of(
+            lambda: run_of(
                 "binary_cross_entropy",
                 exception=f"RuntimeError: {_REFUSED}",
                 more=[
@@ -147,7 +145,7 @@ class ScoresWhereProbabilitiesExpected:
         ),
         Run(
             "logarithms of softmax, clamped",
-            run_of(
+            lambda: run_of(
                 "nll_loss",
                 given(16, 4, through=["Log", "Clamp", "Softmax"], low=-9, high=-1e-4, log_axes=[1]),
                 wanted(16),
@@ -155,18 +153,20 @@ class ScoresWhereProbabilitiesExpected:
         ),
         Run(
             "densities of an own formula, which may be above 1",
-            run_of("nll_loss", given(16, 4, through=["Sub"], high=3.0), wanted(16)),
+            lambda: run_of("nll_loss", given(16, 4, through=["Sub"], high=3.0), wanted(16)),
         ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("raw scores into the likelihood loss", run_of("nll_loss", given(16, 4), wanted(16))),
+        Run("raw scores into the likelihood loss", lambda: run_of("nll_loss", given(16, 4), wanted(16))),
         Run(
             "probabilities into the likelihood loss",
-            run_of("nll_loss", given(16, 4, through=["Softmax"], low=0, high=1, axes=[1]), wanted(16)),
+            lambda: run_of(
+                "nll_loss", given(16, 4, through=["Softmax"], low=0, high=1, axes=[1]), wanted(16)
+            ),
         ),
         Run(
             "logarithms of sigmoids, which share nothing",
-            run_of(
+            lambda: run_of(
                 "nll_loss",
                 given(16, 4, through=["Log", "Clamp", "Sigmoid"], low=-0.9, high=-0.5),
                 wanted(16),
@@ -175,7 +175,7 @@ class ScoresWhereProbabilitiesExpected:
         ),
         Run(
             "scores clamped to 0..1",
-            run_of(
+            lambda: run_of(
                 "binary_cross_entropy",
                 given(16, 1, through=["Clamp"], low=0, high=1),
                 wanted(16, 1, high=1),
@@ -183,7 +183,7 @@ class ScoresWhereProbabilitiesExpected:
         ),
         Run(
             "scores into the loss for probabilities",
-            run_of("binary_cross_entropy", exception=f"RuntimeError: {_REFUSED}"),
+            lambda: run_of("binary_cross_entropy", exception=f"RuntimeError: {_REFUSED}"),
         ),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -30,7 +30,6 @@ def _added_up() -> Trace:
 
 
 @register
-@dataclass(frozen=True)
 class ShortTraining:
     """The data was gone through only a few times, in few updates, and little was learned.
 
@@ -131,14 +130,16 @@ class ShortTraining:
         return {"few_passes": passes, "few_steps": float(trace.run.steps)}
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("few updates that were enough", _trace(falling(60), 32, 960)),
-        Run("many passes", _trace(flat(60), 32, 150)),
-        Run("large batches, which is another matter", _trace(flat(40), 300, 1200)),
-        Run("many updates", _trace(flat(400), 32, 3200)),
-        Run("many passes, gradients of sixteen batches in each update", _added_up()),
+        Run("few updates that were enough", lambda: _trace(falling(60), 32, 960)),
+        Run("many passes", lambda: _trace(flat(60), 32, 150)),
+        Run("large batches, which is another matter", lambda: _trace(flat(40), 300, 1200)),
+        Run("many updates", lambda: _trace(flat(400), 32, 3200)),
+        Run("many passes, gradients of sixteen batches in each update", lambda: _added_up()),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("two passes", _trace(flat(60, 0.9), 32, 960)),
-        Run("eight updates of all samples", _trace([1.0 - 0.03 * step for step in range(8)], 120, 120)),
-        Run("one pass of single samples", _trace(flat(1000, 0.8), 1, 1000)),
+        Run("two passes", lambda: _trace(flat(60, 0.9), 32, 960)),
+        Run(
+            "eight updates of all samples", lambda: _trace([1.0 - 0.03 * step for step in range(8)], 120, 120)
+        ),
+        Run("one pass of single samples", lambda: _trace(flat(1000, 0.8), 1, 1000)),
     )

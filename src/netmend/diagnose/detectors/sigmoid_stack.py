@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -20,7 +19,6 @@ _SHRINKING = {0: 1e-5, 2: 1e-4, 4: 1e-2}
 
 
 @register
-@dataclass(frozen=True)
 class SigmoidStack:
     """Several hidden layers in a row end in sigmoids, gradients fade towards the input, and little was learned.
 
@@ -69,17 +67,18 @@ class SigmoidStack:
         return {"total_limit": max(totals)} if totals else {}
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("learns all the same", net_run(_NET, losses=falling(200), gradients=_SHRINKING)),
-        Run("even gradients", net_run(_NET, losses=flat(200))),
+        Run("learns all the same", lambda: net_run(_NET, losses=falling(200), gradients=_SHRINKING)),
+        Run("even gradients", lambda: net_run(_NET, losses=flat(200))),
         Run(
             "rectifiers",
-            net_run(
+            lambda: net_run(
                 "Linear(10,32) ReLU Linear(32,32) ReLU Linear(32,4)", losses=flat(200), gradients=_SHRINKING
             ),
         ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
-            "two sigmoids that starve the first layer", net_run(_NET, losses=flat(200), gradients=_SHRINKING)
+            "two sigmoids that starve the first layer",
+            lambda: net_run(_NET, losses=flat(200), gradients=_SHRINKING),
         ),
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -44,7 +43,6 @@ def _path(first: tuple[int, ...], second: tuple[int, ...], gradient: bool = Fals
 
 
 @register
-@dataclass(frozen=True)
 class SilentBroadcast:
     """Predictions and targets of different shape are stretched against each other in the loss: [N, 1] with [N] gives [N, N].
 
@@ -126,15 +124,15 @@ class SilentBroadcast:
         )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("the same shape", run_of("mse_loss", given(16, 1), wanted(16, 1, whole=False))),
-        Run("one sample", run_of("mse_loss", given(1, 1), wanted(1, whole=False))),
+        Run("the same shape", lambda: run_of("mse_loss", given(16, 1), wanted(16, 1, whole=False))),
+        Run("one sample", lambda: run_of("mse_loss", given(1, 1), wanted(1, whole=False))),
         Run(
             "several quantiles of one target",
-            run_of("l1_loss", given(16, 3), wanted(16, 1, whole=False)),
+            lambda: run_of("l1_loss", given(16, 3), wanted(16, 1, whole=False)),
         ),
         Run(
             "all pairs on purpose: both axes are written out",
-            run_of(
+            lambda: run_of(
                 "expression",
                 form="expression",
                 more=[_path((16, 1), (1, 16))],
@@ -142,38 +140,38 @@ class SilentBroadcast:
         ),
         Run(
             "differences of scores among themselves",
-            run_of("expression", form="expression", more=[_path((16, 1), (16,), gradient=True)]),
+            lambda: run_of("expression", form="expression", more=[_path((16, 1), (16,), gradient=True)]),
         ),
         Run(
             "distances of all pairs of points",
-            run_of("expression", form="expression", more=[_path((16, 1, 4), (16, 4))]),
+            lambda: run_of("expression", form="expression", more=[_path((16, 1, 4), (16, 4))]),
         ),
         Run(
             "distances to seven centres",
-            run_of("expression", form="expression", more=[_path((16, 1, 4), (7, 4))]),
+            lambda: run_of("expression", form="expression", more=[_path((16, 1, 4), (7, 4))]),
         ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("[N, 1] with [N]", run_of("mse_loss", given(16, 1), wanted(16, whole=False))),
-        Run("[N] with [N, 1]", run_of("huber_loss", given(16), wanted(16, 1, whole=False))),
+        Run("[N, 1] with [N]", lambda: run_of("mse_loss", given(16, 1), wanted(16, whole=False))),
+        Run("[N] with [N, 1]", lambda: run_of("huber_loss", given(16), wanted(16, 1, whole=False))),
         Run(
             "a hand-written loss",
-            run_of("expression", form="expression", more=[_path((16, 1), (16,))]),
+            lambda: run_of("expression", form="expression", more=[_path((16, 1), (16,))]),
         ),
         Run(
             "targets that were stretched before",
-            run_of("mse_loss", given(16, 1), wanted(16, 16, whole=False)),
+            lambda: run_of("mse_loss", given(16, 1), wanted(16, 16, whole=False)),
         ),
         Run(
             "class ids with a further axis",
-            run_of(
+            lambda: run_of(
                 "cross_entropy",
                 exception="RuntimeError: 0D or 1D target tensor expected, multi-target not supported",
             ),
         ),
         Run(
             "refused by the loss",
-            run_of(
+            lambda: run_of(
                 "binary_cross_entropy_with_logits",
                 exception="ValueError: Target size (torch.Size([16])) must be the same as input size (torch.Size([16, 1]))",
             ),

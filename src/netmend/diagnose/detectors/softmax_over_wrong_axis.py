@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -18,7 +17,6 @@ _OTHER_LOSSES = ("kl_div", "binary_cross_entropy", "binary_cross_entropy_with_lo
 
 
 @register
-@dataclass(frozen=True)
 class SoftmaxOverWrongAxis:
     """The outputs sum to one over the samples of the batch (or another axis) instead of over the classes.
 
@@ -85,25 +83,31 @@ class SoftmaxOverWrongAxis:
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run(
             "log-softmax over the classes",
-            run_of("nll_loss", given(16, 4, through=["LogSoftmax"], high=0.0, log_axes=[1]), wanted(16)),
+            lambda: run_of(
+                "nll_loss", given(16, 4, through=["LogSoftmax"], high=0.0, log_axes=[1]), wanted(16)
+            ),
         ),
         Run(
             "classes on axis 1 of a sequence",
-            run_of("nll_loss", given(8, 4, 5, through=["LogSoftmax"], high=0.0, log_axes=[1]), wanted(8, 5)),
+            lambda: run_of(
+                "nll_loss", given(8, 4, 5, through=["LogSoftmax"], high=0.0, log_axes=[1]), wanted(8, 5)
+            ),
         ),
         Run(
             "a ranking: scores of a list against shares that sum to one",
-            run_of("cross_entropy", given(16), wanted(16, high=1, whole=False, axes=[0])),
+            lambda: run_of("cross_entropy", given(16), wanted(16, high=1, whole=False, axes=[0])),
         ),
         Run(
             "one sample alone",
-            run_of("nll_loss", given(1, 4, through=["LogSoftmax"], high=0.0, log_axes=[1]), wanted(1)),
+            lambda: run_of(
+                "nll_loss", given(1, 4, through=["LogSoftmax"], high=0.0, log_axes=[1]), wanted(1)
+            ),
         ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "log-softmax over the batch",
-            run_of(
+            lambda: run_of(
                 "nll_loss",
                 given(16, 4, through=["LogSoftmax"], low=-5, high=-0.1, log_axes=[0]),
                 wanted(16),
@@ -112,7 +116,7 @@ class SoftmaxOverWrongAxis:
         ),
         Run(
             "softmax over the batch, for a loss on probabilities",
-            run_of(
+            lambda: run_of(
                 "binary_cross_entropy",
                 given(16, 1, through=["Softmax"], low=0, high=0.3, axes=[0]),
                 wanted(16, 1, high=1),
@@ -121,6 +125,6 @@ class SoftmaxOverWrongAxis:
         ),
         Run(
             "a vector of scores into cross entropy",
-            run_of("cross_entropy", given(16), wanted(16, high=1, dtype="float32")),
+            lambda: run_of("cross_entropy", given(16), wanted(16, high=1, dtype="float32")),
         ),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -15,7 +15,6 @@ from netmend.vocabulary import Call, Pattern, Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class StepBeforeBackward:
     """The optimiser steps after the forward pass but before the backward pass of the same batch.
 
@@ -69,17 +68,17 @@ class StepBeforeBackward:
             )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("the usual loop", trained(optimizer())),
+        Run("the usual loop", lambda: trained(optimizer())),
         Run(
             "another forward pass between backward and step",
-            trained(
+            lambda: trained(
                 optimizer(),
                 loop=[("zero_grad forward=train,grad backward forward=train,grad step:optimizer", 20)],
             ),
         ),
         Run(
             "two losses, stepped one after the other",
-            trained(
+            lambda: trained(
                 optimizer(),
                 loop=[("forward=train,grad backward step:a", 20), ("backward step:b", 20)],
             ),
@@ -88,14 +87,14 @@ class StepBeforeBackward:
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "cleared before they are used",
-            trained(
+            lambda: trained(
                 optimizer(),
                 loop=[("forward=train,grad loss backward zero_grad:optimizer step:optimizer", 20)],
             ),
         ),
         Run(
             "cleared before they are used, for one of two networks that take turns",
-            trained(
+            lambda: trained(
                 replace(optimizer(), name="of_one"),
                 replace(optimizer(), name="of_other"),
                 *network(
@@ -110,11 +109,15 @@ class StepBeforeBackward:
         ),
         Run(
             "gradients are lost",
-            trained(optimizer(), loop=[("backward zero_grad forward=train,grad loss step:optimizer", 20)]),
+            lambda: trained(
+                optimizer(), loop=[("backward zero_grad forward=train,grad loss step:optimizer", 20)]
+            ),
         ),
         Run(
             "gradients are one batch late",
-            trained(optimizer(), loop=[("zero_grad backward forward=train,grad loss step:optimizer", 20)]),
+            lambda: trained(
+                optimizer(), loop=[("zero_grad backward forward=train,grad loss step:optimizer", 20)]
+            ),
         ),
     )
 

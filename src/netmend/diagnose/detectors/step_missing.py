@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -19,7 +19,6 @@ _LOOP = "zero_grad:optimizer forward:model=train,grad backward step=none"
 
 
 @register
-@dataclass(frozen=True)
 class StepMissing:
     """Gradients are computed, but the optimiser that holds the parameters never takes a step.
 
@@ -62,25 +61,25 @@ class StepMissing:
             )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("the usual loop", trained(optimizer())),
+        Run("the usual loop", lambda: trained(optimizer())),
         Run(
             "updated by hand beside an unused optimiser",
-            Trace(
+            lambda: Trace(
                 facts={"optimizer": {"optimizer": _IDLE}},
                 patterns=(Pattern((Call("backward"), Call("step", detail="by hand")), ((0, 39),)),),
             ),
         ),
         Run(
             "a wrapper around another optimiser",
-            trained(_IDLE, _OTHER, loop=[("zero_grad:optimizer forward backward step:base", 40)]),
+            lambda: trained(_IDLE, _OTHER, loop=[("zero_grad:optimizer forward backward step:base", 40)]),
         ),
-        Run("too few passes to judge", trained(_IDLE, loop=[(_LOOP, 7)])),
+        Run("too few passes to judge", lambda: trained(_IDLE, loop=[(_LOOP, 7)])),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("step is never called", trained(_IDLE, loop=[(_LOOP, 40)])),
+        Run("step is never called", lambda: trained(_IDLE, loop=[(_LOOP, 40)])),
         Run(
             "one of two optimisers is only cleared",
-            trained(
+            lambda: trained(
                 _IDLE,
                 replace(optimizer("other"), groups=()),
                 loop=[("zero_grad:optimizer zero_grad:other forward backward step:other", 40)],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -14,7 +13,6 @@ from netmend.vocabulary import Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class SteppedAfterEnd:
     """Steps are taken after an episode has ended, without a reset.
 
@@ -47,7 +45,9 @@ class SteppedAfterEnd:
                 )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("reset after every end", acted(a_world())),
-        Run("one step at the end of the program", acted(a_world(after_end=1))),
+        Run("reset after every end", lambda: acted(a_world())),
+        Run("one step at the end of the program", lambda: acted(a_world(after_end=1))),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("never reset", acted(a_world(after_end=3200, resets=0))),)
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("never reset", lambda: acted(a_world(after_end=3200, resets=0))),
+    )

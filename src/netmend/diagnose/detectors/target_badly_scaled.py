@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -23,7 +22,6 @@ def _trace(mean: float, std: float, kind: str = "regression") -> Trace:
 
 
 @register
-@dataclass(frozen=True)
 class TargetBadlyScaled:
     """The targets of a regression lie far from zero or spread over far more than a unit.
 
@@ -71,11 +69,11 @@ class TargetBadlyScaled:
         }
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("standardised", _trace(0.0, 1.0)),
-        Run("a few units", _trace(3.0, 2.0)),
-        Run("class ids are no quantities", _trace(40.0, 30.0, kind="classification")),
+        Run("standardised", lambda: _trace(0.0, 1.0)),
+        Run("a few units", lambda: _trace(3.0, 2.0)),
+        Run("class ids are no quantities", lambda: _trace(40.0, 30.0, kind="classification")),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("prices", _trace(3e5, 8e4)),)
+    FAULTY: ClassVar[tuple[Run, ...]] = (Run("prices", lambda: _trace(3e5, 8e4)),)
 
 
 def _regressions(trace: Trace) -> Iterator[TargetFact]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -16,7 +15,6 @@ WHAT = "weights while acting"
 
 
 @register
-@dataclass(frozen=True)
 class TargetFollowsAtOnce:
     """The target network is the same as the trained network whenever one looks.
 
@@ -63,16 +61,16 @@ class TargetFollowsAtOnce:
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run(
             "stands still between updates",
-            acted(a_world(), an_agent("DQN", target_looks=50, target_changes=10, target_equal=10)),
+            lambda: acted(a_world(), an_agent("DQN", target_looks=50, target_changes=10, target_equal=10)),
         ),
-        Run("a hand-written pair", acted(a_world(), *twins(changes=30, equal=4))),
+        Run("a hand-written pair", lambda: acted(a_world(), *twins(changes=30, equal=4))),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "a Polyak factor of one",
-            acted(
+            lambda: acted(
                 a_world(), an_agent("SAC", {"tau": 1.0}, target_looks=50, target_changes=50, target_equal=50)
             ),
         ),
-        Run("a hand-written pair", acted(a_world(), *twins(changes=40, equal=40))),
+        Run("a hand-written pair", lambda: acted(a_world(), *twins(changes=40, equal=40))),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -16,7 +15,6 @@ WHAT = "weights while acting"
 
 
 @register
-@dataclass(frozen=True)
 class TargetNeverMoves:
     """The target network never followed the network that is trained, or hardly did.
 
@@ -85,25 +83,27 @@ class TargetNeverMoves:
         return float(1 - (1 - min(1.0, tau)) ** (agent.updates / interval))
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("follows", acted(a_world(), an_agent("DQN", target_looks=50, target_changes=4))),
+        Run("follows", lambda: acted(a_world(), an_agent("DQN", target_looks=50, target_changes=4))),
         Run(
             "soft updates",
-            acted(a_world(), an_agent("SAC", {"tau": 0.005}, target_looks=50, target_changes=50)),
+            lambda: acted(a_world(), an_agent("SAC", {"tau": 0.005}, target_looks=50, target_changes=50)),
         ),
-        Run("a hand-written pair", acted(a_world(), *twins(changes=3))),
-        Run("a frozen copy that is trained itself", acted(a_world(), *twins(changes=0, trained=True))),
+        Run("a hand-written pair", lambda: acted(a_world(), *twins(changes=3))),
+        Run(
+            "a frozen copy that is trained itself", lambda: acted(a_world(), *twins(changes=0, trained=True))
+        ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "an interval beyond the run",
-            acted(
+            lambda: acted(
                 a_world(),
                 an_agent("DQN", {"target_update_interval": 10_000}, target_looks=50, target_changes=0),
             ),
         ),
         Run(
             "a tiny Polyak factor",
-            acted(a_world(), an_agent("SAC", {"tau": 1e-5}, target_looks=50, target_changes=50)),
+            lambda: acted(a_world(), an_agent("SAC", {"tau": 1e-5}, target_looks=50, target_changes=50)),
         ),
-        Run("a hand-written pair", acted(a_world(), *twins(changes=0))),
+        Run("a hand-written pair", lambda: acted(a_world(), *twins(changes=0))),
     )

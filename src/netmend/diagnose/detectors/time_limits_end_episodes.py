@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -14,7 +13,6 @@ from netmend.vocabulary import Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class TimeLimitsEndEpisodes:
     """Many episodes are cut off by a time limit rather than ending by themselves.
 
@@ -45,7 +43,9 @@ class TimeLimitsEndEpisodes:
             )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("episodes end by themselves", acted(a_world(truncated=10))),
-        Run("two long episodes", acted(a_world(truncated=2, episodes=2, terminated=0))),
+        Run("episodes end by themselves", lambda: acted(a_world(truncated=10))),
+        Run("two long episodes", lambda: acted(a_world(truncated=2, episodes=2, terminated=0))),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("all are cut off", acted(a_world(truncated=150, terminated=0))),)
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("all are cut off", lambda: acted(a_world(truncated=150, terminated=0))),
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -59,7 +58,6 @@ def _by_chance() -> Trace:
 
 
 @register
-@dataclass(frozen=True)
 class TrainingEvaluationOverlap:
     """Samples on which the program is evaluated were trained on.
 
@@ -162,14 +160,14 @@ class TrainingEvaluationOverlap:
         return {} if found is None else {"share_limit": found[0] / found[1]}
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("apart", _trace(range(400), range(1000, 1100))),
-        Run("training accuracy is measured on purpose", _trace(range(400), range(400))),
-        Run("short sequences meet by chance", _by_chance()),
-        Run("training and validation accuracy side by side", _both()),
-        Run("a new model in every fold", _folds()),
-        Run("a teacher that answers training batches", _distilled()),
+        Run("apart", lambda: _trace(range(400), range(1000, 1100))),
+        Run("training accuracy is measured on purpose", lambda: _trace(range(400), range(400))),
+        Run("short sequences meet by chance", lambda: _by_chance()),
+        Run("training and validation accuracy side by side", lambda: _both()),
+        Run("a new model in every fold", lambda: _folds()),
+        Run("a teacher that answers training batches", lambda: _distilled()),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("slices overlap", _trace(range(400), range(350, 450))),)
+    FAULTY: ClassVar[tuple[Run, ...]] = (Run("slices overlap", lambda: _trace(range(400), range(350, 450))),)
 
 
 def _trained_on(trace: Trace) -> dict[str, set[int]]:

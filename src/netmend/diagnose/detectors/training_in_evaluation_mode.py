@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -20,7 +19,6 @@ _BATCH_NORM = network(Layer("fc"), Layer("norm", "BatchNorm1d"))
 
 
 @register
-@dataclass(frozen=True)
 class TrainingInEvaluationMode:
     """The model is trained while its dropout or batch-norm layers work as in evaluation.
 
@@ -69,14 +67,14 @@ class TrainingInEvaluationMode:
             )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("trained in training mode", trained(optimizer(), *_BATCH_NORM, loop=[(_TRAIN, 40)])),
+        Run("trained in training mode", lambda: trained(optimizer(), *_BATCH_NORM, loop=[(_TRAIN, 40)])),
         Run(
             "nothing in the model depends on the mode",
-            trained(optimizer(), *network(Layer("fc")), loop=[(_WRONG, 40)]),
+            lambda: trained(optimizer(), *network(Layer("fc")), loop=[(_WRONG, 40)]),
         ),
         Run(
             "adversarial examples are made in evaluation mode",
-            trained(
+            lambda: trained(
                 optimizer(),
                 *_BATCH_NORM,
                 loop=[("forward:model=eval,grad backward=grad " + _TRAIN, 40)],
@@ -84,7 +82,7 @@ class TrainingInEvaluationMode:
         ),
         Run(
             "a frozen network that only judges",
-            trained(
+            lambda: trained(
                 optimizer(),
                 *network(
                     Layer("fc", optimizer=None, trainable=False), Layer("norm", "BatchNorm1d", weight=False)
@@ -92,12 +90,14 @@ class TrainingInEvaluationMode:
                 loop=[(_WRONG, 40)],
             ),
         ),
-        Run("a few steps", trained(optimizer(), *_BATCH_NORM, loop=[(_TRAIN, 40), (_WRONG, 3)])),
+        Run("a few steps", lambda: trained(optimizer(), *_BATCH_NORM, loop=[(_TRAIN, 40), (_WRONG, 3)])),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "never switched back",
-            trained(optimizer(), *_BATCH_NORM, loop=[(_TRAIN, 10), ("eval " + _WRONG, 1), (_WRONG, 30)]),
+            lambda: trained(
+                optimizer(), *_BATCH_NORM, loop=[(_TRAIN, 10), ("eval " + _WRONG, 1), (_WRONG, 30)]
+            ),
         ),
     )
 

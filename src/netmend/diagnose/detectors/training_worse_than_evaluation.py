@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -16,7 +15,6 @@ from netmend.vocabulary import Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class TrainingWorseThanEvaluation:
     """The loss in training is far above the loss in evaluation, at the same stage.
 
@@ -57,9 +55,11 @@ class TrainingWorseThanEvaluation:
         return {"gap_limit": course.last / late, "least_relative": float(course.relative[-1])}
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("both low", run_with(falling(200), evaluations=[0.3, 0.2, 0.1, 0.1])),
-        Run("dropout on purpose", run_with(falling(200, end=0.45), evaluations=[0.5, 0.4, 0.32, 0.3])),
+        Run("both low", lambda: run_with(falling(200), evaluations=[0.3, 0.2, 0.1, 0.1])),
+        Run(
+            "dropout on purpose", lambda: run_with(falling(200, end=0.45), evaluations=[0.5, 0.4, 0.32, 0.3])
+        ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("training far above", run_with(flat(200, 0.9), evaluations=[0.6, 0.5, 0.35, 0.3])),
+        Run("training far above", lambda: run_with(flat(200, 0.9), evaluations=[0.6, 0.5, 0.35, 0.3])),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -14,7 +13,6 @@ from netmend.vocabulary import Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class TruncationMerged:
     """A wrapper turns the time limit's truncation into a termination.
 
@@ -40,7 +38,7 @@ class TruncationMerged:
                 )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("flags passed on", acted(a_world(truncated=80, terminated=70))),
-        Run("no time limit was reached", acted(a_world())),
+        Run("flags passed on", lambda: acted(a_world(truncated=80, terminated=70))),
+        Run("no time limit was reached", lambda: acted(a_world())),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("flags merged", acted(a_world(merged=40))),)
+    FAULTY: ClassVar[tuple[Run, ...]] = (Run("flags merged", lambda: acted(a_world(merged=40))),)

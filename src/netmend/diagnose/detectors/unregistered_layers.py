@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import PurePath
 from typing import ClassVar
 
@@ -23,7 +23,6 @@ _STRAY = Layer("(Linear@train.py:42#2)", optimizer=None, gradient=None, update=N
 
 
 @register
-@dataclass(frozen=True)
 class UnregisteredLayers:
     """Layers with weights are executed inside a model that does not know them.
 
@@ -127,28 +126,30 @@ class UnregisteredLayers:
                 )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("registered", trained(optimizer(), *network(Layer("a"), Layer("b")))),
+        Run("registered", lambda: trained(optimizer(), *network(Layer("a"), Layer("b")))),
         Run(
             "in a list, but given to the optimiser",
-            trained(optimizer(), *network(Layer("a"), replace(_STRAY, optimizer="optimizer", gradient=0.1))),
+            lambda: trained(
+                optimizer(), *network(Layer("a"), replace(_STRAY, optimizer="optimizer", gradient=0.1))
+            ),
         ),
         Run(
             "a frozen network hidden in a list on purpose",
-            trained(optimizer(), *network(Layer("a"), replace(_STRAY, trainable=False))),
+            lambda: trained(optimizer(), *network(Layer("a"), replace(_STRAY, trainable=False))),
         ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "a tensor that is no parameter",
-            trained(
+            lambda: trained(
                 optimizer(),
                 events=[Event(3, "loose parameter", "…", "model.scale", detail={"attribute": "scale"})],
             ),
         ),
-        Run("layers in a plain list", trained(optimizer(), *network(Layer("a"), _STRAY))),
+        Run("layers in a plain list", lambda: trained(optimizer(), *network(Layer("a"), _STRAY))),
         Run(
             "a layer that lives for one call",
-            trained(
+            lambda: trained(
                 optimizer(),
                 *network(Layer("a")),
                 Table.of("activation", "model.(Linear@train.py:42#2)", {0: (0.0, 1.0)}),

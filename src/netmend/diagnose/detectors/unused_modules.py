@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -16,7 +16,6 @@ _IDLE = Layer("extra", executed=False, gradient=None, update=0.0)
 
 
 @register
-@dataclass(frozen=True)
 class UnusedModules:
     """Layers of the model are given to the optimiser but never executed.
 
@@ -65,16 +64,16 @@ class UnusedModules:
             )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("all are used", trained(optimizer(), *network(Layer("a"), Layer("b")))),
+        Run("all are used", lambda: trained(optimizer(), *network(Layer("a"), Layer("b")))),
         Run(
             "its weights are used by a function",
-            trained(optimizer(), *network(Layer("a"), replace(_IDLE, gradient=0.1, update=0.01))),
+            lambda: trained(optimizer(), *network(Layer("a"), replace(_IDLE, gradient=0.1, update=0.01))),
         ),
-        Run("a compiled model hides its layers", trained(optimizer(), *network(_IDLE)[2:])),
+        Run("a compiled model hides its layers", lambda: trained(optimizer(), *network(_IDLE)[2:])),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "a block is left out",
-            trained(optimizer(), *network(Layer("a"), _IDLE, Layer("b")), losses=[1.0] * 40),
+            lambda: trained(optimizer(), *network(Layer("a"), _IDLE, Layer("b")), losses=[1.0] * 40),
         ),
     )

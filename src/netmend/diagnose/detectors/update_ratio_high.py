@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -14,7 +13,6 @@ from netmend.vocabulary import OptimizerFact, Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class UpdateRatioHigh:
     """Each step changes the weights by a large part of their own size.
 
@@ -71,15 +69,16 @@ class UpdateRatioHigh:
         }
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("small steps", net_run()),
+        Run("small steps", lambda: net_run()),
         Run(
-            "large but short-lived steps at the start", net_run(ratio=lambda step: 0.2 if step < 10 else 0.01)
+            "large but short-lived steps at the start",
+            lambda: net_run(ratio=lambda step: 0.2 if step < 10 else 0.01),
         ),
-        Run("a line search", net_run(optimizer="LBFGS", ratio=0.5)),
+        Run("a line search", lambda: net_run(optimizer="LBFGS", ratio=0.5)),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("a third of the weights at every step", net_run(ratio=0.3)),
-        Run("the start is wiped out", net_run(ratio=lambda step: 0.8 if step < 12 else 0.02)),
+        Run("a third of the weights at every step", lambda: net_run(ratio=0.3)),
+        Run("the start is wiped out", lambda: net_run(ratio=lambda step: 0.8 if step < 12 else 0.02)),
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -16,7 +15,6 @@ from netmend.vocabulary import Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class UpdateRatioLow:
     """The steps are so small that the weights hardly leave their start over the whole run, and the loss hardly falls.
 
@@ -101,15 +99,15 @@ class UpdateRatioLow:
         }
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("ordinary steps", net_run()),
-        Run("small steps, but the loss is low", net_run(losses=falling(200), ratio=1e-4)),
-        Run("a flat loss in spite of ordinary steps", net_run(losses=flat(200), ratio=2e-3)),
+        Run("ordinary steps", lambda: net_run()),
+        Run("small steps, but the loss is low", lambda: net_run(losses=falling(200), ratio=1e-4)),
+        Run("a flat loss in spite of ordinary steps", lambda: net_run(losses=flat(200), ratio=2e-3)),
         Run(
             "broke down after large steps",
-            net_run(losses=flat(200), ratio=lambda step: 0.5 if step < 9 else 1e-6),
+            lambda: net_run(losses=flat(200), ratio=lambda step: 0.5 if step < 9 else 1e-6),
         ),
-        Run("too short to judge", net_run(losses=flat(20), ratio=1e-5)),
+        Run("too short to judge", lambda: net_run(losses=flat(20), ratio=1e-5)),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("hardly moves", net_run(losses=[1.1 - 1e-4 * step for step in range(300)], ratio=1e-5)),
+        Run("hardly moves", lambda: net_run(losses=[1.1 - 1e-4 * step for step in range(300)], ratio=1e-5)),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -25,7 +24,6 @@ def _run(ratios: dict[int, float]) -> Trace:
 
 
 @register
-@dataclass(frozen=True)
 class UpdateRatioUneven:
     """Some layers move thousands of times faster than others, relative to their size.
 
@@ -76,7 +74,7 @@ class UpdateRatioUneven:
         return {"spread_limit": max(speeds.values()) / min(speeds.values())}
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("even", net_run("Linear(9,32) ReLU Linear(32,32) ReLU Linear(32,4)")),
-        Run("one layer ten times slower", _run({0: 3e-4})),
+        Run("even", lambda: net_run("Linear(9,32) ReLU Linear(32,32) ReLU Linear(32,4)")),
+        Run("one layer ten times slower", lambda: _run({0: 3e-4})),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("the first layer stands still", _run({0: 1e-7})),)
+    FAULTY: ClassVar[tuple[Run, ...]] = (Run("the first layer stands still", lambda: _run({0: 1e-7})),)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -18,7 +17,6 @@ _HEAD = ModuleFact("q_net.2", "Linear", "q_net", order=2, output_shapes=((32, 2)
 
 
 @register
-@dataclass(frozen=True)
 class ValuesExplode:
     """Value estimates are far above anything that the rewards allow.
 
@@ -69,14 +67,19 @@ class ValuesExplode:
         return {"factor": max(values) / (largest_reward(world) * horizon)}
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("values of a good policy", acted(a_world(), an_agent(), looks=[{"value_highest": 90.0}] * 10)),
-        Run("no values seen", acted(a_world(), an_agent())),
+        Run(
+            "values of a good policy",
+            lambda: acted(a_world(), an_agent(), looks=[{"value_highest": 90.0}] * 10),
+        ),
+        Run("no values seen", lambda: acted(a_world(), an_agent())),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("values of an agent", acted(a_world(), an_agent(), looks=[{"value_highest": 9000.0}] * 10)),
+        Run(
+            "values of an agent", lambda: acted(a_world(), an_agent(), looks=[{"value_highest": 9000.0}] * 10)
+        ),
         Run(
             "answers of a hand-written network",
-            acted(
+            lambda: acted(
                 a_world(),
                 _HEAD,
                 more=[

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -16,7 +15,6 @@ _DEEP = "Linear(10,32) Sigmoid " + "Linear(32,32) Sigmoid " * 5 + "Linear(32,4)"
 
 
 @register
-@dataclass(frozen=True)
 class VanishingGradient:
     """Gradients shrink from layer to layer on their way back to the input.
 
@@ -58,9 +56,11 @@ class VanishingGradient:
         return {"total_limit": max(p.total for p in found), "slope_limit": max(p.slope for p in found)}
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("even gradients", net_run(_DEEP)),
-        Run("shrinks a little", net_run(_DEEP, gradients={2 * n: 1e-3 * 1.6**n for n in range(7)})),
+        Run("even gradients", lambda: net_run(_DEEP)),
+        Run("shrinks a little", lambda: net_run(_DEEP, gradients={2 * n: 1e-3 * 1.6**n for n in range(7)})),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("a quarter per layer", net_run(_DEEP, gradients={2 * n: 1e-6 * 4.0**n for n in range(7)})),
+        Run(
+            "a quarter per layer", lambda: net_run(_DEEP, gradients={2 * n: 1e-6 * 4.0**n for n in range(7)})
+        ),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -14,7 +13,6 @@ from netmend.vocabulary import Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class WeightsCollapse:
     """The weights shrank to a small part of their initial size.
 
@@ -47,7 +45,7 @@ class WeightsCollapse:
         return {"shrink_limit": min(sizes)} if sizes else {}
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("keeps its size", net_run()),
-        Run("shrinks under ordinary decay", net_run(growth=0.5)),
+        Run("keeps its size", lambda: net_run()),
+        Run("shrinks under ordinary decay", lambda: net_run(growth=0.5)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("shrinks to nothing", net_run(growth=0.01)),)
+    FAULTY: ClassVar[tuple[Run, ...]] = (Run("shrinks to nothing", lambda: net_run(growth=0.01)),)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -15,7 +14,6 @@ from netmend.vocabulary import OptimizerFact, Symptom, Trace
 
 
 @register
-@dataclass(frozen=True)
 class WeightsDiverge:
     """The weights grew to many times their initial size, at once or without end.
 
@@ -73,10 +71,10 @@ class WeightsDiverge:
         }
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("grows a little", net_run(growth=3.0)),
-        Run("grows slowly from a small start", net_run(gain=0.1, growth=8.0)),
+        Run("grows a little", lambda: net_run(growth=3.0)),
+        Run("grows slowly from a small start", lambda: net_run(gain=0.1, growth=8.0)),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("at once", net_run(growth=lambda step: min(1 + step, 12.0))),
-        Run("without end", net_run(growth=100.0)),
+        Run("at once", lambda: net_run(growth=lambda step: min(1 + step, 12.0))),
+        Run("without end", lambda: net_run(growth=100.0)),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -30,7 +29,6 @@ def _reset(at: tuple[int, ...]) -> Trace:
 
 
 @register
-@dataclass(frozen=True)
 class WeightsJump:
     """The weights changed by far more than the optimiser's steps between two looks can account for.
 
@@ -85,7 +83,7 @@ class WeightsJump:
         yield from (int(step) for step in steps[1:][beyond])
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("moves step by step", net_run()),
-        Run("moves fast", net_run(ratio=0.2)),
+        Run("moves step by step", lambda: net_run()),
+        Run("moves fast", lambda: net_run(ratio=0.2)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("set anew", _reset((20,))),)
+    FAULTY: ClassVar[tuple[Run, ...]] = (Run("set anew", lambda: _reset((20,))),)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -20,7 +19,6 @@ def _workers(phase: str = "training", workers: int = 2, kind: str = "Generator")
 
 
 @register
-@dataclass(frozen=True)
 class WorkersDrawAlike:
     """All workers of a DataLoader draw the same random numbers.
 
@@ -57,10 +55,10 @@ class WorkersDrawAlike:
             )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("evaluation disturbed in the same way each time", _workers("evaluation")),
-        Run("one worker", _workers(workers=1)),
+        Run("evaluation disturbed in the same way each time", lambda: _workers("evaluation")),
+        Run("one worker", lambda: _workers(workers=1)),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("a generator in the dataset", _workers()),
-        Run("one seed for all", _workers(kind="seed")),
+        Run("a generator in the dataset", lambda: _workers()),
+        Run("one seed for all", lambda: _workers(kind="seed")),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -17,7 +16,6 @@ _TOO = Layer("items", "Embedding", zeros=True, gradient=0.0, update=0.0)
 
 
 @register
-@dataclass(frozen=True)
 class ZerosStay:
     """Weights start at zero, have a gradient of exactly zero at every step, and stay where they are.
 
@@ -66,16 +64,19 @@ class ZerosStay:
         )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("random weights", trained(optimizer(), *network(Layer("users"), Layer("items")))),
+        Run("random weights", lambda: trained(optimizer(), *network(Layer("users"), Layer("items")))),
         Run(
             "one factor is random: the other one gets a gradient",
-            trained(optimizer(), *network(Layer("down"), Layer("up", zeros=True))),
+            lambda: trained(optimizer(), *network(Layer("down"), Layer("up", zeros=True))),
         ),
-        Run("a layer of zeros that nothing depends on", trained(optimizer(), *network(_ZERO, Layer("head")))),
+        Run(
+            "a layer of zeros that nothing depends on",
+            lambda: trained(optimizer(), *network(_ZERO, Layer("head"))),
+        ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "both factors of a product",
-            trained(optimizer(), *network(_ZERO, _TOO, Layer("bias")), losses=[1.0] * 40),
+            lambda: trained(optimizer(), *network(_ZERO, _TOO, Layer("bias")), losses=[1.0] * 40),
         ),
     )

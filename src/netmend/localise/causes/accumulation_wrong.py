@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors import gradients_cleared_between_batches
@@ -19,7 +18,6 @@ SCALED = ("SGD", "ASGD", "Rprop")  # optimisers whose step is as long as the gra
 
 
 @register
-@dataclass(frozen=True)
 class AccumulationWrong:
     """Gradient accumulation is wrong: gradients are cleared too often, or added up without dividing.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from netmend.diagnose.detectors.agent_setting_unusual import AgentSettingUnusual
@@ -26,7 +26,6 @@ _EXPLAINS = {
 
 
 @register
-@dataclass(frozen=True)
 class AgentSettings:
     """A setting of the agent is far outside what its algorithm is used with: discount, entropy, exploration, buffer, rate.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors.few_rollouts import FewRollouts
@@ -15,7 +14,6 @@ from netmend.vocabulary import AgentFact, Fault
 
 
 @register
-@dataclass(frozen=True)
 class AgentTrainedBriefly:
     """The agent is trained for too few steps.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.measures.crash import failing_layer, layer_before
@@ -25,7 +24,6 @@ _LOSS = re.compile(r"target|nll_loss|cross_entropy|mse|Found dtype|bce", re.I)
 
 
 @register
-@dataclass(frozen=True)
 class ArgumentTypes:
     """A layer, a loss or an operation is given numbers of the wrong type.
 
@@ -63,7 +61,7 @@ class ArgumentTypes:
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "labels as floats",
-            Trace(
+            lambda: Trace(
                 facts={
                     "run": {
                         "example": RunFact(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors import axes_swapped
@@ -20,7 +19,6 @@ VIEWS = ("view", "unsafe_view", "reshape", "reshape_alias", "unflatten")
 
 
 @register
-@dataclass(frozen=True)
 class AxesMixed:
     """view() or reshape() is used where an axis has to be moved.
 
@@ -60,7 +58,7 @@ class AxesMixed:
 
     FAULTY: ClassVar[tuple[Run, ...]] = (
         *axes_swapped.AxesSwapped.FAULTY,
-        Run("a view over samples", mixed()),
+        Run("a view over samples", lambda: mixed()),
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors import batch_collapsed
@@ -19,7 +18,6 @@ _FLATTENING = ("chain", "from_iterable", "extend")
 
 
 @register
-@dataclass(frozen=True)
 class BatchCollapsed:
     """The function that puts samples together keeps only one of them.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.measures.examples import flat
@@ -35,7 +34,6 @@ _LOW = {"initial": Statistics(-5.0, 0.0, 5.0, -5.0, -5.0, 0.0, 0)}
 
 
 @register
-@dataclass(frozen=True)
 class BiasesStartBadly:
     """Biases start at a value that drowns what the weights say.
 
@@ -79,7 +77,7 @@ class BiasesStartBadly:
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "dead behind biases of -5",
-            net_run(
+            lambda: net_run(
                 losses=flat(200), parameters={"model.0.bias": _LOW}, activations={1: {"silent_share": 1.0}}
             ),
         ),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors import norm_not_estimated
@@ -16,7 +15,6 @@ from netmend.vocabulary import Evidence, Fault, Symptom
 
 
 @register
-@dataclass(frozen=True)
 class CallMissing:
     """Something that must run before training or evaluation has not run.
 

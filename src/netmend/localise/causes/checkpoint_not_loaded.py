@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors import checkpoint_not_loaded
@@ -15,7 +14,6 @@ from netmend.vocabulary import Fault
 
 
 @register
-@dataclass(frozen=True)
 class CheckpointNotLoaded:
     """A checkpoint is missing, or hardly anything of it was loaded.
 

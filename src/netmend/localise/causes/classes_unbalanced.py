@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -35,7 +34,6 @@ _BROKEN = (
 
 
 @register
-@dataclass(frozen=True)
 class ClassesUnbalanced:
     """The classes are unbalanced, and the rare ones are never predicted.
 
@@ -122,4 +120,4 @@ def _example() -> Trace:
     return Trace(tables=collapse.tables, batches=counts.batches)
 
 
-ClassesUnbalanced.FAULTY = (Run("97 to 3, one class predicted", _example()),)
+ClassesUnbalanced.FAULTY = (Run("97 to 3, one class predicted", lambda: _example()),)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors import clipping_eats_gradient, clipping_misplaced
@@ -26,7 +25,6 @@ _RECURRENT = ("RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell")
 
 
 @register
-@dataclass(frozen=True)
 class ClippingWrong:
     """Gradient clipping is far too tight, or missing where gradients explode.
 
@@ -114,7 +112,7 @@ class ClippingWrong:
         *clipping_misplaced.ClippingMisplaced.FAULTY,
         Run(
             "nothing is left",
-            trained(optimizer(), clipping_eats_gradient._clipped(2.0, 1e-4), losses=[1.0] * 40),
+            lambda: trained(optimizer(), clipping_eats_gradient._clipped(2.0, 1e-4), losses=[1.0] * 40),
         ),
     )
 

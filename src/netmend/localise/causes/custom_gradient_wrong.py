@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors import gradient_wrong
@@ -15,7 +14,6 @@ from netmend.vocabulary import Fault, Symptom
 
 
 @register
-@dataclass(frozen=True)
 class CustomGradientWrong:
     """The backward of a custom autograd.Function does not return the gradient of its forward.
 

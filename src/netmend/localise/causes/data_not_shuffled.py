@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors.not_shuffled import NotShuffled
@@ -18,7 +17,6 @@ from netmend.vocabulary import Evidence, Fault
 
 
 @register
-@dataclass(frozen=True)
 class DataNotShuffled:
     """The training data is not shuffled, and comes sorted.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors import evaluation_not_deterministic
@@ -16,7 +15,6 @@ from netmend.vocabulary import Fault, Symptom
 
 
 @register
-@dataclass(frozen=True)
 class DropoutAlwaysOn:
     """Dropout does not follow the model's mode: it stays on in evaluation.
 

@@ -26,7 +26,6 @@ class _Dropout:
 
 
 @register
-@dataclass(frozen=True)
 class DropoutRateWrong:
     """The dropout rate is so high that hardly anything of the signal is left, or dropout hits the output itself.
 
@@ -140,4 +139,4 @@ def _example() -> Trace:
     return Trace({**trace.facts, "module": {"net.1": layer}}, trace.tables)
 
 
-DropoutRateWrong.FAULTY = (Run("0.95 in a hidden layer", _example()),)
+DropoutRateWrong.FAULTY = (Run("0.95 in a hidden layer", lambda: _example()),)

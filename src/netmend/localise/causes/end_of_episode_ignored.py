@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.measures.acting import agents, training_world
@@ -17,7 +16,6 @@ from netmend.vocabulary import Evidence, Fault, Site
 
 
 @register
-@dataclass(frozen=True)
 class EndOfEpisodeIgnored:
     """The targets ignore that an episode has ended.
 
@@ -64,6 +62,6 @@ class EndOfEpisodeIgnored:
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "a target without a mask",
-            acted(a_world(stepped=Site("no_mask.txt", 14)), script="no_mask.txt"),
+            lambda: acted(a_world(stepped=Site("no_mask.txt", 14)), script="no_mask.txt"),
         ),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors.stepped_after_end import SteppedAfterEnd
@@ -14,7 +13,6 @@ from netmend.vocabulary import Fault, WorldFact
 
 
 @register
-@dataclass(frozen=True)
 class EnvironmentNotReset:
     """The environment is not reset when an episode has ended.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors import evaluation_in_training_mode
@@ -15,7 +14,6 @@ from netmend.vocabulary import Evidence, Fault, Site
 
 
 @register
-@dataclass(frozen=True)
 class EvaluationInTrainingMode:
     """The model is evaluated in training mode.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors.training_evaluation_skew import TrainingEvaluationSkew
@@ -20,7 +19,6 @@ from netmend.vocabulary import Evidence, Fault, Site, Symptom
 
 
 @register
-@dataclass(frozen=True)
 class EvaluationPreparedDifferently:
     """Training and evaluation data are prepared differently.
 

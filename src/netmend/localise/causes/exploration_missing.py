@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.measures.acting import agents, training_world
@@ -25,7 +24,6 @@ _GREEDY = {"argmax", "max", "topk"}
 
 
 @register
-@dataclass(frozen=True)
 class ExplorationMissing:
     """The agent does not explore: it always takes the action that it thinks best.
 
@@ -68,7 +66,7 @@ class ExplorationMissing:
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "always the best guess",
-            acted(a_world(stepped=Site("always_greedy.txt", 14)), script="always_greedy.txt"),
+            lambda: acted(a_world(stepped=Site("always_greedy.txt", 14)), script="always_greedy.txt"),
         ),
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.measures.loop import calls
@@ -25,7 +24,6 @@ def _no_graph(*loop: tuple[str, int]) -> Trace:
 
 
 @register
-@dataclass(frozen=True)
 class GradientsSwitchedOff:
     """Gradients are switched off where training needs them, or the loss does not depend on the weights.
 
@@ -91,6 +89,12 @@ class GradientsSwitchedOff:
         )
 
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("all under no_grad", _no_graph(("zero_grad forward:model=train,no_grad backward end", 1))),
-        Run("cut", _no_graph(("zero_grad forward:model=train,grad loss backward end", 1)), "LOS-GRAPH-CUT"),
+        Run(
+            "all under no_grad", lambda: _no_graph(("zero_grad forward:model=train,no_grad backward end", 1))
+        ),
+        Run(
+            "cut",
+            lambda: _no_graph(("zero_grad forward:model=train,grad loss backward end", 1)),
+            "LOS-GRAPH-CUT",
+        ),
     )

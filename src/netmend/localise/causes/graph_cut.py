@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors import graph_cut
@@ -18,7 +17,6 @@ from netmend.vocabulary import Evidence, Fault, ModuleFact, OptimizerFact, Site,
 
 
 @register
-@dataclass(frozen=True)
 class GraphCut:
     """The way of the gradient from the loss to the weights is cut.
 

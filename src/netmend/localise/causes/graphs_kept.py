@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors import graphs_kept
@@ -16,7 +15,6 @@ from netmend.vocabulary import Evidence, Fault
 
 
 @register
-@dataclass(frozen=True)
 class GraphsKept:
     """Memory fills up with the graphs of earlier steps.
 

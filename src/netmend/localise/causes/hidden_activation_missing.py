@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors.hidden_activation_missing import on_purpose
@@ -19,7 +18,6 @@ from netmend.vocabulary import Evidence, Fault, Site
 
 
 @register
-@dataclass(frozen=True)
 class HiddenActivationMissing:
     """There is no non-linearity between layers.
 
@@ -97,7 +95,7 @@ class HiddenActivationMissing:
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "no activation at all",
-            net_run(
+            lambda: net_run(
                 "Linear(10,64) Linear(64,64) Linear(64,4)", losses=[*falling(100, end=0.7), *flat(100, 0.7)]
             ),
         ),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import ClassVar
 
@@ -33,7 +32,6 @@ _RIVALS = {
 
 
 @register
-@dataclass(frozen=True)
 class HiddenActivationWrong:
     """A hidden layer uses an activation function that lets hardly any signal or gradient through.
 
@@ -178,11 +176,11 @@ class HiddenActivationWrong:
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "a deep stack of sigmoids",
-            net_run(_DEEP, losses=flat(200), gradients={2 * n: 1e-6 * 4.0**n for n in range(7)}),
+            lambda: net_run(_DEEP, losses=flat(200), gradients={2 * n: 1e-6 * 4.0**n for n in range(7)}),
         ),
         Run(
             "softmax in the middle",
-            net_run(
+            lambda: net_run(
                 "Linear(10,64) Softmax Linear(64,64) ReLU Linear(64,4)",
                 losses=[*falling(100, end=0.8), *flat(100, 0.8)],
             ),

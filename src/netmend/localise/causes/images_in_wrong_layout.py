@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors.input_layout_suspect import InputLayoutSuspect
@@ -17,7 +16,6 @@ from netmend.vocabulary import Fault, Site
 
 
 @register
-@dataclass(frozen=True)
 class ImagesInWrongLayout:
     """Images are given to a convolution in the wrong layout.
 

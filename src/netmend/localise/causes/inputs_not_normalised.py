@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors.input_badly_scaled import InputBadlyScaled
@@ -40,7 +39,6 @@ _SLOWNESS = ("D501", "D504", "D508", "D109", "D511")
 
 
 @register
-@dataclass(frozen=True)
 class InputsNotNormalised:
     """The inputs are not normalised.
 
@@ -106,4 +104,4 @@ def _example() -> Trace:
     return Trace({**trace.facts, **pixels.facts}, trace.tables, batches=pixels.batches)
 
 
-InputsNotNormalised.FAULTY = (Run("raw pixels, nothing learned", _example()),)
+InputsNotNormalised.FAULTY = (Run("raw pixels, nothing learned", lambda: _example()),)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.localise.case import Case
@@ -56,8 +56,12 @@ _KNOWN = (
 )
 
 
+def _crashed(text: str) -> Trace:
+    run = RunFact("example", "train.py", status="failed", exception=text, exception_site=Site("train.py", 20))
+    return Trace(facts={"run": {"example": run}})
+
+
 @register
-@dataclass(frozen=True)
 class InterfaceMisused:
     """PyTorch is used in a way that it refuses: in-place changes, a second backward, tensors on different devices.
 
@@ -126,19 +130,7 @@ class InterfaceMisused:
     FAULTY: ClassVar[tuple[Run, ...]] = tuple(
         Run(
             title,
-            Trace(
-                facts={
-                    "run": {
-                        "example": RunFact(
-                            "example",
-                            "train.py",
-                            status="failed",
-                            exception=text,
-                            exception_site=Site("train.py", 20),
-                        )
-                    }
-                }
-            ),
+            partial(_crashed, text),
             code,
         )
         for title, text, code in (

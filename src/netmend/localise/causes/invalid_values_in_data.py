@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -34,7 +34,6 @@ _SPOILED = (
 
 
 @register
-@dataclass(frozen=True)
 class InvalidValuesInData:
     """The data holds NaN or infinite values.
 
@@ -141,6 +140,6 @@ def _seen_late() -> Trace:
 
 
 InvalidValuesInData.FAULTY = (
-    Run("NaN in some rows", _example()),
-    Run("NaN in one row, found by the replay", _seen_late()),
+    Run("NaN in some rows", lambda: _example()),
+    Run("NaN in one row, found by the replay", lambda: _seen_late()),
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors.labels_unrelated import LabelsUnrelated
@@ -21,7 +20,6 @@ _UNHEARD = ("D109", "D602")
 
 
 @register
-@dataclass(frozen=True)
 class LabelsDoNotBelong:
     """Labels and inputs do not belong together.
 

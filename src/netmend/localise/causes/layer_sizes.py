@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.measures.crash import failing_layer, layer_before
@@ -51,7 +50,6 @@ def _layer(
 
 
 @register
-@dataclass(frozen=True)
 class LayerSizes:
     """A layer does not fit what it is given: width, channels, number of axes.
 
@@ -115,7 +113,7 @@ class LayerSizes:
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "two linear layers",
-            _crash(
+            lambda: _crash(
                 "RuntimeError: mat1 and mat2 shapes cannot be multiplied (32x32 and 16x4)",
                 _layer("0", "Linear", 1, (32, 10), (32, 32), in_features=10, out_features=32),
                 _layer("1", "Linear", 2, (32, 32), in_features=16, out_features=4),
@@ -123,7 +121,7 @@ class LayerSizes:
         ),
         Run(
             "flattened to another size",
-            _crash(
+            lambda: _crash(
                 "RuntimeError: mat1 and mat2 shapes cannot be multiplied (32x200 and 288x2)",
                 _layer("0", "Conv2d", 1, (32, 1, 12, 12), (32, 8, 10, 10), in_channels=1),
                 _layer("1", "Linear", 2, (32, 200), in_features=288, out_features=2),
@@ -132,7 +130,7 @@ class LayerSizes:
         ),
         Run(
             "not flattened",
-            _crash(
+            lambda: _crash(
                 "RuntimeError: mat1 and mat2 shapes cannot be multiplied (1280x5 and 200x2)",
                 _layer("0", "Conv2d", 1, (32, 1, 12, 12), (32, 8, 10, 10), in_channels=1),
                 _layer("1", "Linear", 2, (32, 8, 5, 5), in_features=200, out_features=2),
@@ -141,7 +139,7 @@ class LayerSizes:
         ),
         Run(
             "channels of the data",
-            _crash(
+            lambda: _crash(
                 "RuntimeError: expected input[32, 1, 12, 12] to have 3 channels, but got 1 channels instead",
                 _layer("0", "Conv2d", 1, (32, 1, 12, 12), in_channels=3),
             ),
@@ -149,7 +147,7 @@ class LayerSizes:
         ),
         Run(
             "channels last",
-            _crash(
+            lambda: _crash(
                 "RuntimeError: expected input[32, 12, 12, 3] to have 3 channels, but got 12 channels instead",
                 _layer("0", "Conv2d", 1, (32, 12, 12, 3), in_channels=3),
             ),

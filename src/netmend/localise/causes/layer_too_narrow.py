@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors.bottleneck import Bottleneck
@@ -24,7 +23,6 @@ _RIVALS = {
 
 
 @register
-@dataclass(frozen=True)
 class LayerTooNarrow:
     """A hidden layer has far too few units.
 

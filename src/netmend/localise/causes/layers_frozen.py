@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors import frozen_late, frozen_parameters, idle_optimizer
@@ -17,7 +16,6 @@ from netmend.vocabulary import Evidence, Fault
 
 
 @register
-@dataclass(frozen=True)
 class LayersFrozen:
     """What is frozen is not what was meant: layers that should learn are, or layers that should rest are not.
 

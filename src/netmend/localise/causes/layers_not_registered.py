@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors import unregistered_layers
@@ -16,7 +15,6 @@ from netmend.vocabulary import Evidence, Fault, RunFact, Site, Trace
 
 
 @register
-@dataclass(frozen=True)
 class LayersNotRegistered:
     """Layers are kept where the model does not see them, such as a plain Python list.
 
@@ -74,7 +72,7 @@ class LayersNotRegistered:
         *unregistered_layers.UnregisteredLayers.FAULTY[:2],
         Run(
             "the optimiser finds nothing",
-            Trace(
+            lambda: Trace(
                 facts={
                     "run": {
                         "example": RunFact(

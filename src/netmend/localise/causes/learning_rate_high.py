@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.measures.chain import chain
@@ -63,7 +62,6 @@ _ACCOUNTED_FOR = {
 
 
 @register
-@dataclass(frozen=True)
 class LearningRateHigh:
     """The learning rate is too high.
 
@@ -221,7 +219,7 @@ class LearningRateHigh:
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "jumps up, grows, stays at the constant answer",
-            net_run(
+            lambda: net_run(
                 losses=[1.0, 8.0, 30.0, 12.0, *flat(200, 1.05)],
                 settings={"lr": 1.0},
                 ratio=lambda step: 0.5 if step < 20 else 0.05,
@@ -230,7 +228,7 @@ class LearningRateHigh:
         ),
         Run(
             "large steps for the whole run, no learning",
-            net_run(
+            lambda: net_run(
                 losses=flat(200, 1.2, 0.2), optimizer="SGD", settings={"lr": 10.0}, ratio=0.3, growth=3.0
             ),
         ),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors.update_ratio_low import UpdateRatioLow
@@ -30,7 +29,6 @@ _RIVALS = {
 
 
 @register
-@dataclass(frozen=True)
 class LearningRateLow:
     """The learning rate is too low.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors.learning_never_starts import LearningNeverStarts
@@ -15,7 +14,6 @@ from netmend.vocabulary import AgentFact, Fault, Symptom
 
 
 @register
-@dataclass(frozen=True)
 class LearningStartsLate:
     """Learning starts too late, or after the program has ended.
 

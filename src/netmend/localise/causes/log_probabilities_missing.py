@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.measures.loss_examples import given, run_of, wanted
@@ -15,7 +14,6 @@ from netmend.vocabulary import Fault
 
 
 @register
-@dataclass(frozen=True)
 class LogProbabilitiesMissing:
     """A loss that expects logarithms of probabilities is given raw scores.
 
@@ -57,9 +55,9 @@ class LogProbabilitiesMissing:
             )
 
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("raw scores into the likelihood loss", run_of("nll_loss", given(16, 4), wanted(16))),
+        Run("raw scores into the likelihood loss", lambda: run_of("nll_loss", given(16, 4), wanted(16))),
         Run(
             "raw scores into the divergence",
-            run_of("kl_div", given(16, 4), wanted(16, 4, high=1, whole=False, axes=[1])),
+            lambda: run_of("kl_div", given(16, 4), wanted(16, 4, high=1, whole=False, axes=[1])),
         ),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors import loss_sign_or_unbounded, loss_summed
@@ -17,7 +16,6 @@ _TOO_LARGE = ("D101", "D103", "D107", "D110", "D115", "D121", "D104", "D502", "D
 
 
 @register
-@dataclass(frozen=True)
 class LossComputedWrongly:
     """The objective is not the loss that was meant: its sign is turned, or it is summed where a mean is needed.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors import (
@@ -24,7 +23,6 @@ from netmend.vocabulary import Evidence, Fault, Site, Symptom
 
 
 @register
-@dataclass(frozen=True)
 class LossDoesNotFit:
     """The loss does not fit the kind of target.
 
@@ -171,7 +169,7 @@ class LossDoesNotFit:
         *(run for run in labels_out_of_range.LabelsOutOfRange.FAULTY if "than outputs" not in run.title),
         Run(
             "a vector of scores into cross entropy",
-            run_of("cross_entropy", given(16), wanted(16, high=1, dtype="float32")),
+            lambda: run_of("cross_entropy", given(16), wanted(16, high=1, dtype="float32")),
         ),
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.measures.net_examples import net_run
@@ -19,7 +18,6 @@ _EXPLAINS = ("D101", "D103", "D104", "D107", "D110", "D115", "D501", "D502", "D5
 
 
 @register
-@dataclass(frozen=True)
 class MomentumOutOfRange:
     """Momentum is so high that steps go on in a direction long after it stopped being right.
 
@@ -76,6 +74,6 @@ class MomentumOutOfRange:
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "momentum 0.999",
-            net_run(losses=_SWINGING, optimizer="SGD", settings={"lr": 0.05, "momentum": 0.999}),
+            lambda: net_run(losses=_SWINGING, optimizer="SGD", settings={"lr": 0.05, "momentum": 0.999}),
         ),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from netmend.diagnose.detectors.norm_statistics_lag import NormStatisticsLag as Detector
@@ -15,7 +15,6 @@ from netmend.vocabulary import Fault
 
 
 @register
-@dataclass(frozen=True)
 class NormStatisticsLag:
     """The momentum of batch norm is so small that its running statistics never catch up.
 

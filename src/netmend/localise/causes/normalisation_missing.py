@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.measures.chain import SIGMOIDS, chain, mostly
@@ -26,7 +25,6 @@ _RIVALS = {
 
 
 @register
-@dataclass(frozen=True)
 class NormalisationMissing:
     """A deep stack lacks normalisation, so that signals fade or explode with depth.
 
@@ -96,6 +94,6 @@ class NormalisationMissing:
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "thirteen layers, gradients fade",
-            net_run(_DEEP, losses=flat(200), gradients={2 * n: 1e-9 * 3.0**n for n in range(14)}),
+            lambda: net_run(_DEEP, losses=flat(200), gradients={2 * n: 1e-9 * 3.0**n for n in range(14)}),
         ),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors.overfitting import Overfitting
@@ -17,7 +16,6 @@ from netmend.vocabulary import Evidence, Fault, FunctionFact, Site, Trace
 
 
 @register
-@dataclass(frozen=True)
 class NothingAgainstOverfitting:
     """The network learns its training samples by heart, and nothing holds it back.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -32,7 +31,6 @@ _SAME = {
 
 
 @register
-@dataclass(frozen=True)
 class NumericallyUnsafe:
     """A small constant that keeps numbers apart from zero is off, or missing where one is needed.
 
@@ -122,7 +120,7 @@ class NumericallyUnsafe:
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "epsilon of one",
-            net_run(losses=[1.1 - 1e-4 * s for s in range(300)], settings={"eps": 1.0}, ratio=1e-5),
+            lambda: net_run(losses=[1.1 - 1e-4 * s for s in range(300)], settings={"eps": 1.0}, ratio=1e-5),
         ),
-        Run("the logarithm of zero", NonfiniteOrigin.FAULTY[0].trace, "LOS-CALC"),
+        Run("the logarithm of zero", lambda: NonfiniteOrigin.FAULTY[0].trace, "LOS-CALC"),
     )

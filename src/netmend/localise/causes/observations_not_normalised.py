@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors.observation_badly_scaled import ObservationBadlyScaled
@@ -15,7 +14,6 @@ from netmend.vocabulary import Fault, WorldFact
 
 
 @register
-@dataclass(frozen=True)
 class ObservationsNotNormalised:
     """Observations are not normalised.
 

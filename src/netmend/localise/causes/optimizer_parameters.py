@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from netmend.diagnose.detectors import idle_optimizer, parameters_without_optimizer, step_skips_parameters
@@ -16,7 +16,6 @@ from netmend.vocabulary import Evidence, Fault, Symptom
 
 
 @register
-@dataclass(frozen=True)
 class OptimizerParameters:
     """The optimiser does not hold, or its step does not reach, the parameters that should be trained.
 

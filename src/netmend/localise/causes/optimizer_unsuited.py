@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.measures.data import batch_size, training_samples
@@ -49,7 +48,6 @@ _EXPLAINS = ("D102", "D501", "D504", "D505", "D508", "D511")
 
 
 @register
-@dataclass(frozen=True)
 class OptimizerUnsuited:
     """The optimiser does not suit the problem: at a rate that is usual for it, its steps are too small or die out.
 
@@ -159,7 +157,7 @@ class OptimizerUnsuited:
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "plain SGD with a rate that needs momentum",
-            net_run(
+            lambda: net_run(
                 losses=[1.1 - 1e-4 * s for s in range(300)],
                 optimizer="SGD",
                 settings={"lr": 0.01},
@@ -168,13 +166,13 @@ class OptimizerUnsuited:
         ),
         Run(
             "plain SGD at a good rate, still far behind",
-            net_run(
+            lambda: net_run(
                 losses=[1.1 - 1e-3 * s for s in range(300)], optimizer="SGD", settings={"lr": 0.1}, ratio=5e-3
             ),
         ),
         Run(
             "the steps of Adagrad die out",
-            net_run(
+            lambda: net_run(
                 losses=[1.1, 1.0, 0.9, *([0.8] * 297)],
                 optimizer="Adagrad",
                 settings={"lr": 0.001},

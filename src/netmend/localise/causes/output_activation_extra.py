@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors import output_range_too_narrow
@@ -15,7 +14,6 @@ from netmend.vocabulary import Fault
 
 
 @register
-@dataclass(frozen=True)
 class OutputActivationExtra:
     """The scores that the loss is given went through an activation that cuts them off.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.measures.loss_examples import given, run_of, wanted
@@ -15,7 +14,6 @@ from netmend.vocabulary import Fault
 
 
 @register
-@dataclass(frozen=True)
 class OutputActivationMissing:
     """A loss that expects probabilities is given outputs that went through no sigmoid.
 
@@ -51,13 +49,13 @@ class OutputActivationMissing:
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "scores clamped to 0..1",
-            run_of(
+            lambda: run_of(
                 "binary_cross_entropy", given(16, 1, through=["Clamp"], low=0, high=1), wanted(16, 1, high=1)
             ),
         ),
         Run(
             "scores into the loss for probabilities",
-            run_of(
+            lambda: run_of(
                 "binary_cross_entropy",
                 exception="RuntimeError: all elements of input should be between 0 and 1",
             ),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors import output_range_too_narrow
@@ -19,7 +18,6 @@ from netmend.vocabulary import Evidence, Fault, ModuleFact, Site, Symptom
 
 
 @register
-@dataclass(frozen=True)
 class OutputActivationWrong:
     """The activation of the output cannot give what the targets ask for.
 
@@ -157,7 +155,7 @@ class OutputActivationWrong:
         ),
         Run(
             "tanh where probabilities are expected",
-            run_of(
+            lambda: run_of(
                 "binary_cross_entropy",
                 exception="RuntimeError: all elements of input should be between 0 and 1",
                 more=[
@@ -170,7 +168,7 @@ class OutputActivationWrong:
         ),
         Run(
             "softmax where log-softmax is expected",
-            run_of(
+            lambda: run_of(
                 "nll_loss",
                 given(16, 4, through=["Softmax"], low=0, high=1, axes=[1]),
                 wanted(16),

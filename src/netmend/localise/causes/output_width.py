@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors import output_width_mismatch
@@ -19,7 +18,6 @@ from netmend.vocabulary import Evidence, Fault, ModuleFact, Site, Symptom
 
 
 @register
-@dataclass(frozen=True)
 class OutputWidth:
     """The last layer has too few or too many outputs for the targets.
 
@@ -82,7 +80,7 @@ class OutputWidth:
         *output_width_mismatch.OutputWidthMismatch.FAULTY,
         Run(
             "more classes than outputs",
-            run_of("cross_entropy", exception="IndexError: Target 9 is out of bounds."),
+            lambda: run_of("cross_entropy", exception="IndexError: Target 9 is out of bounds."),
         ),
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors.padding_counted import PaddingCounted
@@ -14,7 +13,6 @@ from netmend.vocabulary import Fault, LossFact
 
 
 @register
-@dataclass(frozen=True)
 class PaddingNotMasked:
     """Padding counts in the loss like any other token.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors import unused_modules
@@ -18,7 +17,6 @@ from netmend.vocabulary import Evidence, Fault, ModelFact, ModuleFact
 
 
 @register
-@dataclass(frozen=True)
 class PartNotConnected:
     """A part of the network does not reach its output: its result is not used, or it is never called.
 

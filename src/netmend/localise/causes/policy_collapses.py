@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors.actions_collapse import ActionsCollapse
@@ -16,7 +15,6 @@ from netmend.vocabulary import Fault
 
 
 @register
-@dataclass(frozen=True)
 class PolicyCollapses:
     """The policy collapses onto one action: nothing keeps it trying others.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors.regulariser_dominates import RegulariserDominates
@@ -33,7 +32,6 @@ _EXPLAINS = (
 
 
 @register
-@dataclass(frozen=True)
 class RegularisationTooStrong:
     """Regularisation is far too strong.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors import replica_desync
@@ -14,7 +13,6 @@ from netmend.vocabulary import Fault, Site
 
 
 @register
-@dataclass(frozen=True)
 class ReplicasDiffer:
     """The processes of a distributed run train different models.
 

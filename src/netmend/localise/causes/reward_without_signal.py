@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from netmend.diagnose.detectors.reward_constant import RewardConstant
@@ -21,7 +21,6 @@ _EXPLAINS = ("D711", "D712", "D722", "D501", "D110")
 
 
 @register
-@dataclass(frozen=True)
 class RewardWithoutSignal:
     """The reward does not tell good behaviour from bad: it never differs, or is undefined.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors.reward_badly_scaled import RewardBadlyScaled
@@ -16,7 +15,6 @@ from netmend.vocabulary import Fault, WorldFact
 
 
 @register
-@dataclass(frozen=True)
 class RewardsNotScaled:
     """Rewards are not scaled.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors.same_start import SameStart
@@ -14,7 +13,6 @@ from netmend.vocabulary import Fault, WorldFact
 
 
 @register
-@dataclass(frozen=True)
 class SameStartState:
     """Every episode starts in the same state.
 

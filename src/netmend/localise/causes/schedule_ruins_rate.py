@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors import rate_dies, rate_never_rises
@@ -14,13 +13,15 @@ from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_sympto
 from netmend.localise.effects import NOT_LEARNING, outcome
 from netmend.localise.schedule_lines import returned_factor
 from netmend.unit import Run
-from netmend.vocabulary import Evidence, Fault, SchedulerFact, Symptom
+from netmend.vocabulary import Evidence, Fault, SchedulerFact, Symptom, Trace
 
-_RATES = rate_dies.RateDies.FAULTY[0].trace.table("rate", "optimizer[0]")
+
+def _dying() -> Trace:
+    rates = rate_dies.RateDies.FAULTY[0].trace.table("rate", "optimizer[0]")
+    return trained(optimizer(), rate_dies._SCHEDULER, rates, losses=[1.0, 0.9, 0.8] + [0.75] * 29)
 
 
 @register
-@dataclass(frozen=True)
 class ScheduleRuinsRate:
     """The schedule takes the learning rate to nothing long before training is done.
 
@@ -101,7 +102,7 @@ class ScheduleRuinsRate:
         *rate_never_rises.RateNeverRises.FAULTY,
         Run(
             "the rate dies while the loss is high",
-            trained(optimizer(), rate_dies._SCHEDULER, _RATES, losses=[1.0, 0.9, 0.8] + [0.75] * 29),
+            _dying,
         ),
     )
 

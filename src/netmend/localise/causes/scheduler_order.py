@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors import scheduler_order
@@ -14,7 +13,6 @@ from netmend.vocabulary import Evidence, Fault
 
 
 @register
-@dataclass(frozen=True)
 class SchedulerOrder:
     """The learning-rate scheduler is stepped before the optimiser.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.measures.probe_examples import recurrent
@@ -17,7 +16,6 @@ from netmend.vocabulary import Fault, Site
 
 
 @register
-@dataclass(frozen=True)
 class SequenceLayout:
     """A recurrent or attention layer takes the samples of the batch for the steps of a sequence.
 
@@ -49,7 +47,7 @@ class SequenceLayout:
                 explains=(*ANY, "D310", "D311", "D602"),
             )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("recurrent layer over samples", recurrent()),)
+    FAULTY: ClassVar[tuple[Run, ...]] = (Run("recurrent layer over samples", lambda: recurrent()),)
 
 
 def _pattern(case: Case, created: Site | None) -> Site | None:

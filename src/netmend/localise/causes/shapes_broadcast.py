@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors import silent_broadcast
@@ -15,7 +14,6 @@ from netmend.vocabulary import Fault
 
 
 @register
-@dataclass(frozen=True)
 class ShapesBroadcast:
     """Predictions and targets differ by an axis of length one and are stretched against each other.
 

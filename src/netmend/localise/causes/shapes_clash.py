@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.localise.case import Case
@@ -37,7 +36,6 @@ def _crash(exception: str) -> Trace:
 
 
 @register
-@dataclass(frozen=True)
 class ShapesClash:
     """Tensors that meet in an operation or a loss have shapes that do not fit.
 
@@ -111,14 +109,14 @@ class ShapesClash:
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "targets of another form",
-            _crash("RuntimeError: Expected target size [16, 5], got [16]"),
+            lambda: _crash("RuntimeError: Expected target size [16, 5], got [16]"),
         ),
         Run(
             "rows do not fit",
-            _crash(
+            lambda: _crash(
                 "RuntimeError: The size of tensor a (32) must match the size of tensor b (10) at dimension 1"
             ),
             "TSR-SHAPE",
         ),
-        Run("a vector of losses", _crash(f"RuntimeError: {_SCALAR}"), "LOS-CALC"),
+        Run("a vector of losses", lambda: _crash(f"RuntimeError: {_SCALAR}"), "LOS-CALC"),
     )

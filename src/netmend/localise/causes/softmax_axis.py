@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors import softmax_over_wrong_axis
@@ -15,7 +14,6 @@ from netmend.vocabulary import Fault
 
 
 @register
-@dataclass(frozen=True)
 class SoftmaxAxis:
     """Softmax or log-softmax of the output runs over the wrong axis.
 

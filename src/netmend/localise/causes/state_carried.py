@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors import carried_state
@@ -21,7 +20,6 @@ _CHANGED = re.compile(r"modified by an inplace operation")
 
 
 @register
-@dataclass(frozen=True)
 class StateCarried:
     """A state is carried from one step to the next together with its graph.
 
@@ -99,7 +97,7 @@ class StateCarried:
         *carried_state.CarriedState.FAULTY,
         Run(
             "the freed graph is needed again",
-            Trace(
+            lambda: Trace(
                 facts={
                     "run": {
                         "example": RunFact(

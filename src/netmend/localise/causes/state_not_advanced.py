@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.measures.acting import agents, training_world
@@ -18,7 +17,6 @@ from netmend.vocabulary import Evidence, Fault, Site
 
 
 @register
-@dataclass(frozen=True)
 class StateNotAdvanced:
     """The agent does not move on to the next state: the observation it acts on is never replaced within an episode.
 
@@ -55,7 +53,7 @@ class StateNotAdvanced:
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "the state stays that of the reset",
-            acted(a_world(stepped=Site("stale_state.txt", 14)), script="stale_state.txt"),
+            lambda: acted(a_world(stepped=Site("stale_state.txt", 14)), script="stale_state.txt"),
         ),
     )
 

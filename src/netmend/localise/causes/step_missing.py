@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors import step_before_backward, step_missing
@@ -16,7 +15,6 @@ from netmend.vocabulary import Call, Fault, Trace
 
 
 @register
-@dataclass(frozen=True)
 class StepMissing:
     """The optimiser never steps, or steps before the gradients are there.
 

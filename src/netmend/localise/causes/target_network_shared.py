@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.measures.acting import agents, training_world
@@ -18,7 +17,6 @@ from netmend.vocabulary import Evidence, Fault, Site
 
 
 @register
-@dataclass(frozen=True)
 class TargetNetworkShared:
     """The target network is the trained network itself under a second name.
 
@@ -57,7 +55,7 @@ class TargetNetworkShared:
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "one network, two names",
-            acted(a_world(stepped=Site("one_network.txt", 14)), script="one_network.txt"),
+            lambda: acted(a_world(stepped=Site("one_network.txt", 14)), script="one_network.txt"),
         ),
     )
 

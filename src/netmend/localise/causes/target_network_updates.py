@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from netmend.diagnose.detectors.target_follows_at_once import TargetFollowsAtOnce
@@ -22,7 +22,6 @@ _EXPLAINS = ("D720", "D721", "D723", "D722", "D215", "D213", "D220", "D222")
 
 
 @register
-@dataclass(frozen=True)
 class TargetNetworkUpdates:
     """The target network is updated too seldom, or so often that it is no target.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors.target_badly_scaled import TargetBadlyScaled
@@ -18,7 +17,6 @@ from netmend.vocabulary import Evidence, Fault, Trace
 
 
 @register
-@dataclass(frozen=True)
 class TargetsNotScaled:
     """The targets of a regression are not scaled.
 
@@ -87,4 +85,4 @@ def _example() -> Trace:
     return Trace({**trace.facts, **prices.facts}, trace.tables)
 
 
-TargetsNotScaled.FAULTY = (Run("prices, nothing learned", _example()),)
+TargetsNotScaled.FAULTY = (Run("prices, nothing learned", lambda: _example()),)

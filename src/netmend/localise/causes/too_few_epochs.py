@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors.short_training import ShortTraining
@@ -18,7 +17,6 @@ from netmend.vocabulary import Evidence, Fault, Symptom
 
 
 @register
-@dataclass(frozen=True)
 class TooFewEpochs:
     """Training stops before it has converged.
 

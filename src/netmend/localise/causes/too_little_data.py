@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors.few_samples import FewSamples
@@ -17,7 +16,6 @@ _RESULTS = ("D102", "D109", "D114", "D220", "D224", "D226")  # of little trainin
 
 
 @register
-@dataclass(frozen=True)
 class TooLittleData:
     """There are hardly any training samples.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors.truncation_merged import TruncationMerged
@@ -20,7 +19,6 @@ from netmend.vocabulary import Evidence, Fault, ModelFact, Site, Symptom, WorldF
 
 
 @register
-@dataclass(frozen=True)
 class TruncationAsTermination:
     """An episode that was cut off by a time limit is treated as one that has ended.
 
@@ -85,7 +83,7 @@ class TruncationAsTermination:
         *TruncationMerged.FAULTY,
         Run(
             "a hand-written replay buffer that keeps `done`",
-            acted(
+            lambda: acted(
                 a_world(truncated=60, terminated=90, stepped=Site("flags_joined.txt", 16)),
                 ModelFact("target", "Linear"),
                 script="flags_joined.txt",

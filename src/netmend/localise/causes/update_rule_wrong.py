@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors.values_explode import ValuesExplode
@@ -19,7 +18,6 @@ from netmend.vocabulary import Evidence, Fault, Site
 
 
 @register
-@dataclass(frozen=True)
 class UpdateRuleWrong:
     """The rule by which estimates are updated is wrong: returns summed from the wrong end, or values that feed on themselves.
 
@@ -73,7 +71,7 @@ class UpdateRuleWrong:
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "returns from the wrong end",
-            acted(a_world(stepped=Site("forward_returns.txt", 13)), script="forward_returns.txt"),
+            lambda: acted(a_world(stepped=Site("forward_returns.txt", 13)), script="forward_returns.txt"),
         ),
         *ValuesExplode.FAULTY,
     )

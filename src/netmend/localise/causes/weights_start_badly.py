@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors.init_symmetric import InitSymmetric
@@ -26,7 +25,6 @@ _EXPLAINS = (
 
 
 @register
-@dataclass(frozen=True)
 class WeightsStartBadly:
     """Weights start at a constant, at zero, or at a scale that is wrong for the layer.
 
@@ -129,7 +127,7 @@ class WeightsStartBadly:
         *InitSymmetric.FAULTY,
         *InitialisedAgain.FAULTY,
         *ZerosStay.FAULTY,
-        Run("far too large", net_run(losses=flat(200, 30.0, 5.0), gain={2: 8.0, 4: 8.0})),
+        Run("far too large", lambda: net_run(losses=flat(200, 30.0, 5.0), gain={2: 8.0, 4: 8.0})),
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors import workers_draw_alike
@@ -16,7 +15,6 @@ from netmend.vocabulary import Fault, Site
 
 
 @register
-@dataclass(frozen=True)
 class WorkersDrawAlike:
     """All loader workers draw the same random numbers.
 

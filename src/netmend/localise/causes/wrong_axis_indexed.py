@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.measures.probe_examples import mixed
@@ -19,7 +18,6 @@ _PICKS = ("select", "index", "slice", "gather", "index_select", "unbind", "narro
 
 
 @register
-@dataclass(frozen=True)
 class WrongAxisIndexed:
     """An index, a mean or another operation over one axis is applied to the axis of the samples.
 
@@ -52,7 +50,7 @@ class WrongAxisIndexed:
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
             "the last sample instead of the last step",
-            mixed(
+            lambda: mixed(
                 operation="select",
                 axis="lost",
                 layers_batch_first=True,
@@ -62,7 +60,7 @@ class WrongAxisIndexed:
                 target=(16,),
             ),
         ),
-        Run("softmax over the batch", mixed(operation="softmax"), "ACT-DIM"),
+        Run("softmax over the batch", lambda: mixed(operation="softmax"), "ACT-DIM"),
     )
 
 
