@@ -109,9 +109,9 @@ def attribute_of(machine: Machine, base: Value, name: str, node: ast.AST) -> Val
     if isinstance(base, Call) and base.qualified == "super":
         return _above(machine, base, name, node)
     if isinstance(base, Either) and all(isinstance(option, Instance) for option in base.options):
-        found = [attribute_of(machine, option, name, node) for option in base.options]
-        if not any(_is_inherited(value, name) for value in found):
-            return either(*found)
+        each = [attribute_of(machine, option, name, node) for option in base.options]
+        if not any(_is_inherited(value, name) for value in each):
+            return either(*each)
     return Attribute(base, name, node)
 
 

@@ -88,6 +88,7 @@ class TrainingLoaderNotShuffled(StaticRule):
         Snippet("as many as the batch holds", HEAD + OWN.replace("return len(self.x)", "return 4") + "loader = DataLoader(Rows(a, b), batch_size=4)\n" + LOOP),
         Snippet("one batch of a few rows", HEAD + "x, y = torch.tensor([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), torch.tensor([0, 1, 1, 0])\n"
                 "loader = DataLoader(TensorDataset(x, y), batch_size=4)\n" + LOOP),
+        Snippet("one batch of made rows", HEAD + "loader = DataLoader(TensorDataset(torch.zeros(4, 2), torch.arange(4)), batch_size=8)\n" + LOOP),
         Snippet("not known", HEAD + "loader = DataLoader(train_set, batch_size=64, shuffle=mix)\n" + LOOP),
         Snippet("no labels", HEAD + "loader = DataLoader(train_set, batch_size=64)\nfor x, _ in loader:\n    x = x.flatten(1)\n    optimizer.zero_grad()\n"
                 "    nn.functional.mse_loss(net(x), x).backward()\n    optimizer.step()\n"),

@@ -67,7 +67,11 @@ def fits_in_one_batch(dataset: Value | None, batch_size: int) -> bool:
     if isinstance(dataset, Instance):
         method = dataset.cls.method("__len__")
         last = getattr(method.definition, "body", [None])[-1] if method is not None else None
-        length = last.value.value if isinstance(last, ast.Return) and isinstance(last.value, ast.Constant) else None
+        length = (
+            last.value.value
+            if isinstance(last, ast.Return) and isinstance(last.value, ast.Constant)
+            else None
+        )
     elif isinstance(dataset, Call) and dataset.qualified == "torch.utils.data.TensorDataset" and dataset.args:
         length = _rows(resolved(dataset.args[0]))
     return isinstance(length, int) and length <= batch_size
@@ -80,7 +84,7 @@ def _rows(tensor: Value) -> int | None:
     if shape is None and tensor.qualified.rpartition(".")[2].lower().endswith("tensor") and tensor.args:
         written = resolved(tensor.args[0])
         return len(written.items) if isinstance(written, Collection) and not written.open else None
-    return shape[0] if shape else None
+    return shape.dims[0] if shape is not None and shape.dims else None
 
 
 def _uses_index(getter: ast.AST) -> bool:
