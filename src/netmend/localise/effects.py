@@ -24,7 +24,21 @@ NOT_LEARNING = (
     "D608",
 )
 # Steps are too long or go astray.
-UNSTABLE = ("D101", "D103", "D104", "D105", "D107", "D110", "D115", "D121", "D501", "D502", "D503", "D504")
+UNSTABLE = (
+    "D101",
+    "D103",
+    "D104",
+    "D105",
+    "D107",
+    "D110",
+    "D115",
+    "D121",
+    "D130",
+    "D501",
+    "D502",
+    "D503",
+    "D504",
+)
 ANY = (*NOT_LEARNING, *UNSTABLE, "D106", "D108", "D112", "D506", "D507", "D509")
 
 _WELL = 0.1  # of the loss of the best constant answer: the task was learned

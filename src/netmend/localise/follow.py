@@ -162,6 +162,8 @@ def _attribute(sources: Sources, file: str, name: str, hops: int) -> Site | None
         for node in sources.nodes(other):
             if isinstance(node, ast.Call) and last_name(node.func) == "add_argument":
                 if _option(node) == name:
+                    if given_option(sources, name):
+                        return None  # the default was not used: the value is none of the source's
                     default = sources.argument(node, "default")
                     return site_of(other, default if default is not None else node)
             elif isinstance(node, ast.ClassDef):
@@ -184,6 +186,17 @@ def _attribute(sources: Sources, file: str, name: str, hops: int) -> Site | None
                     continue
                 return _follow(sources, file, given, hops + 1)
     return _configured(sources, file, name)
+
+
+def given_option(sources: Sources, name: str) -> str:
+    """The option as it stands on the command line, `--epochs 2`; empty when it was not given."""
+    found = ""
+    for index, argument in enumerate(sources.arguments):
+        flag, equals, _ = argument.partition("=")
+        if flag.startswith("-") and flag.lstrip("-").replace("-", "_") == name:
+            value = sources.arguments[index + 1 : index + 2]
+            found = argument if equals else " ".join((argument, *value))
+    return found
 
 
 def _attribute_value(target: ast.expr, value: ast.expr, name: str) -> ast.expr | None:

@@ -15,6 +15,7 @@ from netmend.vocabulary import ModuleFact, Site, Symptom
 STUCK = (
     "D102",
     "D104",
+    "D130",
     "D105",
     "D106",
     "D109",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from netmend.diagnose.measures.loop import usual_site
-from netmend.localise.follow import value_origin
+from netmend.localise.follow import given_option, value_origin
 from netmend.localise.source import Sources, last_name, site_of
 from netmend.vocabulary import Site, Trace
 
@@ -20,6 +20,7 @@ class EpochLoop:
 
     loop: Site
     count: Site
+    given: str = ""  # the command line's option that set it: `--epochs 2`
 
 
 def epoch_loop(sources: Sources, trace: Trace) -> EpochLoop | None:
@@ -65,7 +66,8 @@ def _described(sources: Sources, file: str, loop: ast.For) -> EpochLoop:
     bound = call.args[min(1, len(call.args) - 1)]
     if isinstance(bound, ast.BinOp):  # range(1, epochs + 1)
         bound = bound.left
-    return EpochLoop(site_of(file, loop), value_origin(sources, file, bound))
+    given = given_option(sources, last_name(bound)) if isinstance(bound, ast.Name | ast.Attribute) else ""
+    return EpochLoop(site_of(file, loop), value_origin(sources, file, bound), given)
 
 
 def _caller(sources: Sources, site: Site) -> Site | None:

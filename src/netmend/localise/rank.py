@@ -19,7 +19,7 @@ from netmend.vocabulary import FAULTY, HEALTHY, UNDECIDED, Advice, Diagnosis, Fa
 from netmend.vocabulary.finding import Finding
 
 # Nothing learned, the loss rose for good, values became non-finite: a run that shows one of these has failed, whatever the cause.
-UNMISSABLE = ("D501", "D502", "D110")
+UNMISSABLE = ("D501", "D502", "D110", "D130")
 
 
 # Worth knowing, but no reason to wake a person: gradients kept in evaluation, modules never called, parts that are frozen.
@@ -51,7 +51,7 @@ def diagnose(
     """
     ranking = ranking or Ranking()
     symptoms, failures = examine(trace)
-    sources = Sources(trace.run.working_directory, trace.run.script)
+    sources = Sources(trace.run.working_directory, trace.run.script, trace.run.arguments)
     case = Case(trace, symptoms, sources, tuple(findings))
     accused: list[Fault] = []
     chosen = CAUSES.all() if causes is None else tuple(causes)

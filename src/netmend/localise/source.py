@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import io
-import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,9 +18,10 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 class Sources:
     """Source files by name; a file that cannot be read or parsed has no tree and answers nothing."""
 
-    def __init__(self, directory: str = "", script: str = "") -> None:
+    def __init__(self, directory: str = "", script: str = "", arguments: tuple[str, ...] = ()) -> None:
         self._directory = Path(directory) if directory else Path()
         self._script = script
+        self.arguments = arguments  # the program's own, as it was started
         self._trees: dict[str, ast.Module | None] = {}
         self._texts: dict[str, str] = {}
 
@@ -38,9 +37,9 @@ class Sources:
         return self.text(file).splitlines()
 
     def line(self, site: Site) -> str:
-        """The text of a site's line, stripped, without its comment."""
+        """The text of a site's line, stripped."""
         lines = self.lines(site.file)
-        return _without_comment(lines[site.line - 1]).strip() if 0 < site.line <= len(lines) else ""
+        return lines[site.line - 1].strip() if 0 < site.line <= len(lines) else ""
 
     def tree(self, file: str) -> ast.Module | None:
         if file not in self._trees:
@@ -151,18 +150,6 @@ def last_name(node: ast.AST) -> str:
     if isinstance(node, ast.Attribute):
         return node.attr
     return node.id if isinstance(node, ast.Name) else ""
-
-
-def _without_comment(line: str) -> str:
-    if "#" not in line:
-        return line
-    try:
-        for token in tokenize.generate_tokens(io.StringIO(line.lstrip()).readline):
-            if token.type == tokenize.COMMENT:
-                return line.lstrip()[: token.start[1]]
-    except (tokenize.TokenError, SyntaxError):
-        pass  # a part of a longer statement: as it stands
-    return line
 
 
 def _read(path: Path) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
+from netmend.diagnose.measures.ending import finished
 from netmend.diagnose.measures.loop import calls, usual_site
 from netmend.diagnose.measures.loop_examples import optimizer, trained
 from netmend.diagnose.measures.wiring import stepped_optimizers
@@ -33,6 +34,11 @@ class StepMissing:
         "convention",
         "backward passes without a step; accumulation over more batches than a short run has is rare",
     )
+    least_unfinished: int = threshold(
+        64,
+        "convention",
+        "the same where the run was cut short: the step that ends an accumulation may have been near",
+    )
     least_clears: int = threshold(
         4, "convention", "an optimiser that is cleared again and again is meant to be used"
     )
@@ -44,7 +50,8 @@ class StepMissing:
         stepped = stepped_optimizers(trace)
         used = {name for optimizer in stepped for group in optimizer.groups for name in group.parameters}
         for idle in trace.optimizers:
-            if idle in stepped or by_hand or backwards < self.least_backwards:
+            least = self.least_backwards if finished(trace) else self.least_unfinished
+            if idle in stepped or by_hand or backwards < least:
                 continue
             clears = _clears(trace, idle)
             if stepped and (clears < self.least_clears or _names(idle) <= used):

@@ -102,7 +102,7 @@ def acted(
 ) -> Trace:
     """A run with these facts; `returns` per episode, `behaviour` the share of the commonest action, `looks` rows of the agent."""
     folder = str(PROGRAMS) if script != "train.py" else ""
-    known = [RunFact("example", script, working_directory=folder, steps=steps), *facts]
+    known = [RunFact("example", script, working_directory=folder, steps=steps, status="finished"), *facts]
     if steps and not any(isinstance(fact, OptimizerFact) for fact in facts):
         known.append(OptimizerFact("optimizer", "Adam", (), Site(script, 8), Site(script, 50)))
     if not any(isinstance(fact, ModelFact) for fact in facts):

@@ -35,7 +35,7 @@ def run_with(
     for table in more:
         tables[table.kind, table.component] = table
     loss = LossFact(name, criterion=criterion, form="module", called=SITE, backward=Site("train.py", 21))
-    run = RunFact("example", "train.py", steps=len(losses))
+    run = RunFact("example", "train.py", steps=len(losses), status="finished")
     return Trace(facts={"loss": {name: loss}, "run": {"example": run}}, tables=tables)
 
 

@@ -141,7 +141,7 @@ def trained(
     tables: dict[tuple[str, str], Table] = {}
     level = dict.fromkeys(range(8), (0.5, 1.0, 0.0, 1.0, 2.0))
     everything: list[Fact | Table] = [
-        RunFact("example", "train.py", steps=steps, **run),
+        RunFact("example", "train.py", steps=steps, **{"status": "finished", **run}),
         Table.of("step", next((c.component for p in made for c in p.calls if c.what == "step"), ""), level),
         *things,
     ]

@@ -18,7 +18,7 @@ def probed(
     """A run of 100 steps in which one experiment was made on `model`."""
     probe = ProbeFact(f"{what}@model", what, "model", step, values, LINE)
     facts: dict[str, dict[str, Fact]] = {}
-    for fact in (RunFact("example", "train.py", steps=100), probe, *others):
+    for fact in (RunFact("example", "train.py", steps=100, status="finished"), probe, *others):
         facts.setdefault(KIND_OF_FACT[type(fact)], {})[fact.name] = fact
     return Trace(facts=facts, tables={(table.kind, table.component): table for table in tables})
 

@@ -16,6 +16,7 @@ from netmend.vocabulary import Evidence, Fault, ModuleFact, Statistics, Symptom
 
 _EXPLAINS = (
     "D104",
+    "D130",
     "D105",
     "D109",
     "D113",

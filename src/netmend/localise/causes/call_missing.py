@@ -9,9 +9,9 @@ from netmend.diagnose.detectors import norm_not_estimated
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.effects import ANY, outcome
-from netmend.localise.skipped_initialiser import Held, Initialiser, initialiser_of
+from netmend.localise.skipped_initialiser import Initialiser, initialiser_of
 from netmend.unit import Run
-from netmend.vocabulary import Evidence, Fault, ModuleFact, Symptom, Trace
+from netmend.vocabulary import Evidence, Fault, Symptom
 
 
 @register
@@ -41,11 +41,9 @@ class CallMissing:
                 explains=ANY,
             )
         for symptom in case.of("D124"):
-            attribute, kind = str(symptom.detail["attribute"]), str(symptom.detail["class"])
-            if _has_run(case.trace, attribute, kind):
-                continue
-            held = Held(attribute, kind, symptom.component.rpartition(".")[0])
-            initialiser = initialiser_of(case.sources, case.trace.run.script, held)
+            initialiser = initialiser_of(
+                case.sources, case.trace.run.script, str(symptom.detail["attribute"])
+            )
             if initialiser is not None:
                 yield self._skipped(case, symptom, initialiser)
 
@@ -74,14 +72,3 @@ class CallMissing:
         )
 
     FAULTY: ClassVar[tuple[Run, ...]] = norm_not_estimated.NormNotEstimated.FAULTY
-
-
-def _has_run(trace: Trace, attribute: str, kind: str) -> bool:
-    """Whether another module of the class starts with values that differ: then its initialiser was not skipped."""
-    return any(
-        fact.name.endswith(f".{attribute}")
-        and fact.initial.minimum != fact.initial.maximum
-        and (module := trace.get(ModuleFact, fact.module)) is not None
-        and module.kind == kind
-        for fact in trace.parameters
-    )

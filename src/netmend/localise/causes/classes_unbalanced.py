@@ -18,6 +18,7 @@ from netmend.vocabulary import Evidence, Fault, Symptom, Trace
 # Signal or gradient is lost on the way, numbers are invalid, or output and loss do not fit: then no class can be learned.
 _BROKEN = (
     "D104",
+    "D130",
     "D109",
     "D110",
     "D111",

@@ -19,7 +19,7 @@ from netmend.vocabulary import Evidence, Fault, ModuleFact, Symptom
 
 _DEEP = "Linear(10,32) Sigmoid " + "Linear(32,32) Sigmoid " * 5 + "Linear(32,4)"
 _EXPLAINS = (
-    "D102", "D104", "D105", "D106", "D109", "D114", "D119", "D126", "D128", "D501", "D504", "D505", "D508", "D511", "D606",
+    "D102", "D104", "D130", "D105", "D106", "D109", "D114", "D119", "D126", "D128", "D501", "D504", "D505", "D508", "D511", "D606",
 )  # fmt: skip
 _GROWN = ("D101", "D103", "D107", "D110", "D115", "D412", "D502")  # numbers that no longer fit together
 _FELT = ("D104", "D109", "D511", "D606")  # behind it: units died, or the answer is the same for all

@@ -17,6 +17,7 @@ from netmend.vocabulary import Evidence, Fault, Trace
 
 # What unscaled inputs do to a network: any of these beside them turns a curiosity into a fault.
 _HARM = (
+    "D130",
     "D501",
     "D502",
     "D503",

@@ -29,6 +29,7 @@ _EXPLAINS = (
     "D109",
     "D110",
     "D115",
+    "D130",
     "D501",
     "D502",
     "D503",
@@ -135,7 +136,8 @@ class LearningRateHigh:
             )
         elif not grown and motion.tensors > 1 and (motion.growth or 0.0) >= 2 * self.growth:
             yield Evidence(f"The weights grew {motion.growth:.1f}-fold over the run.", WEAK)
-        died = [symptom for symptom in case.of("D104") if symptom.detail.get("rise", 0.0) > 0]
+        died = [s for s in case.of("D130") if s.detail["since"] > 0]
+        died += [s for s in case.of("D104") if s.detail.get("rise", 0.0) > 0]
         yield from (for_symptom(symptom, STRONG) for symptom in died[:1])
         begun = start(case.trace)
         if begun is not None and begun.overshoot >= self.overshoot:

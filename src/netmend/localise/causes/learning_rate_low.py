@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from netmend.diagnose.detectors.update_ratio_low import UpdateRatioLow
+from netmend.diagnose.measures.ending import cut_short
 from netmend.diagnose.measures.motion import Motion, motions
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
@@ -46,6 +47,7 @@ class LearningRateLow:
     most: float = threshold(4.2, "convention", "an inference never outweighs a proof, which has 4.5")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
+        early = cut_short(case.trace)  # a curve that is still falling is then no sign of anything
         for motion in motions(case.trace):
             low = next((s for s in case.of("D102") if s.component == motion.optimizer), None)
             odd = [
@@ -56,11 +58,12 @@ class LearningRateLow:
             outcomes = [for_symptom(outcome, _OUTCOMES[outcome.code]) for outcome in case.of(*_OUTCOMES)]
             if low is not None:
                 evidence = [for_symptom(low, STRONG + FAIR), *outcomes]
-            elif case.has("D505") and self._unusual(case, motion):
+            elif not early and case.has("D505") and self._unusual(case, motion):
                 text = f"The rate is low for this optimiser, and each step changed the weights by only {motion.usual:.1g}."
                 evidence = [Evidence(text, 2 * FAIR), *outcomes]
             elif (
-                case.has("D508")
+                not early
+                and case.has("D508")
                 and 0 < (motion.usual or 1.0) < self.slow
                 and (motion.highest or 1.0) < 4 * self.slow
             ):

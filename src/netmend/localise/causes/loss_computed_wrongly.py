@@ -12,7 +12,7 @@ from netmend.localise.head_lines import STUCK, head_of, result_line, text_at
 from netmend.unit import Run
 from netmend.vocabulary import Fault
 
-_TOO_LARGE = ("D101", "D103", "D107", "D110", "D115", "D121", "D104", "D502", "D503")
+_TOO_LARGE = ("D101", "D103", "D107", "D110", "D115", "D121", "D104", "D130", "D502", "D503")
 
 
 @register

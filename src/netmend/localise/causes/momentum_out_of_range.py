@@ -14,7 +14,7 @@ from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, OptimizerFact
 
 _SWINGING = [1.0 + 3.0 * abs((step % 60) - 30) / 30 for step in range(240)]
-_EXPLAINS = ("D101", "D103", "D104", "D107", "D110", "D115", "D501", "D502", "D503", "D504", "D511")
+_EXPLAINS = ("D101", "D103", "D104", "D130", "D107", "D110", "D115", "D501", "D502", "D503", "D504", "D511")
 
 
 @register

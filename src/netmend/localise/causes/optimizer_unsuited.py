@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from netmend.diagnose.measures.data import batch_size, training_samples
+from netmend.diagnose.measures.ending import cut_short
 from netmend.diagnose.measures.motion import Motion, motions
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.rates import plain, usual_range
@@ -95,6 +96,8 @@ class OptimizerUnsuited:
         if usual is None or reached is None or not usual[0] <= rate <= usual[1]:
             return
         if not 0 < (motion.highest or 1.0) < self.plain_step or motion.steps < self.least_steps:
+            return
+        if cut_short(case.trace):
             return
         behind = [for_symptom(s, FAIR) for s in case.of("D501", "D505", "D508")[:1]]
         if not behind and reached >= self.nothing:

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.detectors.short_training import ShortTraining
 from netmend.diagnose.detectors.still_falling import StillFalling
 from netmend.diagnose.measures.data import epochs
+from netmend.diagnose.measures.ending import finished
+from netmend.diagnose.measures.forecast import times_longer
 from netmend.diagnose.measures.loop import usual_site
+from netmend.diagnose.measures.objective import objective
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.loops import epoch_loop
+from netmend.localise.outcome import LEARNED
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, Symptom
 
 
 @register
+@dataclass(frozen=True)
 class TooFewEpochs:
     """Training stops before it has converged.
 
     The loss is still falling steeply in the last epoch, so the result says little about what the program can reach.
-    Train longer: double the number of epochs until the curve bends.
+    Train longer, as long as the curve says; where that would take many times as long, the steps are too small. A run that was interrupted, crashed or killed is not judged by its length.
     """
 
     code: ClassVar[str] = "HYP-EPOCH-FEW"
@@ -33,17 +39,27 @@ class TooFewEpochs:
         50, "convention", "updates that are hardly any: the optimiser has not even found its pace"
     )
     few_steps: int = threshold(150, "convention", "updates that are few for any training from scratch")
+    moved: float = threshold(
+        0.03,
+        "convention",
+        "share of the loss that must have gone: one that does not move has another trouble",
+    )
+    known_metric: float = threshold(0.97, "convention", "accuracy or R² at the end of a task that is learned")
+    too_long: float = threshold(
+        10.0, "convention", "times as long, at best, from which on a longer training is no remedy"
+    )
 
     def accuse(self, case: Case) -> Iterator[Fault]:
-        passes, steps = epochs(case.trace), case.trace.run.steps
-        if case.has("D701", "D110"):
-            return  # it did not stop by plan, or what it did afterwards was lost
+        trace = case.trace
+        passes, steps = epochs(trace), trace.run.steps
+        if not finished(trace) or case.has("D110", "D130") or not self._on_its_way(case):
+            return
         # A straight line means the same when there were hardly any steps: the curve had no time to bend.
         brief = steps <= self.few_steps and passes is not None and passes <= self.few_epochs
         short = case.first("D512")
         if short is not None:
             # Without a number of passes and without a loop over epochs it may be a stream, or a few steps on purpose.
-            known = passes is not None or epoch_loop(case.sources, case.trace) is not None
+            known = passes is not None or epoch_loop(case.sources, trace) is not None
             weight = STRONG if known else FAIR + WEAK / 2
             yield self._fault(case, short, [for_symptom(short, weight), *self._still_falling(case)])
             return
@@ -61,6 +77,22 @@ class TooFewEpochs:
                 evidence.append(Evidence("The steps themselves are very small.", -STRONG, slow.code))
             yield self._fault(case, symptom, evidence)
 
+    def _on_its_way(self, case: Case) -> bool:
+        """Whether the loss moved at all, and the task is not learned already."""
+        course = objective(case.trace)
+        if course is None:
+            return True
+        metrics = [
+            course.metric_last,
+            *(t.known("metric")[1][-1:].max(initial=0.0) for t in case.trace.tables_of("evaluation")),
+        ]
+        if all(metric is not None and metric >= self.known_metric for metric in metrics):
+            return False
+        # A rate that is far too low stills the loss as well: hardly any updates are then a fault beside it.
+        low = any(s.detail.get("direction") == "low" for s in case.of("D125"))
+        moved = course.first - course.last > self.moved * abs(course.first)
+        return moved or (low and case.trace.run.steps <= self.hardly_any)
+
     @staticmethod
     def _still_falling(case: Case) -> list[Evidence]:
         """A loss that was still falling when it ended says the same once more."""
@@ -68,17 +100,47 @@ class TooFewEpochs:
 
     def _fault(self, case: Case, symptom: Symptom, evidence: list[Evidence]) -> Fault:
         loop = epoch_loop(case.sources, case.trace)
-        site = usual_site(case.trace, "step") if loop is None else loop.count
+        remedy, slow = self._remedy(case)
+        if loop is not None and loop.given:
+            remedy = f"The program was started with `{loop.given}`. {remedy}"
         return fault(
             self.code,
-            evidence,
+            [*evidence, *slow],
             component="training loop",
-            site=site,
+            site=usual_site(case.trace, "step") if loop is None else loop.count,
             summary=symptom.message,
             reason="Training ends in the middle of learning, so weights and figures are those of an unfinished run.",
-            remedy="Train at least twice as long, and go on doubling until the loss no longer falls.",
+            remedy=remedy,
             refutation="The loss stays where it is when the number of epochs is doubled.",
             related=() if loop is None else (loop.loop,),
         )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (*StillFalling.FAULTY, *ShortTraining.FAULTY[:1])
+    def _remedy(self, case: Case) -> tuple[str, list[Evidence]]:
+        """How much longer, as the curve says; and whether that is a remedy at all."""
+        course, passes = objective(case.trace), epochs(case.trace)
+        left = None if course is None else course.last_relative
+        level = 0.5 if left is None or left <= LEARNED else LEARNED / left
+        times = None if course is None else times_longer(course, level)
+        if course is None or times is None:
+            return "Train about four times as long, and see whether the loss goes on falling.", []
+        best, worst = times
+        goal = (
+            "half of its last value"
+            if level == 0.5
+            else f"{LEARNED:g} times that of the best constant answer"
+        )
+        if best > self.too_long:
+            text = f"At its pace the loss would need {best:.0f} times as many updates to reach {goal}."
+            return (
+                f"{text} More epochs alone will not do: raise the learning rate first, then train longer.",
+                [Evidence(text, -FAIR)],
+            )
+        low, high = max(2, round(best)), min(round(worst), round(4 * best))
+        span = f"about {low} times" if high <= low else f"{low} to {high} times"
+        unit = ""
+        if passes is not None and passes >= 1:
+            ends = sorted({round(low * passes), round(max(low, high) * passes)})
+            unit = f" ({' to '.join(map(str, ends))} epochs instead of {passes:.0f})"
+        return f"Train {span} as long{unit}: at its pace the loss then reaches {goal}.", []
+
+    FAULTY: ClassVar[tuple[Run, ...]] = (*StillFalling.FAULTY, *ShortTraining.FAULTY[1:2])

@@ -19,7 +19,7 @@ from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, ModuleFact, ParameterFact, Symptom
 
 _EXPLAINS = (
-    "D101", "D102", "D103", "D104", "D105", "D106", "D107", "D109", "D112", "D114", "D115",
+    "D101", "D102", "D103", "D104", "D130", "D105", "D106", "D107", "D109", "D112", "D114", "D115",
     "D412", "D501", "D502", "D503", "D504", "D505", "D508", "D511", "D602", "D606",
 )  # fmt: skip
 
@@ -62,7 +62,7 @@ class WeightsStartBadly:
             )
 
         for symptom in () if symmetric or case.has("D112") else case.of("D122")[:1]:
-            dead = [for_symptom(s, FAIR) for s in case.of("D104", "D105", "D109")[:1]]
+            dead = [for_symptom(s, FAIR) for s in case.of("D130", "D104", "D105", "D109")[:1]]
             yield self._fault(
                 case,
                 symptom,

@@ -1,1 +1,0 @@
-from gymnasium.wrappers import *  # noqa: F403
