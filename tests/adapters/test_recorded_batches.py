@@ -228,3 +228,15 @@ def test_a_criterion_of_ones_own_is_given_no_data(tmp_path: Path, target: str, m
     assert {batch.model for batch in done.trace.batches} == {"net"}
     assert [batch.target_mean for batch in done.trace.batches] == pytest.approx(means)
     assert {batch.target_std for batch in done.trace.batches} == {0.0}
+
+
+def test_the_features_of_one_sample_are_no_batch(tmp_path: Path) -> None:
+    program = """
+net = nn.Linear(5, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+for row in torch.randn(6, 5):
+    optimizer.zero_grad()
+    net(row).square().sum().backward()
+    optimizer.step()
+"""
+    assert {batch.size for batch in of_phase(record(tmp_path, program), "training")} == {1}

@@ -277,3 +277,19 @@ def test_wall_time_runs_forward(done: Recorded) -> None:
     seconds = done.trace.series("step", "optimizer", "seconds")[1]
     assert all(later > earlier for earlier, later in itertools.pairwise(seconds))
     assert seconds[0] >= 0
+
+
+def test_the_last_step_is_scored_even_where_looks_are_rare(tmp_path: Path) -> None:
+    sparse = trained(tmp_path, CLASSES, "nn.Linear(4, 3)", "F.cross_entropy(out, goal)", every=4)
+    (name,) = [fact.name for fact in sparse.trace.losses]
+    table = sparse.trace.table("progress", name)
+    assert table.steps[-1] == 5
+    assert table.column("loss")[-1] == pytest.approx(sparse.variables["computed"][-1], rel=1e-6)
+    assert np.isfinite(table.column("metric")[-1])
+
+
+def test_old_arguments_say_how_a_loss_is_reduced(tmp_path: Path) -> None:
+    done = trained(tmp_path, VALUES, "nn.Linear(4, 2)", "F.mse_loss(out, goal, size_average=False) * 1e-4")
+    assert {fact.settings.get("reduction") for fact in done.trace.losses if fact.criterion == "mse_loss"} == {
+        "sum"
+    }

@@ -130,3 +130,17 @@ def test_unknown_criteria_have_no_constant(criterion: str) -> None:
 
 def test_targets_that_are_not_finite_give_none() -> None:
     assert shown([[float("nan")], [1.0]]).constant_loss("mse_loss", {}) is None
+
+
+def test_sequences_of_several_lengths_share_one_constant() -> None:
+    """Each batch is one sequence of its own length: its numbers are no columns, and one row of them has no spread."""
+    values = np.linspace(-1, 1, 30)
+    targets = shown([values.tolist()], [values[:20].tolist()], [values.tolist()])
+    everything = np.concatenate([values, values[:20], values])
+    assert targets.constant_loss("mse_loss", {}) == pytest.approx(everything.var())
+    assert targets.samples == len(everything)
+
+
+def test_what_rounding_leaves_of_equal_targets_is_no_spread() -> None:
+    targets = shown([[0.7], [0.7000001], [0.7]])
+    assert targets.constant_loss("mse_loss", {}) == 0.0

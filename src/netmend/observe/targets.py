@@ -19,6 +19,7 @@ CLASS_INDEX = ("cross_entropy", "nll_loss", "multi_margin_loss")
 PROBABILITY = ("binary_cross_entropy", "binary_cross_entropy_with_logits", "multilabel_soft_margin_loss")
 REAL = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "poisson_nll_loss")
 _SAMPLE = 4096  # numbers kept of real targets
+_ROUNDING = 1e-13  # of the square of a mean, as targets of single precision have it
 
 _NARROWINGS = 30  # leave 1/200,000 of the range
 
@@ -34,6 +35,7 @@ class Targets:
     elements_per_batch: float = 0.0  # of the loss, for reduction="sum"
     batches: int = 0
     sample: FloatArray | None = None  # first rows of real targets (some columns of wide ones), for medians
+    _pooled: bool = False
 
     def add_classes(self, counts: IntArray) -> None:
         if self.counts is None or len(self.counts) < len(counts):
@@ -46,17 +48,28 @@ class Targets:
 
     def add_values(self, rows: int, total: FloatArray, squares: FloatArray, sample: FloatArray) -> None:
         """`total` and `squares` are sums over `rows` rows, per column; `sample` holds a few rows themselves."""
-        if self.total is None or len(self.total) != len(total):
-            self.total, self.squares, self.weight = np.zeros(len(total)), np.zeros(len(total)), 0.0
-        assert self.squares is not None
-        self.total += total
-        self.squares += squares
-        self.weight += rows
-        if self.sample is None or self.sample.shape[1] != sample.shape[1]:
-            self.sample = sample
-        elif self.sample.size < _SAMPLE:
-            self.sample = np.concatenate([self.sample, sample])
         self._count_batch(rows * len(total))
+        self._pooled |= self.total is not None and len(self.total) != len(total)
+        if self._pooled:  # sequences of several lengths: their columns are no quantities of their own
+            rows, total, squares = rows * len(total), total.sum(keepdims=True), squares.sum(keepdims=True)
+            sample = sample.reshape(-1, 1)
+            self._pool()
+        if self.total is None or self.squares is None or self.sample is None:
+            self.total, self.squares, self.sample = total.copy(), squares.copy(), sample
+        else:
+            self.total += total
+            self.squares += squares
+            if self.sample.size < _SAMPLE:
+                self.sample = np.concatenate([self.sample, sample])
+        self.weight += rows
+
+    def _pool(self) -> None:
+        """One column from now on."""
+        if self.total is None or self.squares is None or self.sample is None:
+            return
+        self.weight *= len(self.total)
+        self.total, self.squares = self.total.sum(keepdims=True), self.squares.sum(keepdims=True)
+        self.sample = self.sample.reshape(-1, 1)
 
     def _count_batch(self, elements: int) -> None:
         self.elements_per_batch += (elements - self.elements_per_batch) / (self.batches + 1)
@@ -75,7 +88,9 @@ class Targets:
         means = self.means
         if means is None or self.squares is None:
             return None
-        return np.maximum(self.squares / self.weight - means**2, 0.0)
+        found = self.squares / self.weight - means**2
+        # What is left of equal numbers by rounding is no spread.
+        return np.where(found <= _ROUNDING * means**2, 0.0, found)
 
     def constant_loss(self, criterion: str, settings: Mapping[str, Any]) -> float | None:
         """Loss of the best predictor that ignores its input, under the same criterion; None when not known."""
@@ -93,7 +108,7 @@ class Targets:
             if self.counts is not None and self.counts.sum():
                 return _class_entropy(self.counts, settings)
             means = self.means  # targets given as probabilities
-            if means is None or criterion != "cross_entropy":
+            if means is None or criterion != "cross_entropy" or self._pooled:
                 return None
             # Unlike with class ids, the mean is over samples whatever the weights; a sum counts rows, not numbers.
             unit = len(means) if settings.get("reduction") == "sum" else 1

@@ -7,13 +7,22 @@ from dataclasses import replace
 
 import numpy as np
 
+from netmend.diagnose.measures.acting import acts, returns, worlds
 from netmend.report.content import Remark, clean, first_line, place
 from netmend.report.curves import bucket_means, loss_lines
 from netmend.report.numbers import count, duration, measure, percent, plural, share
-from netmend.report.wording import data_words, metric_name, model_words, optimizer_words, task_words
+from netmend.report.wording import (
+    data_words,
+    metric_name,
+    model_words,
+    objective_words,
+    optimizer_words,
+    task_words,
+)
 from netmend.vocabulary import Event, RunFact, Table, Trace
 
 _SPARK_LENGTH = 16  # characters of the small loss curve
+_EPISODES_TOLD = 10  # the first and the last tenth of the episodes are averaged
 _MOST_OF_A_KIND = 3  # models, optimisers, … told one by one before "and 4 more"
 
 
@@ -77,7 +86,7 @@ def remarks(trace: Trace) -> Iterator[Remark]:
         ]
     )
     objectives = [
-        Remark("objective", clean(loss.criterion), place(loss.called or loss.backward or loss.created, run))
+        Remark("objective", objective_words(loss), place(loss.called or loss.backward or loss.created, run))
         for loss in trace.losses
         if loss.backward is not None or not any(other.backward for other in trace.losses)
     ]
@@ -87,7 +96,8 @@ def remarks(trace: Trace) -> Iterator[Remark]:
     yield from _few([Remark("data", text) for text in data_words(trace)])
     losses = learning(trace)
     yield from _few([replace(told, text=f"{name} {told.text}".lstrip()) for name, told in losses])
-    if metric := _metric(trace):
+    yield from _few(list(_returns(trace)))
+    if not acts(trace) and (metric := _metric(trace)):
         yield metric
     if run.steps:
         yield _overhead(trace)
@@ -148,6 +158,17 @@ def last_metrics(trace: Trace) -> Iterator[tuple[str, str, str]]:
 def _metric(trace: Trace) -> Remark | None:
     parts = [f"{value} in {phase} {on}".rstrip() for phase, value, on in last_metrics(trace)]
     return Remark(metric_name(trace), ", ".join(parts)) if parts else None
+
+
+def _returns(trace: Trace) -> Iterator[Remark]:
+    """What the episodes of each environment brought, first to last: in learning by acting, this is the score."""
+    for world in worlds(trace):
+        values = returns(trace, world)
+        if len(values):
+            few = max(1, len(values) // _EPISODES_TOLD)
+            text = f"{measure(float(values[:few].mean()))} → {measure(float(values[-few:].mean()))}"
+            tail = f"per episode, {plural(world.episodes, 'episode')} of {clean(world.kind)}"
+            yield Remark("return", text, spark=bucket_means(values, _SPARK_LENGTH), tail=tail)
 
 
 def _latest(trace: Trace, kind: str) -> Table | None:

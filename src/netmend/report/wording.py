@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from netmend.diagnose.measures.acting import acts, worlds
 from netmend.report.content import clean
 from netmend.report.numbers import count, plural, setting
-from netmend.vocabulary import LoaderFact, ModelFact, OptimizerFact, SchedulerFact, Trace
+from netmend.vocabulary import LoaderFact, LossFact, ModelFact, OptimizerFact, SchedulerFact, Trace
 
 # Settings worth a place in one line; the others stand in the optimiser's own table.
 _TOLD_SETTINGS = {"lr": "rate", "momentum": "momentum", "weight_decay": "weight decay"}
@@ -82,9 +83,14 @@ def data_words(trace: Trace) -> list[str]:
 
 
 def task_words(trace: Trace) -> str:
-    """`classification, 10 classes`; tasks that read alike are told once."""
+    """`classification, 10 classes`; tasks that read alike are told once, and what shows no target is none."""
+    if acts(trace):
+        kinds = dict.fromkeys(world.kind for world in worlds(trace))
+        return clean(", ".join(["reinforcement learning", *kinds]))
     told = []
     for task in trace.tasks:
+        if task.kind == "other":
+            continue
         if task.kind == "binary":
             told.append("binary classification")
         elif task.classes is None:
@@ -94,6 +100,14 @@ def task_words(trace: Trace) -> str:
         else:
             told.append(f"{task.kind}, {plural(task.classes, 'class', 'classes')}")
     return clean("; ".join(dict.fromkeys(told)))
+
+
+def objective_words(loss: LossFact) -> str:
+    """The loss function's name; of a formula of the user's own, the loss functions in it."""
+    if loss.criterion != "expression":
+        return clean(loss.criterion)
+    terms = dict.fromkeys(name.partition("@")[0] for name in loss.settings.get("terms", ()))
+    return clean(" + ".join(["own formula", *terms]))
 
 
 def settings_words(settings: Mapping[str, Any], skip: tuple[str, ...] = ()) -> str:

@@ -128,6 +128,8 @@ class Data:
         inputs = next((t for t in tensors_in((args, kwargs)) if t.dim() >= 1 and len(t)), None)
         if inputs is None:
             return
+        if _single(inputs, model):
+            inputs = inputs.unsqueeze(0)
         started = perf_counter()
         self._last[phase] = self._seen[phase]
         step = self.session.recorder.step
@@ -227,6 +229,15 @@ class Opening:
     def _check(self) -> None:
         if self._closed and self.pending == 0:
             self._session.recorder.batch(self.print)
+
+
+def _single(inputs: Tensor, model: Model) -> bool:
+    """Whether a row of numbers is one sample's features rather than a batch: the first layer takes as many."""
+    module = model.reference() if inputs.dim() == 1 and inputs.is_floating_point() else None
+    if module is None:
+        return False
+    weight = next((p for p in module.parameters() if p.dim() == 2), None)
+    return weight is not None and weight.shape[1] == len(inputs)
 
 
 def _loader_fact(session: TorchSession, loader: Any, name: str) -> LoaderFact:

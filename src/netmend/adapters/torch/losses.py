@@ -287,5 +287,6 @@ class Losses:
         return last if last is not None and last.compute is not None else None
 
     def forget(self) -> None:
+        self.session.progress.keep(self.calls)
         self.calls.clear()
         self.session.functions.forget_tail()

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn._reduction import legacy_get_string
 
 from netmend.adapters.torch.eligible import plain
 from netmend.vocabulary import OperandFact
@@ -31,6 +32,9 @@ def loss_settings(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     bound = inspect.signature(function).bind(*args, **kwargs)
     bound.apply_defaults()
     found: dict[str, Any] = {}
+    old = bound.arguments.get("size_average"), bound.arguments.get("reduce")
+    if old != (None, None):  # the old way to say how elements are counted
+        bound.arguments["reduction"] = legacy_get_string(*old, emit_warning=False)
     for name, value in bound.arguments.items():
         if name in _PREDICTION or name in _TARGET or value is None:
             continue

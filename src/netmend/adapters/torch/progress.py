@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -10,11 +12,14 @@ from netmend.adapters.torch.evaluation import Pass
 from netmend.adapters.torch.guard import guarded
 from netmend.adapters.torch.loss_calls import LossCall
 from netmend.adapters.torch.scores import Score, class_figures, score_of, show_targets
+from netmend.observe.schedule import LINE
 from netmend.observe.targets import Targets
 from netmend.vocabulary import TargetFact
 
 if TYPE_CHECKING:
     from netmend.adapters.torch.session import TorchSession
+
+_KEPT = 1 << 20  # bytes of a tensor that may be kept for a step longer
 
 
 class Progress:
@@ -22,18 +27,23 @@ class Progress:
         self.session = session
         self.targets: dict[str, Targets] = {}  # by loss
         self._looked: dict[str, int] = {}
+        self._last: dict[str, Kept] = {}  # by loss, since the last look
+
+    def _minimised(self) -> set[str]:
+        """Losses whose gradient is taken, alone or as terms of an objective."""
+        facts = self.session.losses.facts
+        minimised = {name for name, fact in facts.items() if fact.backward is not None}
+        return minimised | {term for fact in facts.values() for term in fact.settings.get("terms", ())}
 
     @guarded("accuracy and the best constant predictor")
     def step_over(self, step: int) -> None:
-        minimised = {name for name, fact in self.session.losses.facts.items() if fact.backward is not None}
-        terms = {
-            term for fact in self.session.losses.facts.values() for term in fact.settings.get("terms", ())
-        }
+        minimised = self._minimised()
         aside = None
         for call in self.session.losses.calls:
             if call.prediction is None or call.target is None:
                 continue
-            if not minimised or call.name in minimised or call.name in terms:
+            if not minimised or call.name in minimised:
+                self._last.pop(call.name, None)
                 ProgressRow(self.session, call, step)
             else:  # computed with gradients but never minimised: an evaluation in training mode
                 aside = aside or Pass(self.session, call.name, training=True, grad=True)
@@ -41,6 +51,18 @@ class Progress:
                 aside.add(call)
         if aside is not None:
             aside.close()
+
+    def keep(self, calls: Sequence[LossCall]) -> None:
+        """A step that is not looked at closely is over: it may turn out to be the last, whose figures people read."""
+        if self.session.recorder.level == LINE:
+            step = self.session.recorder.step
+            self._last |= {call.name: Kept.of(step, call) for call in calls if _small(call)}
+
+    def _look_at_last(self) -> None:
+        minimised = self._minimised()
+        for kept in self._last.values():
+            if kept.unchanged() and (not minimised or kept.call.name in minimised):
+                ProgressRow(self.session, kept.call, kept.step)
 
     def score(self, call: LossCall) -> tuple[Score, float]:
         """How one batch was met, and the loss of the best constant predictor for all targets seen so far."""
@@ -56,6 +78,7 @@ class Progress:
         return score, constant if constant is not None else float("nan")
 
     def finish(self) -> None:
+        self._look_at_last()
         for name, targets in self.targets.items():
             fact = self.session.losses.facts[name]
             counts = targets.counts.tolist() if targets.counts is not None else []
@@ -72,6 +95,36 @@ class Progress:
                     constant_loss=targets.constant_loss(fact.criterion, fact.settings),
                 )
             )
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A loss call of a step that is over, with the state of what it was given."""
+
+    step: int
+    call: LossCall
+    versions: tuple[int, ...]
+
+    @classmethod
+    def of(cls, step: int, call: LossCall) -> Kept:
+        return cls(step, call, _versions(call))
+
+    def unchanged(self) -> bool:
+        """Whether nobody has written into its tensors since."""
+        return self.versions == _versions(self.call)
+
+
+def _versions(call: LossCall) -> tuple[int, ...]:
+    return tuple(value._version for value in (call.prediction, call.target) if value is not None)
+
+
+def _small(call: LossCall) -> bool:
+    """Whether keeping it until the next step costs no memory to speak of; what is cut from a larger tensor keeps all of that."""
+    given = (call.prediction, call.target)
+    return all(
+        value is not None and not value.is_inference() and value.untyped_storage().nbytes() <= _KEPT
+        for value in given
+    )
 
 
 class ProgressRow:

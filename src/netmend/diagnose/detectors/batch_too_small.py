@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
 from netmend.diagnose.measures.data import batch_size, training_loader
+from netmend.diagnose.measures.heads import minimised
 from netmend.unit import Run, threshold
-from netmend.vocabulary import LoaderFact, ModuleFact, Symptom, Trace
+from netmend.vocabulary import LoaderFact, LossFact, ModuleFact, OperandFact, RunFact, Site, Symptom, Trace
 
 
-def _trace(size: int, kind: str) -> Trace:
+def _trace(size: int, kind: str, steps: int = 500, places: int = 1) -> Trace:
     loader = LoaderFact("loader", samples=500, batch_size=size, phase="training")
     layer = ModuleFact("model.bn", kind, order=1)
-    return Trace(facts={"loader": {"loader": loader}, "module": {"model.bn": layer}})
+    run = RunFact("example", "train.py", steps=steps)
+    target = OperandFact("target", (size * places,), "int64")
+    loss = LossFact("cross_entropy", "cross_entropy", operands=(target,), backward=Site("train.py", 20))
+    return Trace(
+        facts={
+            "loader": {"loader": loader},
+            "module": {"model.bn": layer},
+            "run": {"example": run},
+            "loss": {"cross_entropy": loss},
+        }
+    )
 
 
 @register
@@ -32,13 +44,13 @@ class BatchTooSmall:
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         size = batch_size(trace)
-        if size is None or size < 1 or self._among_larger(trace, size):
+        if size is None or size < 1 or not trace.run.steps or self._among_larger(trace, size):
             return
         normed = any(
             layer.kind.startswith("BatchNorm") and layer.order is not None for layer in trace.layers()
         )
         limit = self.least_for_norm if normed else self.least
-        if size >= limit:
+        if size >= limit or (not normed and _answers(trace) >= limit * size):
             return
         with_norm = ", and batch normalisation takes its statistics from them" if normed else ""
         yield Symptom(
@@ -58,8 +70,21 @@ class BatchTooSmall:
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run("four samples without batch statistics", lambda: _trace(4, "LayerNorm")),
         Run("eight with them", lambda: _trace(8, "BatchNorm1d")),
+        Run("one text, whose every letter is predicted", lambda: _trace(1, "LayerNorm", places=200)),
+        Run("nothing was trained", lambda: _trace(1, "LayerNorm", steps=0)),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run("two with batch statistics", lambda: _trace(2, "BatchNorm2d")),
         Run("single samples", lambda: _trace(1, "LayerNorm")),
     )
+
+
+def _answers(trace: Trace) -> int:
+    """Predictions in a batch: one sequence, or one image with an answer at every place, holds many."""
+    shapes = [
+        o.shape if o.dtype.startswith("int") else o.shape[:-1]  # class ids, or rows of numbers
+        for loss in minimised(trace)
+        for o in loss.operands
+        if o.role == "target"
+    ]
+    return max((math.prod(shape) for shape in shapes), default=0)

@@ -9,9 +9,10 @@ from typing import ClassVar
 from netmend.diagnose.detector import register
 from netmend.diagnose.measures.data import batch_size, epochs, training_samples
 from netmend.diagnose.measures.examples import flat, run_with
+from netmend.diagnose.measures.heads import minimised
 from netmend.diagnose.measures.objective import objective
 from netmend.unit import Run, threshold
-from netmend.vocabulary import LoaderFact, Symptom, Trace
+from netmend.vocabulary import LoaderFact, OperandFact, Symptom, Trace
 
 
 def _trace(steps: int, size: int, samples: int) -> Trace:
@@ -54,14 +55,16 @@ class FewUpdates:
         ):
             return
         if (
-            size < self.least_size
-            or any(o.kind == "LBFGS" for o in trace.optimizers)
+            any(o.kind == "LBFGS" for o in trace.optimizers)
             or steps > self.few
             or size < self.share_limit * samples
             or passes < self.least_epochs
         ):
             return
-        if course.last_relative < self.least_relative:
+        if course.last_relative < self.least_relative or trace.run.status == "interrupted":
+            return
+        size = min(size, samples)
+        if size < self.least_size or _on_a_part(trace, size):
             return
         yield Symptom(
             self.code,
@@ -76,3 +79,31 @@ class FewUpdates:
         Run("the whole set, many times", lambda: _trace(500, 200, 200)),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (Run("the whole set, twenty times", lambda: _trace(20, 1000, 1000)),)
+
+
+def _on_a_part(trace: Trace, size: int) -> bool:
+    """Whether the loss is taken on a part of what the model answers (the labelled nodes of a graph): that is no batch to be cut."""
+    shapes = [o.shape for loss in minimised(trace) for o in loss.operands if o.role == "target"]
+    return any(shape and shape[0] < size for shape in shapes)
+
+
+def _interrupted() -> Trace:
+    trace = _trace(20, 1000, 1000)
+    run = replace(trace.run, status="interrupted")
+    return Trace({**trace.facts, "run": {"example": run}}, trace.tables)
+
+
+def _graph() -> Trace:
+    """All nodes go through the model, some of them alike; the loss is that of the 140 labelled ones."""
+    trace = _trace(20, 2708, 2367)
+    (loss,) = trace.losses
+    on_part = replace(loss, operands=(OperandFact("prediction", (140, 7)), OperandFact("target", (140,))))
+    return Trace({**trace.facts, "loss": {loss.name: on_part}}, trace.tables)
+
+
+FewUpdates.HEALTHY = (
+    *FewUpdates.HEALTHY,
+    Run("a tiny set and a larger batch", lambda: _trace(20, 1000, 90)),
+    Run("interrupted", lambda: _interrupted()),
+    Run("labelled nodes of a graph", lambda: _graph()),
+)

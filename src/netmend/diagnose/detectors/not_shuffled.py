@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
-from netmend.diagnose.measures.batches import label_order, target_drift
+from netmend.diagnose.measures.batches import label_order, mixture, target_drift
 from netmend.diagnose.measures.data import training_loader
 from netmend.diagnose.measures.objective import objective
 from netmend.diagnose.measures.progress import progress
@@ -46,6 +46,10 @@ class NotShuffled:
     least_batches: int = threshold(8, "convention", "batches needed to compare their means")
     least_pairs: int = threshold(60, "convention", "neighbours that must have been seen")
 
+    mixed_limit: float = threshold(
+        0.9, "convention", "share of the whole set's mix that every batch has: then its order means nothing"
+    )
+
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         loader = training_loader(trace)
         if loader is not None and loader.shuffle:
@@ -79,7 +83,8 @@ class NotShuffled:
     def extremes(self, trace: Trace) -> Mapping[str, float]:
         found: dict[str, float] = {}
         order, drift = label_order(trace), target_drift(trace)
-        if order is not None and order[1] >= self.least_pairs:
+        mixed = (mixture(trace) or 0.0) > self.mixed_limit
+        if order is not None and order[1] >= self.least_pairs and not mixed:
             found["order_limit"] = order[0]
         # Targets that the program makes itself (Q-learning) drift without being sorted.
         moving = bool(progress(trace)) and objective(trace) is None
@@ -91,6 +96,7 @@ class NotShuffled:
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run("mixed batches", lambda: _trace([{"0": 10, "1": 10}] * 8, changes=10)),
+        Run("the whole set in every batch", lambda: _trace([{"0": 100, "1": 100}] * 20, changes=1)),
         Run("the loader shuffles", lambda: _trace([{"0": 20}, {"1": 20}] * 4, changes=0, shuffle=True)),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (

@@ -44,13 +44,22 @@ def _trace(ignored: int, padding: int | None, counts: dict[str, int], tokens: in
     )
 
 
-def _tagged(shape: tuple[int, ...], lowest: float, ignored: int = -100) -> Trace:
-    """A tag for every token of 40 sequences of length 14, of whose tokens 10 fills a half."""
-    trace = _trace(-100, None, {"0": 500, "1": 200, "2": 200})
+def _tagged(
+    shape: tuple[int, ...],
+    lowest: float,
+    ignored: int = -100,
+    counts: tuple[int, ...] = (500, 200, 200),
+    one: bool = False,
+) -> Trace:
+    """A tag for every token of 40 sequences of length 14, of whose tokens 10 fills a half; `one`: always the same sequence."""
+    trace = _trace(-100, None, {str(tag): count for tag, count in enumerate(counts)})
     target = OperandFact("target", shape, "int64", minimum=lowest, maximum=2.0)
     loss = replace(trace.losses[0], operands=(target,), settings={"classes": 3, "ignore_index": ignored})
     rows = ((10.0, 0.5, 0.9, 0.0),)
-    batches = tuple(BatchPrint(step, "training", 40, "model", (), "token", rows) for step in range(6))
+    batches = tuple(
+        BatchPrint(step, "training", 40, "model", (1,) * 40 if one else tuple(range(40)), "token", rows)
+        for step in range(6)
+    )
     model = ModelFact("model", "Tagger", input_shapes=((40, 14),))
     return Trace(facts={**trace.facts, "loss": {_LOSS: loss}, "model": {"model": model}}, batches=batches)
 
@@ -70,6 +79,13 @@ class PaddingCounted:
     )
     share_limit: float = threshold(
         0.15, "convention", "share of padding among the targets from which it weighs"
+    )
+
+    least_sequences: int = threshold(
+        20, "convention", "different sequences, for a class as frequent as padding to be more than chance"
+    )
+    lead_limit: float = threshold(
+        1.5, "convention", "that class over the next one, so that it is the only candidate"
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -117,8 +133,12 @@ class PaddingCounted:
         filled = padding(trace)
         if filled is None or not _per_token(trace, loss) or _marked(loss):
             return None
+        if _different_sequences(trace) < self.least_sequences:
+            return None  # of a few sequences, any class can be as frequent as padding
         total = sum(target.class_counts.values())
         name, count = max(target.class_counts.items(), key=lambda item: item[1])
+        if sorted([0, *target.class_counts.values()])[-2] * self.lead_limit > count:
+            return None  # several classes are about as frequent: nothing tells which one it would be
         alike = abs(count / total - filled[1]) < self.match_limit
         return int(name) if alike and name.lstrip("-").isdigit() else None
 
@@ -137,11 +157,20 @@ class PaddingCounted:
             "a class as frequent as padding, which is left out by its own token",
             lambda: _tagged((40, 14), 0.0, 3),
         ),
+        Run(
+            "a class as frequent as padding in the only sequence there is",
+            lambda: _tagged((40, 14), 0.0, one=True),
+        ),
+        Run("two classes as frequent as padding", lambda: _tagged((40, 14), 0.0, counts=(450, 420, 30))),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run("half is padding", lambda: _trace(-100, 0, {"0": 500, "1": 200, "2": 200})),
         Run("a class as frequent as padding, and nothing left out", lambda: _tagged((40, 14), 0.0)),
     )
+
+
+def _different_sequences(trace: Trace) -> int:
+    return len({value for batch in trace.batches if batch.phase == "training" for value in batch.hashes})
 
 
 def _per_token(trace: Trace, loss: LossFact) -> bool:

@@ -10,7 +10,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from netmend.vocabulary import BatchPrint, Trace
+from netmend.diagnose.measures.heads import minimised
+from netmend.vocabulary import BatchPrint, TargetFact, Trace
 from netmend.vocabulary.table import FloatArray
 
 
@@ -77,6 +78,40 @@ def class_counts(trace: Trace) -> dict[str, int]:
     for batch in prints(trace, "training"):
         counts.update(batch.labels)
     return dict(counts)
+
+
+@lru_cache(maxsize=16)
+def data_labels(trace: Trace) -> dict[str, int]:
+    """Labels of the data, counted; empty where a program makes them up itself.
+
+    Ones for real samples and zeros for made ones are the same for a whole batch. Where several losses are minimised in turn, a batch's
+    labels are those of any of them; then the classes that one of them tells apart count.
+    """
+    trained = [loss for loss in minimised(trace) if any(o.role == "target" for o in loss.operands)]
+    if len(trained) > 1:
+        known = [target for loss in trained if (target := trace.get(TargetFact, loss.name)) is not None]
+        told = [target.class_counts for target in known if target.class_counts]
+        return dict(told[0]) if len(told) == 1 else {}
+    several = [batch for batch in prints(trace, "training") if sum(batch.labels.values()) > 1]
+    if several and all(len(batch.labels) == 1 for batch in several):
+        return {}
+    return class_counts(trace)
+
+
+def mixture(trace: Trace) -> float | None:
+    """How far each batch has the mix of labels of the whole: chance that two of its samples differ, over that of any two. 1: just as mixed."""
+    counts = class_counts(trace)
+    total = sum(counts.values())
+    if len(counts) < 2:
+        return None
+    whole = 1 - sum((count / total) ** 2 for count in counts.values())
+    differ = [
+        (size, 1 - sum(count * (count - 1) for count in batch.labels.values()) / (size * (size - 1)))
+        for batch in prints(trace, "training")
+        if (size := sum(batch.labels.values())) > 1
+    ]
+    seen = sum(size for size, _ in differ)
+    return sum(size * share for size, share in differ) / seen / whole if seen else None
 
 
 def _one_label_each(trace: Trace) -> bool:
