@@ -203,6 +203,7 @@ class Losses:
             session.busy = False  # a part of its own
             session.graphs.look(name, objective)
             session.loose.look(objective)
+            session.passages.look(objective)
             session.first_batch.backward_begins(objective)
             session.busy = True
         if value is not None and not math.isfinite(value):

@@ -33,6 +33,7 @@ from netmend.adapters.torch.meter import Meter
 from netmend.adapters.torch.models import Models
 from netmend.adapters.torch.nonfinite import Nonfinite
 from netmend.adapters.torch.optimizers import Optimizers
+from netmend.adapters.torch.passages import Passages
 from netmend.adapters.torch.patches import Patches
 from netmend.adapters.torch.progress import Progress
 from netmend.adapters.torch.readiness import Readiness
@@ -82,6 +83,7 @@ class TorchSession:
         self.losses = Losses(self)
         self.graphs = Graphs(self)
         self.loose = Loose(self)
+        self.passages = Passages(self)
         self.checkpoints = Checkpoints(self)
         self.progress = Progress(self)
         self.loop = Loop(self)

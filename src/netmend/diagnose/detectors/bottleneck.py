@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import ClassVar
 
 from netmend.diagnose.detector import register
@@ -13,9 +14,23 @@ from netmend.diagnose.measures.examples import falling, flat
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.objective import objective
 from netmend.unit import Run, threshold
-from netmend.vocabulary import ModelFact, Symptom, Trace
+from netmend.vocabulary import ModelFact, ProbeFact, Symptom, Trace
 
 _STUCK = [*falling(100, end=0.7), *flat(100, 0.7)]
+
+
+def _code_shown() -> Trace:
+    """Two numbers per sample that are drawn as points, beside the scores made of them."""
+    trace = net_run("Linear(20,64) ReLU Linear(64,2) ReLU Linear(2,10)", losses=_STUCK)
+    (model,) = trace.models
+    facts = {"model": {"model": replace(model, output_shapes=((32, 2), (32, 10)))}}
+    return replace(trace, facts={**trace.facts, **facts})
+
+
+def _adapter() -> Trace:
+    trace = net_run("Linear(20,64) Linear(64,2) Linear(2,64) ReLU Linear(64,10)", losses=_STUCK)
+    probe = ProbeFact("way around@model.1", "way around", "model.1")
+    return replace(trace, facts={**trace.facts, "probe": {probe.name: probe}})
 
 
 @register
@@ -23,7 +38,8 @@ class Bottleneck:
     """Everything the network knows of a sample must pass through one or two hidden units, and little was learned.
 
     A rectifier unit more or less passes one number on, and nothing at all for half of the samples. Usual causes: a width mistyped, a test
-    setting that was left in. The narrow code of an autoencoder is done on purpose and not judged.
+    setting that was left in. The narrow code of an autoencoder is done on purpose and not judged; a head, a gate or a score that the rest
+    goes around is no bottleneck.
     """
 
     code: ClassVar[str] = "D120"
@@ -44,10 +60,14 @@ class Bottleneck:
         if course is None or course.relative is None or float(course.relative[-1]) < self.least_relative:
             return
         links = [link for link in chain(trace) if link.kind == "linear"]
+        around = {probe.component for probe in trace.probes("way around")}
         for link, following in itertools.pairwise(links):
             if (
                 link.model != following.model
                 or not self._narrow(trace, link, following)
+                or not _feeds(link, following)
+                or link.name in around
+                or _handed_out(trace, link)
                 or _rebuilds(trace, link.model)
             ):
                 continue
@@ -81,6 +101,13 @@ class Bottleneck:
         Run("narrow, but it learned", lambda: net_run("Linear(20,2) ReLU Linear(2,5)")),
         Run("the code of an autoencoder", lambda: net_run("Linear(20,2) ReLU Linear(2,20)", losses=_STUCK)),
         Run("two outputs", lambda: net_run("Linear(20,16) ReLU Linear(16,2)", losses=_STUCK)),
+        Run(
+            "two heads on one body",
+            lambda: net_run("Linear(20,64) ReLU Linear(64,2) Linear(64,9)", losses=_STUCK),
+        ),
+        Run("a gate", lambda: net_run("Linear(20,64) ReLU Linear(64,1) Sigmoid Linear(64,9)", losses=_STUCK)),
+        Run("a code that the model hands out", _code_shown),
+        Run("an adapter that its block goes around", _adapter),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
@@ -92,6 +119,20 @@ class Bottleneck:
             lambda: net_run("Linear(2,1) ReLU Linear(1,64) ReLU Linear(64,3)", losses=_STUCK),
         ),
     )
+
+
+def _feeds(link: Link, following: Link) -> bool:
+    """Whether the next layer takes as many numbers as this one makes: branches of one body stand side by side."""
+    made, taken = _width(link, "out"), _width(following, "in")
+    channels = link.module is not None and link.module.kind.startswith("Conv")
+    flattened = channels and following.module is not None and following.module.kind == "Linear"
+    return taken % made == 0 if flattened and made else taken == made
+
+
+def _handed_out(trace: Trace, link: Link) -> bool:
+    """Whether the model returns what this layer makes, beside what the last layer makes of it."""
+    fact = trace.get(ModelFact, link.model)
+    return fact is not None and len(fact.output_shapes) > 1 and link.shape in fact.output_shapes
 
 
 def _width(link: Link, side: str) -> int:

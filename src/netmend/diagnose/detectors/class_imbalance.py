@@ -86,7 +86,7 @@ class ClassImbalance:
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run("balanced", lambda: _trace({"0": 20, "1": 18, "2": 22})),
         Run("mildly unbalanced", lambda: _trace({"0": 45, "1": 15})),
-        Run("ones for real samples, zeros for made ones", lambda: _made_up()),
-        Run("a loss on drawn classes beside one on ones and zeros", lambda: _drawn_beside()),
+        Run("ones for real samples, zeros for made ones", _made_up),
+        Run("a loss on drawn classes beside one on ones and zeros", _drawn_beside),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (Run("97 to 3", lambda: _trace({"0": 97, "1": 3})),)

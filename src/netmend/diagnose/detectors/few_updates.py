@@ -104,6 +104,6 @@ def _graph() -> Trace:
 FewUpdates.HEALTHY = (
     *FewUpdates.HEALTHY,
     Run("a tiny set and a larger batch", lambda: _trace(20, 1000, 90)),
-    Run("interrupted", lambda: _interrupted()),
-    Run("labelled nodes of a graph", lambda: _graph()),
+    Run("interrupted", _interrupted),
+    Run("labelled nodes of a graph", _graph),
 )
