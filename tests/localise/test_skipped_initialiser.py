@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from netmend.diagnose.detectors.constant_parameters import ConstantParameters
+from netmend.localise.case import Case
+from netmend.localise.causes.call_missing import CallMissing
 from netmend.localise.skipped_initialiser import initialiser_of
 from netmend.localise.source import Sources
+from netmend.vocabulary import ProbeFact
 
 
-def found(tmp_path: Path, text: str):
+def found(tmp_path: Path, text: str, parameter: str = "dt_bias", kind: str = ""):
     file = tmp_path / "train.py"
     file.write_text(text, encoding="utf-8")
-    return initialiser_of(Sources(str(tmp_path), "train.py"), "train.py", "dt_bias")
+    return initialiser_of(Sources(str(tmp_path), "train.py"), "train.py", parameter, kind)
 
 
 @pytest.mark.parametrize(
@@ -52,3 +57,51 @@ def test_one_of_two_branches_is_a_choice(tmp_path: Path) -> None:
     text = "if kind == 'random':\n    self.dt_bias.normal_()\nelse:\n    self.dt_bias.fill_(1)\n"
     initialiser = found(tmp_path, text)
     assert initialiser is not None and initialiser.chosen
+
+
+NET = """class Norm(nn.Module):
+    pass
+
+
+class Wide(nn.Linear):
+    pass
+
+
+class Other(nn.Module):
+    def reset(self):
+        nn.init.normal_(self.weight)
+        nn.init.normal_(self.head.weight)
+
+
+def start(module):
+    if isinstance(module, nn.Linear):
+        torch.nn.init.normal_(module.weight, std=0.02)
+"""
+
+
+@pytest.mark.parametrize(
+    ("parameter", "kind", "line"),
+    [
+        ("model.ln.weight", "Norm", None),
+        ("model.fc.weight", "Wide", 17),
+        ("model.head.weight", "Norm", 12),
+        ("model.other.weight", "Other", 11),
+    ],
+    ids=["written for linear layers", "derived from one", "by the part's own name", "of its own class"],
+)
+def test_a_line_for_other_modules_is_not_this_parameters(
+    tmp_path: Path, parameter: str, kind: str, line: int | None
+) -> None:
+    initialiser = found(tmp_path, NET, parameter, kind)
+    assert (None if initialiser is None else initialiser.site.line) == line
+
+
+def test_a_line_that_has_run_was_not_skipped(tmp_path: Path) -> None:
+    found(tmp_path, "for m in net.modules():\n    if m.kind:\n        nn.init.normal_(m.dt_bias)\n")
+    trace = ConstantParameters.FAULTY[0].trace
+    ran = ProbeFact("initialisers", "initialisers", values={"lines": ["train.py:3"]})
+    seen = replace(trace, facts={**trace.facts, "probe": {ran.name: ran}})
+    for given, expected in ((trace, 1), (seen, 0)):
+        symptoms = tuple(ConstantParameters().examine(given))
+        case = Case(given, symptoms, Sources(str(tmp_path), "train.py"))
+        assert len(list(CallMissing().accuse(case))) == expected

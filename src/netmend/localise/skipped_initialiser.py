@@ -23,13 +23,98 @@ class Initialiser:
     chosen: bool = False  # another branch of that `if` deals with the same parameter
 
 
-def initialiser_of(sources: Sources, script: str, attribute: str) -> Initialiser | None:
-    """The first line of the program that writes values other than a constant into `….attribute`."""
-    for file in sources.files(script):
+def initialiser_of(sources: Sources, script: str, parameter: str, kind: str = "") -> Initialiser | None:
+    """The first line of the program that writes values other than a constant into that parameter of a module of class `kind`."""
+    *owners, attribute = parameter.split(".")
+    files = sources.files(script)
+    classes = _classes(sources, files, kind)
+    for file in files:
         for node in sources.nodes(file):
             if isinstance(node, ast.stmt) and _writes(node, attribute):
+                if _for_others(sources, file, node, owners, classes):
+                    continue
                 return _found(sources, file, node, attribute)
     return None
+
+
+def _classes(sources: Sources, files: list[str], kind: str) -> set[str]:
+    """The class and what it is derived from, as far as the program's files tell; empty when it is not known."""
+    bases = {
+        node.name: [last_name(base) for base in node.bases]
+        for file in files
+        for node in sources.nodes(file)
+        if isinstance(node, ast.ClassDef)
+    }
+    found: set[str] = set()
+    waiting = [kind] if kind in bases else []
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += bases.get(name, [])
+    return found
+
+
+def _for_others(sources: Sources, file: str, node: ast.stmt, owners: list[str], classes: set[str]) -> bool:
+    """Whether the line is written for modules of another class, or for another part of the model."""
+    for branch in sources.nodes(file):
+        if not classes or not isinstance(branch, ast.If | ast.ClassDef):
+            continue
+        if not any(part is node for inside in branch.body for part in ast.walk(inside)):
+            continue
+        if isinstance(branch, ast.If) and (asked := _asked(branch.test)) and not asked & classes:
+            return True
+        if isinstance(branch, ast.ClassDef) and _of_self(node) and branch.name not in classes:
+            return True
+    part = _part_of_self(node)
+    return bool(part and owners and part not in owners)
+
+
+def _asked(test: ast.expr) -> set[str]:
+    """Names of the classes in `isinstance(m, …)`."""
+    if not isinstance(test, ast.Call) or last_name(test.func) != "isinstance" or len(test.args) != 2:
+        return set()
+    given = test.args[1]
+    return {last_name(item) for item in (given.elts if isinstance(given, ast.Tuple) else [given])}
+
+
+def _of_self(node: ast.stmt) -> bool:
+    """`self.attribute`, not that of one of its parts or of a module in a loop."""
+    return any(
+        isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id == "self"
+        for part in _written_to(node)
+    )
+
+
+def _part_of_self(node: ast.stmt) -> str:
+    """`fc` of `self.fc.attribute`."""
+    for part in _written_to(node):
+        holder = part.value
+        if (
+            isinstance(holder, ast.Attribute)
+            and isinstance(holder.value, ast.Name)
+            and holder.value.id == "self"
+        ):
+            return holder.attr
+    return ""
+
+
+def _written_to(node: ast.stmt) -> list[ast.Attribute]:
+    """The parameter that the line writes into, `.data` left out."""
+    places: list[ast.expr] = []
+    if isinstance(node, ast.Assign):
+        places = [target.value if isinstance(target, ast.Subscript) else target for target in node.targets]
+    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        call = node.value
+        places = [*call.args[:1]]
+        if isinstance(call.func, ast.Attribute):
+            places.append(call.func.value)
+    found = [place for place in places if isinstance(place, ast.Attribute)]
+    return [
+        place.value if place.attr == "data" and isinstance(place.value, ast.Attribute) else place
+        for place in found
+        if not (isinstance(place.value, ast.Name) and place.value.id == "nn")
+    ]
 
 
 def _found(sources: Sources, file: str, node: ast.stmt, attribute: str) -> Initialiser:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from netmend.adapters.torch.session import TorchSession
 
 WHAT = "initialised again"
+RAN = "initialisers"
 _PART = "initialisers"
 _SHOWN = 5
 _Line = tuple[str, int]
@@ -32,6 +33,7 @@ class Initialisers:
         self._calls: Known[dict[_Line, int]] = Known()
         self._repeated: dict[_Line, Known[int]] = {}
         self._sites: dict[_Line, Site | None] = {}
+        self._ran: set[str] = set()
         self._told: dict[_Line, int] = {}
 
     def install(self) -> None:
@@ -53,6 +55,8 @@ class Initialisers:
         if frame is None or str(frame.f_globals.get("__name__", "")).split(".")[0] == "torch":
             return  # a layer's own start, or its reset_parameters()
         line = (frame.f_code.co_filename, frame.f_lineno)
+        if line not in self._sites:
+            self._sites[line] = self.session.sites.of(self.session.sites.user_frame(frame))
         counts = self._calls.get(parameter)
         if counts is None:
             counts = {}
@@ -60,13 +64,14 @@ class Initialisers:
         counts[line] = counts.get(line, 0) + 1
         if counts[line] > 1:
             self._repeated.setdefault(line, Known()).put(parameter, counts[line])
-            if line not in self._sites:
-                user = self.session.sites.user_frame(frame)
-                self._sites[line] = self.session.sites.of(user)
 
     def tell(self) -> None:
         """Write down what was seen; called when names are known."""
         session = self.session
+        ran = {site.short for site in self._sites.values() if site is not None}
+        if ran != self._ran:
+            self._ran = ran
+            session.recorder.fact(ProbeFact(RAN, RAN, values={"lines": sorted(ran)}))
         for line, known in self._repeated.items():
             found = list(known.items())
             if self._told.get(line) == len(found):
