@@ -47,7 +47,8 @@ class OutputRangeTooNarrow:
             if found is None:
                 continue
             what, message, observed = found
-            place = place_of(trace, head, head.activation)
+            function = "relu" if what == "cut scores" and "relu" in head.made_by else head.activation
+            place = place_of(trace, head, function)
             yield Symptom(
                 self.code,
                 message,
@@ -55,7 +56,7 @@ class OutputRangeTooNarrow:
                 observed=observed,
                 limit={"values": self.beyond_limit, "shares": self.labels_limit}.get(what),
                 site=place.site if place is not None and place.site is not None else head.loss.called,
-                detail={"what": what, "function": head.activation, "loss": head.loss.name},
+                detail={"what": what, "function": function, "loss": head.loss.name},
             )
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
@@ -76,10 +77,12 @@ class OutputRangeTooNarrow:
     @staticmethod
     def _scores(head: Head) -> tuple[str, str, float | None] | None:
         criterion, function = head.loss.criterion, head.activation
-        if function == "relu" and criterion in (*CLASS_SCORES, *YES_NO_SCORES):
+        if criterion == "nll_loss" and head.made_by[:2] == ("log_softmax", "relu"):
+            criterion, function = "log_softmax", "relu"  # the two make a cross-entropy
+        if function == "relu" and criterion in (*CLASS_SCORES, *YES_NO_SCORES, "log_softmax"):
             meaning = (
                 "a class whose score is 0 gets no gradient"
-                if criterion in CLASS_SCORES
+                if criterion not in YES_NO_SCORES
                 else "the answer can never be less likely than one half"
             )
             return (
@@ -194,6 +197,14 @@ class OutputRangeTooNarrow:
             lambda: run_of("cross_entropy", given(16, 4, through=["View", "Mean", "Relu"]), wanted(16)),
         ),
         Run(
+            "average pooling before the log-probabilities",
+            run_of("nll_loss", given(16, 4, through=["LogSoftmax", "View", "Mean", "Relu"]), wanted(16)),
+        ),
+        Run(
+            "a ReLU before the last layer",
+            run_of("nll_loss", given(16, 4, through=["LogSoftmax"], log_axes=[1]), wanted(16)),
+        ),
+        Run(
             "softmax for targets that are shares",
             lambda: run_of(
                 "mse_loss",
@@ -228,6 +239,15 @@ class OutputRangeTooNarrow:
                 given(16, 4, through=["Relu"], low=0, high=2),
                 wanted(16),
                 more=[layer("relu", 16, 4)],
+            ),
+        ),
+        Run(
+            "a ReLU on class scores that log_softmax takes",
+            run_of(
+                "nll_loss",
+                given(16, 4, through=["LogSoftmax", "Relu"], log_axes=[1]),
+                wanted(16),
+                more=[call("relu", 16, 4)],
             ),
         ),
         Run(

@@ -29,8 +29,9 @@ class OutputActivationExtra:
             head = head_of(case, symptom)
             if head is None or symptom.detail["what"] != "cut scores":
                 continue
-            site, related = activation_line(case, head, head.last)
-            classes = head.loss.criterion == "cross_entropy"
+            function = str(symptom.detail["function"])
+            site, related = activation_line(case, head, function)
+            classes = head.loss.criterion in ("cross_entropy", "nll_loss")
             yield fault(
                 self.code,
                 [for_symptom(symptom, STRONG + 1.5 if classes else PROVEN + 1.0)],
@@ -38,7 +39,7 @@ class OutputActivationExtra:
                 site=site,
                 summary=symptom.message,
                 reason="Scores below zero are cut off together with their gradient, so a class that falls there cannot come back.",
-                remedy=f"Remove the {head.last} at {text_at(case, site)}: the loss needs the raw output of the last layer.",
+                remedy=f"Remove the {function} at {text_at(case, site)}: the loss needs the raw output of the last layer.",
                 refutation="Scores that pass through further layers before the loss.",
                 related=related,
                 explains=STUCK,
