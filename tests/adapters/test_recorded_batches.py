@@ -240,3 +240,56 @@ for row in torch.randn(6, 5):
     optimizer.step()
 """
     assert {batch.size for batch in of_phase(record(tmp_path, program), "training")} == {1}
+
+
+PREPARED = """
+from torch.utils.data import DataLoader, Dataset
+class Scaled(nn.Module):
+    def forward(self, sample):
+        return sample * 2
+class Samples(Dataset):
+    train = False
+    prepare = Scaled()
+    def __len__(self):
+        return 16
+    def __getitem__(self, index):
+        return self.prepare(torch.full((5,), float(index))), index // 2
+net = nn.Linear(5, 8)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+for inputs, labels in DataLoader(Samples(), batch_size=4):
+    optimizer.zero_grad()
+    {change}
+    F.cross_entropy(net(inputs), labels).backward()
+    optimizer.step()
+"""
+
+
+def test_what_prepares_samples_in_a_data_set_is_no_model(tmp_path: Path) -> None:
+    done = record(tmp_path, PREPARED.format(change="pass"))
+    assert [model.name for model in done.trace.models] == ["net"]
+    assert {batch.model for batch in done.trace.batches} == {"net"}
+
+
+def test_a_data_set_says_which_part_it_holds(tmp_path: Path) -> None:
+    (loader,) = record(tmp_path, PREPARED.format(change="pass")).trace.loaders
+    assert loader.part == "test"
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        ("pass", "same"),
+        ("inputs = (inputs - 3) / 2", "same"),
+        ("labels = labels.flip(0)", "permuted"),
+        ("inputs = inputs + 1; labels = torch.roll(labels, 1)", "permuted"),
+        ("labels = (labels + 1) % 8", "other"),
+        ("inputs, labels = inputs.flip(0), labels.flip(0)", ""),  # moved together
+        ("inputs = torch.rand(4, 5)", ""),  # other inputs: nothing is known of their order
+    ],
+)
+def test_the_order_of_labels_is_compared_with_that_of_the_loader(
+    tmp_path: Path, change: str, found: str
+) -> None:
+    probes = record(tmp_path, PREPARED.format(change=change)).trace.probes("handed labels")
+    counts = {name: count for probe in probes for name, count in probe.values.items() if count}
+    assert counts == ({found: 4} if found else {})

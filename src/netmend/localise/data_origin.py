@@ -43,6 +43,42 @@ def evaluated_origin(case: Case) -> Site | None:
     return next((origin for origin in found if origin != trained), next(iter(found), None))
 
 
+def prepared_in_loop(case: Case) -> Site | None:
+    """The call of the model, or the line before it, that computes its inputs in one phase but not in the other.
+
+    Where training alone prepares them there, it is the call in evaluation: that is where the same is missing.
+    """
+    model = next(iter(case.trace.models), None)
+    calls = [call for pattern in case.trace.patterns for call in pattern.calls if call.what == "forward"]
+    evaluated = next((c.site for c in calls if c.detail.endswith("no_grad") or c.detail.startswith("eval")), None)
+    if model is None or model.called is None or evaluated is None:
+        return None
+    computed = [_computed(case.sources, site) for site in (model.called, evaluated)]
+    if (computed[0] is None) == (computed[1] is None):
+        return None
+    return computed[1] or evaluated
+
+
+def _computed(sources: Sources, called: Site) -> Site | None:
+    """Where arithmetic makes the first argument of a call: in the call itself, or in an assignment of the same loop."""
+    call = sources.call_at(called)
+    if call is None or not call.args:
+        return None
+    if _arithmetic(call.args[0]):
+        return site_of(called.file, call)
+    loop = sources.loop_around(called)
+    for node in ast.walk(loop) if loop is not None else ():
+        if isinstance(node, ast.Assign) and node.lineno <= called.line and _arithmetic(node.value):
+            names = {last_name(target) for target in node.targets}
+            if isinstance(call.args[0], ast.Name) and call.args[0].id in names:
+                return site_of(called.file, node)
+    return None
+
+
+def _arithmetic(value: ast.expr) -> bool:
+    return any(isinstance(node, ast.BinOp) for node in ast.walk(value))
+
+
 def target_origin(case: Case) -> Site | None:
     """The line that makes the targets; else the loader, else the call of the loss."""
     loss = next((loss for loss in case.trace.losses if loss.backward is not None), None)

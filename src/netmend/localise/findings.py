@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from netmend.diagnose.measures.batches import features
 from netmend.localise.case import Case
 from netmend.localise.cause import CAUSES, FAIR, PRIOR, STRONG, confidence, fault
 from netmend.localise.outcome import harm, relief
@@ -124,7 +125,7 @@ def _added(sure: float, weight: float) -> float:
 def _of_its_own(case: Case, finding: Finding) -> Fault:
     evidence = [Evidence(f"{finding.message} ({finding.code} of `netmend check`)", ALONE - PRIOR)]
     beyond = finding.code in _BEYOND_THE_LOSS
-    if not beyond and finding.cause in _MEASURED and case.trace.run.steps >= _ENOUGH_STEPS:
+    if not beyond and finding.cause in _MEASURED and _was_measured(case, finding.cause):
         evidence.append(Evidence("The run was watched for just this, and it was in order.", -REFUTED))
     elif not beyond and finding.cause in CAUSES.classes():
         evidence.append(Evidence("Nothing in the run shows it.", -UNSEEN))
@@ -147,6 +148,13 @@ def _of_its_own(case: Case, finding: Finding) -> Fault:
         # What the run shows is not this finding's doing until somebody has tried: nothing else is explained away by it.
         explains=(),
     )
+
+
+def _was_measured(case: Case, cause: str) -> bool:
+    """Whether the run got far enough to show it: evaluation data only once a batch of it was seen."""
+    if cause == "PRE-TRAIN-TEST-SKEW" and features(case.trace, "evaluation") is None:
+        return False
+    return case.trace.run.steps >= _ENOUGH_STEPS
 
 
 def _site(finding: Finding) -> Site:

@@ -24,6 +24,25 @@ def label_line(case: Case) -> Site | None:
     return None
 
 
+def rewritten_argument(case: Case, called: Site | None, position: int) -> Site | None:
+    """The last assignment before a call that makes its argument anew; None where the call itself holds the expression."""
+    call = case.sources.call_at(called) if called is not None else None
+    if called is None or call is None or position >= len(call.args):
+        return None
+    given, around = call.args[position], case.sources.function_around(called)
+    scope = around if around is not None else case.sources.tree(called.file)
+    if not isinstance(given, ast.Name) or scope is None:
+        return None
+    made = [
+        node
+        for node in ast.walk(scope)
+        if isinstance(node, ast.Assign)
+        and node.lineno < called.line
+        and given.id in map(last_name, node.targets)
+    ]
+    return site_of(called.file, max(made, key=lambda node: node.lineno)) if made else None
+
+
 def _cut_differently(statement: ast.stmt) -> bool:
     """`x[i:i + n], y[i + 1:i + n + 1]`: slices of two names in one statement that do not agree."""
     value = getattr(statement, "value", None)

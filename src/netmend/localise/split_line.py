@@ -8,6 +8,8 @@ from netmend.localise.case import Case
 from netmend.localise.source import last_name, site_of
 from netmend.vocabulary import Site
 
+_WRAPPERS = ("Subset", "random_split", "ConcatDataset")
+_MOST_HOPS = 6
 _EVALUATION_WORDS = ("val", "test", "eval", "dev", "hold", "held")
 
 
@@ -27,6 +29,40 @@ def split_line(case: Case) -> Site | None:
         if _cuts(node.value):
             best = best or site_of(file, node)
     return best
+
+
+def dataset_line(case: Case, loader: Site | None) -> Site | None:
+    """The line that makes the data set of a loader; None where it cannot be followed."""
+    call = case.sources.call_at(loader) if loader is not None else None
+    if loader is None or call is None:
+        return None
+    given = case.sources.argument(call, "dataset", 0)
+    around = case.sources.function_around(loader)
+    scope = around if around is not None else case.sources.tree(loader.file)
+    for _ in range(_MOST_HOPS):
+        if isinstance(given, ast.Call):
+            if last_name(given.func) not in _WRAPPERS or not given.args:
+                return site_of(loader.file, given)
+            given = given.args[0]
+            continue
+        if not isinstance(given, ast.Name) or scope is None:
+            return None
+        made = [
+            node
+            for node in ast.walk(scope)
+            if isinstance(node, ast.Assign)
+            and given.id in map(last_name, node.targets)
+            and node.lineno < loader.line
+        ]
+        if not made:
+            return None
+        given = max(made, key=lambda node: node.lineno).value
+    return None
+
+
+def several_loaders(case: Case, loader: Site | None) -> bool:
+    """Whether the file that makes a loader makes others too."""
+    return loader is not None and len(list(case.sources.calls_named(loader.file, "DataLoader"))) > 1
 
 
 def _file(case: Case) -> str:

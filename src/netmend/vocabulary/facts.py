@@ -233,6 +233,7 @@ class LoaderFact:
     phase: str = "unknown"  # training | evaluation | unknown
     created: Site | None = None
     iterated: Site | None = None
+    part: str = ""  # "train" or "test", where the data set itself says which part of the data it holds
 
 
 @dataclass(frozen=True)

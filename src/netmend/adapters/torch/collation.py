@@ -32,6 +32,10 @@ class Collation:
         self._looked: set[str] = set()
         self._open: list[tuple[str, Any, Callable[..., Any]]] = []  # a function may read another loader
 
+    @property
+    def at_work(self) -> bool:
+        return bool(self._open)
+
     def begins(self, iterator: Any, loader: str) -> None:
         """The next batch of a loader is about to be made."""
         if loader in self._looked:

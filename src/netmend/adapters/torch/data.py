@@ -17,6 +17,7 @@ from netmend.adapters.torch.deferred import Deferred
 from netmend.adapters.torch.eligible import tensors_in
 from netmend.adapters.torch.fingerprint import describe_inputs, describe_targets, hash_samples, summary_of
 from netmend.adapters.torch.guard import RAISED, around, guarded
+from netmend.adapters.torch.handed_labels import HandedLabels
 from netmend.adapters.torch.worker_seeds import copied_to_workers
 from netmend.observe.naming import name_of
 from netmend.observe.schedule import FULL
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 _SHARE = 0.2  # of the budget goes into fingerprints on ordinary steps
 _FIRST = {"training": 64, "evaluation": 16}  # batches that are fingerprinted whatever the budget says
+_WRAPPED = 4  # subsets of subsets of a data set that are looked through
 _MOST_SAMPLES = 65_536  # hashes kept, each for training and evaluation
 
 
@@ -37,6 +39,7 @@ class Data:
         self.loaders: dict[str, LoaderFact] = {}
         self.deferred = Deferred()
         self.collation = Collation(session)
+        self.handed = HandedLabels(session)
         self._loader = ""  # that handed out the latest batch
         self._open: Opening | None = None
         self._hashed = {"training": 0, "evaluation": 0}
@@ -65,7 +68,7 @@ class Data:
     def _fetched(self, token: Any, args: Any, kwargs: Any, result: Any) -> None:
         self.collation.ends()
         if result is not RAISED:
-            self._batch()
+            self._batch(result)
 
     @guarded("DataLoaders")
     def _epoch(self, loader: Any) -> None:
@@ -96,8 +99,9 @@ class Data:
             self.session.recorder.fact(ProbeFact(f"{what}@{name}", what, name, step, values, copied.site))
 
     @guarded("DataLoaders")
-    def _batch(self) -> None:
+    def _batch(self, batch: Any) -> None:
         self.session.recorder.patterns.note("batch", self._loader)
+        self.handed.arrived(batch)
 
     def _store(self, fact: LoaderFact) -> None:
         self.loaders[fact.name] = fact
@@ -107,6 +111,11 @@ class Data:
         fact = self.loaders.get(self._loader)
         if fact is not None and fact.phase == "unknown":
             self._store(replace(fact, phase=phase))
+
+    @property
+    def fetching(self) -> bool:
+        """Whether a loader is just making a batch."""
+        return self.collation.at_work
 
     @property
     def batch_size(self) -> int | None:
@@ -131,6 +140,7 @@ class Data:
         if _single(inputs, model):
             inputs = inputs.unsqueeze(0)
         started = perf_counter()
+        self.handed.fed(inputs)
         self._last[phase] = self._seen[phase]
         step = self.session.recorder.step
         self._open = Opening(self.session, BatchPrint(step, phase, len(inputs), model.name))
@@ -199,6 +209,7 @@ class Data:
             opened.close()
 
     def step_over(self, step: int) -> None:
+        self.handed.forget()
         self.deferred.collect()
         self.close()
 
@@ -263,4 +274,19 @@ def _loader_fact(session: TorchSession, loader: Any, name: str) -> LoaderFact:
         drop_last=bool(loader.drop_last),
         workers=loader.num_workers,
         created=session.created.get(loader),
+        part=_part(dataset),
     )
+
+
+def _part(dataset: Any) -> str:
+    """Which part of the data a data set says it holds: `train=False`, `split="test"`; "" where it says nothing."""
+    for _ in range(_WRAPPED):
+        train, split = getattr(dataset, "train", None), getattr(dataset, "split", None)
+        if isinstance(train, bool):
+            return "train" if train else "test"
+        if isinstance(split, str):
+            return {"train": "train", "training": "train", "test": "test"}.get(split.lower(), "")
+        dataset = getattr(dataset, "dataset", None)
+        if dataset is None:
+            return ""
+    return ""

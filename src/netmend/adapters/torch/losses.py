@@ -119,6 +119,8 @@ class Losses:
             del self.calls[: -_REMEMBERED + 1]
             self.calls.append(call)
         session.data.saw_target(call.target)
+        if grad:
+            session.data.handed.compared(call, site)
         session.evaluation.loss_done(call)
 
     def _look_at_classes(self, loss: str, output: Layout, prediction: Tensor, site: Site | None) -> None:

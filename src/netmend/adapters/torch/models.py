@@ -138,8 +138,10 @@ class Models:
     def _new(self, module: nn.Module) -> Model | None:
         if isinstance(module, nn.modules.loss._Loss):
             return None
-        # Layers in a plain list register nothing: a module without parameters counts if its class is the user's own.
-        if type(module).__module__.startswith("torch.") and next(module.parameters(), None) is None:
+        # Layers in a plain list register nothing: a module without parameters counts if its class is the user's own. While a
+        # loader makes a batch it prepares samples, as a library's transforms do.
+        own = self._is_own(type(module)) and not self.session.data.fetching
+        if not own and next(module.parameters(), None) is None:
             return None
         inside = getattr(module, "_orig_mod", module)
         name = (
@@ -159,6 +161,10 @@ class Models:
             self._wrap(kind)
         structure.record_parameters(self.session, model, module)
         return model
+
+    def _is_own(self, kind: type[nn.Module]) -> bool:
+        file = getattr(sys.modules.get(kind.__module__), "__file__", None)
+        return file is None or self.session.sites.is_user_file(file)
 
     def _wrap(self, kind: type[nn.Module]) -> None:
         self.session.patches.wrap(

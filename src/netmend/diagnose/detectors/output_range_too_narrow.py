@@ -198,11 +198,13 @@ class OutputRangeTooNarrow:
         ),
         Run(
             "average pooling before the log-probabilities",
-            run_of("nll_loss", given(16, 4, through=["LogSoftmax", "View", "Mean", "Relu"]), wanted(16)),
+            lambda: run_of(
+                "nll_loss", given(16, 4, through=["LogSoftmax", "View", "Mean", "Relu"]), wanted(16)
+            ),
         ),
         Run(
             "a ReLU before the last layer",
-            run_of("nll_loss", given(16, 4, through=["LogSoftmax"], log_axes=[1]), wanted(16)),
+            lambda: run_of("nll_loss", given(16, 4, through=["LogSoftmax"], log_axes=[1]), wanted(16)),
         ),
         Run(
             "softmax for targets that are shares",
@@ -243,7 +245,7 @@ class OutputRangeTooNarrow:
         ),
         Run(
             "a ReLU on class scores that log_softmax takes",
-            run_of(
+            lambda: run_of(
                 "nll_loss",
                 given(16, 4, through=["LogSoftmax", "Relu"], log_axes=[1]),
                 wanted(16),

@@ -9,6 +9,7 @@ import numpy as np
 
 from netmend.diagnose.detector import register
 from netmend.diagnose.measures.batches import features
+from netmend.diagnose.measures.value_scale import other_scale
 from netmend.unit import Run, threshold
 from netmend.vocabulary import BatchPrint, Symptom, Trace
 
@@ -21,6 +22,20 @@ def _trace(training: tuple[float, float], evaluation: tuple[float, float]) -> Tr
         batches=(
             *(BatchPrint(step, "training", 32, "model", (), "feature", rows(*training)) for step in range(4)),
             BatchPrint(4, "evaluation", 100, "model", (), "feature", rows(*evaluation)),
+        )
+    )
+
+
+def _images(training: tuple[float, ...], evaluation: tuple[float, ...]) -> Trace:
+    """Pictures of one channel: lowest and highest value, mean, spread."""
+
+    def print_of(step: int, phase: str, low: float, high: float, mean: float, std: float) -> BatchPrint:
+        return BatchPrint(step, phase, 64, "model", (), "channel", ((mean, std, low, high),))
+
+    return Trace(
+        batches=(
+            *(print_of(step, "training", *training) for step in range(4)),
+            print_of(4, "evaluation", *evaluation),
         )
     )
 
@@ -48,7 +63,9 @@ class TrainingEvaluationSkew:
         found = self.extremes(trace)
         if not found:
             return
-        if found["shift_limit"] < self.shift_limit and found["scale_limit"] < self.scale_limit:
+        rescaled = other_scale(trace)
+        beyond = found["shift_limit"] >= self.shift_limit or found["scale_limit"] >= self.scale_limit
+        if not beyond and rescaled is None:
             return
         trained, evaluated = features(trace, "training"), features(trace, "evaluation")
         assert trained is not None and evaluated is not None
@@ -61,6 +78,7 @@ class TrainingEvaluationSkew:
             observed=max(found["shift_limit"], found["scale_limit"]),
             limit=self.shift_limit,
             site=None,
+            detail={"rescaled": rescaled is not None},
         )
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
@@ -76,8 +94,16 @@ class TrainingEvaluationSkew:
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run("alike", lambda: _trace((0.0, 1.0), (0.1, 0.95))),
+        Run("noise widens training", lambda: _images((-0.9, 1.9, 0.13, 0.41), (0.0, 1.0, 0.13, 0.31))),
+        Run("brightness varies in training", lambda: _images((0.0, 1.5, 0.13, 0.33), (0.0, 1.0, 0.13, 0.31))),
+        Run("other pictures in evaluation", lambda: _images((0.0, 1.0, 0.13, 0.31), (0.0, 1.0, 0.2, 0.38))),
         Run("augmentation widens training", lambda: _trace((0.0, 1.4), (0.0, 1.0))),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("0..1 and -1..1", lambda: _images((-1.0, 1.0, -0.74, 0.62), (0.0, 1.0, 0.13, 0.31))),
+        Run(
+            "statistics of another data set",
+            lambda: _images((-0.42, 2.82, 0.0, 1.0), (-2.12, 2.25, -1.55, 1.35)),
+        ),
         Run("only training is normalised", lambda: _trace((0.0, 1.0), (120.0, 60.0))),
     )

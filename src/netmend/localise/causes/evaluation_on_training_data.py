@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from netmend.diagnose.detectors.trained_on_test_part import TrainedOnTestPart
 from netmend.diagnose.detectors.training_evaluation_overlap import TrainingEvaluationOverlap
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, STRONG, fault, for_symptom, register
+from netmend.localise.cause import FAIR, PROVEN, STRONG, fault, for_symptom, register
 from netmend.localise.data_origin import input_origin
-from netmend.localise.split_line import split_line
+from netmend.localise.head_lines import text_at
+from netmend.localise.split_line import dataset_line, several_loaders, split_line
 from netmend.unit import Run
-from netmend.vocabulary import Fault
+from netmend.vocabulary import Evidence, Fault, Symptom
 
 
 @register
@@ -43,6 +45,8 @@ class EvaluationOnTrainingData:
                 related=[loader.created for loader in case.trace.loaders],
             )
 
+        for symptom in case.of("D321"):
+            yield self._on_test_part(case, symptom)
         for symptom in case.of("D312"):
             yield fault(
                 self.code,
@@ -57,4 +61,23 @@ class EvaluationOnTrainingData:
                 explains=("D311", "D506", "D507"),
             )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = TrainingEvaluationOverlap.FAULTY
+    def _on_test_part(self, case: Case, symptom: Symptom) -> Fault:
+        """The data set itself says which part it holds."""
+        site = dataset_line(case, symptom.site) or symptom.site
+        evidence = [for_symptom(symptom, PROVEN if symptom.detail["evaluated"] else FAIR)]
+        if not symptom.detail["evaluated"] and several_loaders(case, symptom.site):
+            evidence.append(Evidence("The program makes another loader, for its evaluation.", STRONG))
+        return fault(
+            self.code,
+            evidence,
+            component="training data",
+            site=site,
+            summary=symptom.message,
+            reason="The score on the test part then tells what is remembered, and the data meant for training is not used.",
+            remedy=f"Load the training part at {text_at(case, site)}: `train=True` (or `split=\"train\"`), and keep the test part for evaluation.",
+            refutation="The test part was split anew into data for training and data for evaluation.",
+            related=[loader.created for loader in case.trace.loaders],
+            explains=("D309",),
+        )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = (*TrainingEvaluationOverlap.FAULTY, *TrainedOnTestPart.FAULTY[:2])

@@ -11,9 +11,9 @@ from netmend.diagnose.measures.batches import features
 from netmend.diagnose.measures.objective import evaluations, objective
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, fault, for_symptom, register
-from netmend.localise.data_origin import evaluated_origin, input_origin
+from netmend.localise.data_origin import evaluated_origin, input_origin, prepared_in_loop
 from netmend.localise.outcome import level
-from netmend.localise.split_line import split_line
+from netmend.localise.split_line import dataset_line, split_line
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, Site, Symptom
 
@@ -43,6 +43,9 @@ class EvaluationPreparedDifferently:
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D310"):
             evidence = [for_symptom(symptom, STRONG)]
+            if symptom.detail.get("rescaled"):
+                text = "Range, mean and spread of the pictures all differ by one and the same change of scale."
+                evidence.append(Evidence(text, STRONG))
             evidence += self._suffers(case)
             evidence += self._otherwise(case, symptom)
             yield fault(
@@ -84,7 +87,8 @@ class EvaluationPreparedDifferently:
                 yield Evidence(
                     "Evaluation begins where the range of training ends: split by order.", -2 * STRONG
                 )
-        reached, mild = level(case), (symptom.observed or 0.0) < self.plain_to_see
+        exact = bool(symptom.detail.get("rescaled"))
+        reached, mild = level(case), (symptom.observed or 0.0) < self.plain_to_see and not exact
         if mild and reached is not None and reached > self.unlearned:
             yield Evidence("Training itself learned nothing, whatever evaluation is given.", -STRONG)
 
@@ -93,5 +97,6 @@ class EvaluationPreparedDifferently:
 
 def _site(case: Case) -> Site | None:
     loaders = [loader.created for loader in case.trace.loaders if loader.phase == "evaluation"]
-    found = loaders[0] if loaders else None
-    return found or evaluated_origin(case) or split_line(case) or input_origin(case)
+    made = dataset_line(case, loaders[0]) if loaders else None
+    found = made or (loaders[0] if loaders else None)
+    return prepared_in_loop(case) or found or evaluated_origin(case) or split_line(case) or input_origin(case)

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from netmend.diagnose.detectors.labels_permuted import LabelsPermuted
 from netmend.diagnose.detectors.labels_unrelated import LabelsUnrelated
 from netmend.diagnose.measures.data import training_samples
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
+from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.data_origin import target_origin
-from netmend.localise.label_line import label_line
+from netmend.localise.head_lines import STUCK, text_at
+from netmend.localise.label_line import label_line, rewritten_argument
 from netmend.unit import Run, threshold
-from netmend.vocabulary import Evidence, Fault
+from netmend.vocabulary import Evidence, Fault, Symptom
 
 _RESULTS = ("D109", "D114", "D220", "D224", "D226")  # of learning nothing, or of no weight
 # The network answers the same whatever it is given: no labels, wrong or right, would be learned.
@@ -32,6 +34,10 @@ class LabelsDoNotBelong:
     few_samples: int = threshold(150, "convention", "training samples that are few for any network")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
+        permuted = case.first("D320")
+        if permuted is not None:
+            yield self._permuted(case, permuted)
+            return
         memorised, stuck = case.first("D311"), case.first("D501")
         if memorised is None and stuck is None:
             return
@@ -59,11 +65,15 @@ class LabelsDoNotBelong:
             evidence.append(Evidence("Evaluation data is prepared differently.", -STRONG))
         chief = memorised or stuck
         assert chief is not None
+        moved = label_line(case)
+        if stuck is not None and moved is not None:
+            text = f"The source moves labels alone: `{case.sources.line(moved)}`."
+            evidence.append(Evidence(text, STRONG))
         yield fault(
             self.code,
             evidence,
             component="training data",
-            site=label_line(case) or target_origin(case),
+            site=moved or target_origin(case),
             related=(target_origin(case),),
             summary=chief.message,
             reason="With labels that do not belong to their inputs there is no rule to be found, only samples to be remembered.",
@@ -72,4 +82,21 @@ class LabelsDoNotBelong:
             explains=("D311", "D506", "D507", "D501"),
         )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = LabelsUnrelated.FAULTY
+    def _permuted(self, case: Case, symptom: Symptom) -> Fault:
+        """The labels were in their place when the loader handed them out."""
+        site = rewritten_argument(case, symptom.site, 1) or symptom.site
+        return fault(
+            self.code,
+            [for_symptom(symptom, PROVEN + FAIR)],
+            component="training data",
+            site=site,
+            related=(symptom.site,),
+            summary=symptom.message,
+            reason="Every sample is taught the label of another one, so there is nothing to learn.",
+            remedy=f"Give the loss the labels as they come from the loader: leave out the change of order at {text_at(case, site)}, "
+            "or index the inputs with the same permutation.",
+            refutation="The outputs of the model are brought into the same order before the loss.",
+            explains=(*STUCK, "D311", "D506", "D507", "D512"),
+        )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = (*LabelsUnrelated.FAULTY, *LabelsPermuted.FAULTY)

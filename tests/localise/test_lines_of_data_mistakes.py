@@ -1,0 +1,64 @@
+"""Lines that a user edits when labels were moved, the wrong part was loaded, or one phase prepares its inputs in the loop."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from netmend.localise.case import Case
+from netmend.localise.data_origin import prepared_in_loop
+from netmend.localise.label_line import rewritten_argument
+from netmend.localise.source import Sources
+from netmend.localise.split_line import dataset_line, several_loaders
+from netmend.vocabulary import Call, ModelFact, Pattern, Site, Trace
+
+PARTS = """\
+train_set = Subset(MNIST("data", train=False), range(100))
+test_set = MNIST("data", train=False)
+train_loader = DataLoader(dataset=train_set, batch_size=8)
+test_loader = DataLoader(test_set)
+"""
+
+
+def case_of(folder: Path, text: str, trace: Trace | None = None) -> tuple[Case, str]:
+    script = folder / "train.py"
+    script.write_text(text)
+    return Case(trace or Trace(), sources=Sources(str(folder), str(script))), str(script)
+
+
+def test_a_loader_leads_to_the_line_of_its_data_set(tmp_path: Path) -> None:
+    case, file = case_of(tmp_path, PARTS)
+    made = [dataset_line(case, Site(file, line)) for line in (3, 4)]
+    assert [site.line if site is not None else None for site in made] == [1, 2]
+    assert several_loaders(case, Site(file, 3))
+
+
+def test_the_line_that_made_the_labels_anew_comes_before_the_loss(tmp_path: Path) -> None:
+    text = "for x, y in loader:\n    order = torch.randperm(len(y))\n    y = y[order]\n    loss = criterion(model(x), y)\n"
+    case, file = case_of(tmp_path, text)
+    call = next(call for call in case.sources.calls_named(file, "criterion"))
+    exact = Site(file, 4, call.col_offset, 4, call.end_col_offset)
+    site = rewritten_argument(case, exact, 1)
+    assert site is not None and site.line == 3
+
+
+@pytest.mark.parametrize(
+    ("trained", "evaluated", "line"),
+    [
+        ("model(x)", "model(x * 255)", 4),
+        ("model(x / 255)", "model(x)", 4),
+        ("model(x / 255)", "model(x / 255)", None),
+        ("model(x)", "model(x)", None),
+    ],
+)
+def test_inputs_that_one_phase_alone_computes(
+    tmp_path: Path, trained: str, evaluated: str, line: int | None
+) -> None:
+    text = f"for x, y in train:\n    out = {trained}\nfor x, y in test:\n    out = {evaluated}\n"
+    _, file = case_of(tmp_path, text)
+    calls = (Call("forward", "model", "eval, no_grad", Site(file, 4)),)
+    facts = {"model": {"model": ModelFact("model", "Net", called=Site(file, 2))}}
+    case, _ = case_of(tmp_path, text, Trace(facts, patterns=(Pattern(calls, ((0, 1),)),)))
+    found = prepared_in_loop(case)
+    assert (found.line if found is not None else None) == line
