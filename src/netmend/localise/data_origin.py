@@ -50,7 +50,9 @@ def prepared_in_loop(case: Case) -> Site | None:
     """
     model = next(iter(case.trace.models), None)
     calls = [call for pattern in case.trace.patterns for call in pattern.calls if call.what == "forward"]
-    evaluated = next((c.site for c in calls if c.detail.endswith("no_grad") or c.detail.startswith("eval")), None)
+    evaluated = next(
+        (c.site for c in calls if c.detail.endswith("no_grad") or c.detail.startswith("eval")), None
+    )
     if model is None or model.called is None or evaluated is None:
         return None
     computed = [_computed(case.sources, site) for site in (model.called, evaluated)]

@@ -15,7 +15,13 @@ def _trace(*parts: tuple[str, str]) -> Trace:
     return with_facts(
         *(
             LoaderFact(
-                f"loader{index}", "MNIST", 1000, 64, phase=phase, part=part, created=Site("train.py", 9 + index)
+                f"loader{index}",
+                "MNIST",
+                1000,
+                64,
+                phase=phase,
+                part=part,
+                created=Site("train.py", 9 + index),
             )
             for index, (phase, part) in enumerate(parts)
         )

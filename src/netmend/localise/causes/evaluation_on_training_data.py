@@ -74,7 +74,7 @@ class EvaluationOnTrainingData:
             site=site,
             summary=symptom.message,
             reason="The score on the test part then tells what is remembered, and the data meant for training is not used.",
-            remedy=f"Load the training part at {text_at(case, site)}: `train=True` (or `split=\"train\"`), and keep the test part for evaluation.",
+            remedy=f'Load the training part at {text_at(case, site)}: `train=True` (or `split="train"`), and keep the test part for evaluation.',
             refutation="The test part was split anew into data for training and data for evaluation.",
             related=[loader.created for loader in case.trace.loaders],
             explains=("D309",),

@@ -44,7 +44,9 @@ class EvaluationPreparedDifferently:
         for symptom in case.of("D310"):
             evidence = [for_symptom(symptom, STRONG)]
             if symptom.detail.get("rescaled"):
-                text = "Range, mean and spread of the pictures all differ by one and the same change of scale."
+                text = (
+                    "Range, mean and spread of the pictures all differ by one and the same change of scale."
+                )
                 evidence.append(Evidence(text, STRONG))
             evidence += self._suffers(case)
             evidence += self._otherwise(case, symptom)
