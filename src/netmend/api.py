@@ -358,6 +358,7 @@ def judge(path: Path | None, trace: Trace, learned: bool | None = None) -> Diagn
     from netmend.lint.of_run import findings_of_run
     from netmend.localise import diagnose as judge_trace
     from netmend.localise.rank import Ranking
+    from netmend.repair.advise import with_edits
     from netmend.store import read_trace, recorded_ranks
 
     if path is not None:
@@ -365,7 +366,9 @@ def judge(path: Path | None, trace: Trace, learned: bool | None = None) -> Diagn
         others = [read_trace(path, rank) for rank in recorded_ranks(path) if rank != own]
         trace = with_replicas(trace, others) if others else trace
     ranking = None if learned is None else Ranking(learned=learned)
-    return judge_trace(trace, ranking=ranking, findings=findings_of_run(trace.run))
+    findings = findings_of_run(trace.run)
+    diagnosis = judge_trace(trace, ranking=ranking, findings=findings)
+    return with_edits(diagnosis, trace, findings) if diagnosis.faults else diagnosis
 
 
 _active: Watch | None = None

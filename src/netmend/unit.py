@@ -6,7 +6,7 @@ import importlib
 import inspect
 import pkgutil
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import FrozenInstanceError, dataclass, field, fields, is_dataclass
 from functools import cached_property
 from types import ModuleType
@@ -88,15 +88,27 @@ class Family(Generic[Unit]):
         self._units[code] = unit
         return unit
 
+    def some(self, names: Iterable[str]) -> tuple[Unit, ...]:
+        """The units of a few files, in the order of their codes; the others are not loaded."""
+        wanted = {f"{self._package}.{name}" for name in names}
+        for name in wanted:
+            self._load(name.rpartition(".")[2])
+        return tuple(unit() for _, unit in sorted(self._units.items()) if unit.__module__ in wanted)
+
+    def _load(self, name: str) -> None:
+        try:
+            importlib.import_module(f"{self._package}.{name}")
+        except Exception as problem:  # noqa: BLE001 - one broken unit must not cost the others
+            told = f"{name} ({type(problem).__name__}: {problem})"
+            if told not in self.problems:
+                self.problems.append(told)
+
     def classes(self) -> dict[str, type[Unit]]:
         """Every unit of the package, in the order of their codes."""
         if not self._loaded:
             package = importlib.import_module(self._package)
             for module in pkgutil.iter_modules(package.__path__):
-                try:
-                    importlib.import_module(f"{self._package}.{module.name}")
-                except Exception as problem:  # noqa: BLE001 - one broken unit must not cost the others
-                    self.problems.append(f"{module.name} ({type(problem).__name__}: {problem})")
+                self._load(module.name)
             self._loaded = True
         return dict(sorted(self._units.items()))
 

@@ -182,6 +182,16 @@ def test_standard_input(tmp_path: Path) -> None:
     assert found(cells) == [("n.ipynb", 4, "S201")]
 
 
+def test_a_notebook_on_standard_input_is_checked_as_one(tmp_path: Path) -> None:
+    text = notebook("x = 1", BAD)
+    ended = check(tmp_path, "-", given=text)
+    assert ended.returncode == 1 and "<stdin>.ipynb:cell 2:4:38: S201" in ended.stdout
+    assert found(check(tmp_path, "--stdin-filename", "a.py", "-", "--format", "json", given=text)) == [
+        ("a.py.ipynb", 4, "S201")
+    ]
+    assert "nn.Softmax" not in check(tmp_path, "-", "--fix", "--unsafe-fixes", given=text).stdout
+
+
 def test_standard_input_mended_goes_to_standard_output(tmp_path: Path) -> None:
     ended = check(tmp_path, "-", "--fix", "--unsafe-fixes", given=BAD)
     assert (ended.returncode, ended.stdout) == (0, GOOD)

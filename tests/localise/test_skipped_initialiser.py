@@ -10,15 +10,15 @@ import pytest
 from netmend.diagnose.detectors.constant_parameters import ConstantParameters
 from netmend.localise.case import Case
 from netmend.localise.causes.call_missing import CallMissing
-from netmend.localise.skipped_initialiser import initialiser_of
+from netmend.localise.skipped_initialiser import Held, initialiser_of
 from netmend.localise.source import Sources
 from netmend.vocabulary import ProbeFact
 
 
-def found(tmp_path: Path, text: str, parameter: str = "dt_bias", kind: str = ""):
+def found(tmp_path: Path, text: str):
     file = tmp_path / "train.py"
     file.write_text(text, encoding="utf-8")
-    return initialiser_of(Sources(str(tmp_path), "train.py"), "train.py", parameter, kind)
+    return initialiser_of(Sources(str(tmp_path), "train.py"), "train.py", Held("dt_bias"))
 
 
 @pytest.mark.parametrize(
@@ -59,41 +59,38 @@ def test_one_of_two_branches_is_a_choice(tmp_path: Path) -> None:
     assert initialiser is not None and initialiser.chosen
 
 
-NET = """class Norm(nn.Module):
+GUARDED = """\
+class LayerNorm(nn.Module):
     pass
 
-
-class Wide(nn.Linear):
-    pass
-
-
-class Other(nn.Module):
-    def reset(self):
-        nn.init.normal_(self.weight)
-        nn.init.normal_(self.head.weight)
-
-
-def start(module):
-    if isinstance(module, nn.Linear):
-        torch.nn.init.normal_(module.weight, std=0.02)
+class GPT(nn.Module):
+    def _init_weights(self, module):
+        if isinstance(module, (nn.Linear, Scale)):
+            torch.nn.init.normal_(module.weight, mean=0.0, std=0.02)
+        elif isinstance(module, nn.Embedding):
+            torch.nn.init.normal_(module.weight, mean=0.0, std=0.02)
+        {}
 """
 
 
 @pytest.mark.parametrize(
-    ("parameter", "kind", "line"),
+    ("line", "held", "line_found"),
     [
-        ("model.ln.weight", "Norm", None),
-        ("model.fc.weight", "Wide", 17),
-        ("model.head.weight", "Norm", 12),
-        ("model.other.weight", "Other", 11),
+        ("pass", Held("weight", "LayerNorm", "model.ln"), None),  # both initialisers are for other classes
+        ("pass", Held("weight", "Scale", "model.scale"), 7),
+        ("nn.init.normal_(self.weight)", Held("weight", "LayerNorm", "model.ln"), None),  # that of a GPT
+        ("nn.init.normal_(self.weight)", Held("weight", "GPT", "model"), 10),
+        ("nn.init.normal_(self.head.weight)", Held("weight", "LayerNorm", "model.ln"), None),
+        ("nn.init.normal_(self.head.weight)", Held("weight", "Head", "model.head"), 10),
+        ("nn.init.normal_(self.blocks[0].mix.weight)", Held("weight", "Mix", "model.blocks.0.mix"), 10),
     ],
-    ids=["written for linear layers", "derived from one", "by the part's own name", "of its own class"],
 )
-def test_a_line_for_other_modules_is_not_this_parameters(
-    tmp_path: Path, parameter: str, kind: str, line: int | None
+def test_an_initialiser_belongs_to_its_module(
+    tmp_path: Path, line: str, held: Held, line_found: int | None
 ) -> None:
-    initialiser = found(tmp_path, NET, parameter, kind)
-    assert (None if initialiser is None else initialiser.site.line) == line
+    (tmp_path / "train.py").write_text(GUARDED.format(line), encoding="utf-8")
+    initialiser = initialiser_of(Sources(str(tmp_path), "train.py"), "train.py", held)
+    assert (initialiser and initialiser.site.line) == line_found
 
 
 def test_a_line_that_has_run_was_not_skipped(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from netmend.cli.check_mend import show_diff, unknown_to
 from netmend.lint.discover import absolute
 from netmend.lint.mend import change
 from netmend.lint.outcome import Outcome
-from netmend.lint.reading import Bytes, decode, is_notebook
+from netmend.lint.reading import Bytes, decode, holds_notebook, is_notebook
 from netmend.lint.session import Session, shown
 
 NAME = "<stdin>"
@@ -19,8 +19,10 @@ NAME = "<stdin>"
 
 def check_stdin(session: Session, request: Request) -> int:
     """With --fix the mended program goes to standard output, unchanged if nothing is mended, and findings to stderr."""
-    path = absolute(request.stdin_name) if request.stdin_name else absolute(NAME)
     data = Bytes(sys.stdin.buffer.read(), 0, 0)
+    path = absolute(request.stdin_name or NAME)
+    if not is_notebook(path) and holds_notebook(data.content):
+        path += ".ipynb"  # read as Python, its JSON would be a program without a fault
     outcome = _outcome(session, path, data, request)
     if not (request.fix or request.diff):
         tell(outcome, request)

@@ -46,6 +46,11 @@ def is_notebook(file: str) -> bool:
     return file.endswith(".ipynb")
 
 
+def holds_notebook(content: bytes) -> bool:
+    """Whether a text without a telling name is a notebook: JSON with a format version."""
+    return content.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{") and b'"nbformat"' in content
+
+
 def read_bytes(path: Path) -> Bytes | str:
     """The content, or why it cannot be read."""
     limit = NOTEBOOK_LIMIT if is_notebook(path.name) else SOURCE_LIMIT

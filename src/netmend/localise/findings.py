@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from netmend.diagnose.measures.batches import features
 from netmend.localise.case import Case
-from netmend.localise.cause import CAUSES, FAIR, PRIOR, STRONG, confidence, fault
+from netmend.localise.cause import CAUSES, FAIR, PRIOR, PROVEN, STRONG, confidence, fault
 from netmend.localise.outcome import harm, relief
+from netmend.localise.refuted import refuted, stopped_at
 from netmend.vocabulary import LEAVES, Advice, Evidence, Fault, Site
 from netmend.vocabulary.finding import Finding
 
@@ -23,8 +23,9 @@ ALONE = 2.4
 AGREES = STRONG  # beside what the run shows at the same place
 AGREES_ELSEWHERE = FAIR  # the same cause, at another line
 UNSEEN = FAIR  # watching looks for this cause and did not see it
-REFUTED = 2 * STRONG  # watching measures the very thing, and found it in order
-_ENOUGH_STEPS = 30  # from which measuring says more than reading
+REFUTED = (
+    4 * STRONG
+)  # the run measured the very thing and found it in order: whatever ails it, it is not this
 _NEAR = 1  # lines
 
 # Worth knowing, no reason why a run went wrong.
@@ -38,11 +39,8 @@ _WHATEVER_IT_LEARNS = (
 # Rules whose mistake a training loss cannot show: answers given to the decoder, derivatives that teach nothing, trained weights thrown
 # away, a best state that is never taken. Neither a low loss nor what was watched speaks against them.
 _BEYOND_THE_LOSS = frozenset({"S230", "S231", "S346", "S617"})
-# Calls, data and weights that a run shows as they are: read from the source, they may be in code that never ran.
-_MEASURED = (
-    "LOOP-ZERO-GRAD", "LOOP-STEP", "LOOP-BACKWARD", "LOOP-MODE-TRAIN", "API-SHUFFLE-POS", "ARC-INIT-WEIGHT", "ARC-INIT-MULTI",
-    "PRE-MISS-NORM", "PRE-TRAIN-TEST-SKEW", "HYP-LR-HIGH", "HYP-LR-LOW",
-)  # fmt: skip
+# Mistakes of evaluation: a run that was over before it evaluated could not show them.
+_OF_EVALUATION = ("VAL-", "PRE-TRAIN-TEST-SKEW", "LOOP-MODE-EVAL", "LYR-DROPOUT-MODE")
 # Data that a run shows to be prepared wrongly without showing where: the line in the source is read, that of the run inferred.
 _READ_IN_SOURCE = ("PRE-", "VAL-SPLIT")
 # The same mistake seen from two sides: a finding of one is a reason for the other at the same place.
@@ -69,7 +67,7 @@ def with_findings(case: Case, accused: Iterable[Fault]) -> list[Fault]:
     """Accusations of the run and those of the source, each finding counted once."""
     faults = list(accused)
     for finding in case.findings:
-        if finding.cause not in LEAVES or _is(finding.cause, _ADVICE):
+        if finding.cause not in LEAVES or _is_advice(case, finding):
             continue
         index, weight = _told_already(case, finding, faults)
         if index is None:
@@ -82,8 +80,12 @@ def with_findings(case: Case, accused: Iterable[Fault]) -> list[Fault]:
 def advised(case: Case) -> Iterator[Advice]:
     """Findings that are no cause of a bad run, in the words of the rule."""
     for finding in case.findings:
-        if _is(finding.cause, _ADVICE):
+        if _is_advice(case, finding):
             yield Advice(finding.code, finding.message, _site(finding))
+
+
+def _is_advice(case: Case, finding: Finding) -> bool:
+    return _is(finding.cause, _ADVICE) and not stopped_at(case, finding)
 
 
 def _told_already(case: Case, finding: Finding, faults: list[Fault]) -> tuple[int | None, float]:
@@ -124,15 +126,7 @@ def _added(sure: float, weight: float) -> float:
 
 def _of_its_own(case: Case, finding: Finding) -> Fault:
     evidence = [Evidence(f"{finding.message} ({finding.code} of `netmend check`)", ALONE - PRIOR)]
-    beyond = finding.code in _BEYOND_THE_LOSS
-    if not beyond and finding.cause in _MEASURED and _was_measured(case, finding.cause):
-        evidence.append(Evidence("The run was watched for just this, and it was in order.", -REFUTED))
-    elif not beyond and finding.cause in CAUSES.classes():
-        evidence.append(Evidence("Nothing in the run shows it.", -UNSEEN))
-    if not beyond and not _is(finding.cause, _WHATEVER_IT_LEARNS):
-        evidence += [*harm(case), *relief(case, 2 * STRONG)]
-        if not harm(case) and not relief(case):
-            evidence.append(Evidence("Nothing in the run shows that it hurts.", -FAIR))
+    evidence += _of_the_run(case, finding)
     title = LEAVES[finding.cause].title
     fix = finding.fix.title if finding.fix is not None else ""
     return fault(
@@ -150,11 +144,23 @@ def _of_its_own(case: Case, finding: Finding) -> Fault:
     )
 
 
-def _was_measured(case: Case, cause: str) -> bool:
-    """Whether the run got far enough to show it: evaluation data only once a batch of it was seen."""
-    if cause == "PRE-TRAIN-TEST-SKEW" and features(case.trace, "evaluation") is None:
-        return False
-    return case.trace.run.steps >= _ENOUGH_STEPS
+def _of_the_run(case: Case, finding: Finding) -> list[Evidence]:
+    """What the run says of a finding, for and against; what it measured itself outranks the source."""
+    if stopped_at(case, finding):
+        return [Evidence("The program stopped at this line.", PROVEN)]
+    if finding.code in _BEYOND_THE_LOSS:
+        return []
+    against = refuted(case, finding)
+    if against:
+        return [Evidence(against, -REFUTED)]
+    said = []
+    unseen = _is(finding.cause, _OF_EVALUATION) and not any(case.trace.tables_of("evaluation"))
+    if finding.cause in CAUSES.classes() and not unseen:
+        said.append(Evidence("Nothing in the run shows it.", -UNSEEN))
+    if not _is(finding.cause, _WHATEVER_IT_LEARNS):
+        signs = [*harm(case), *relief(case, 2 * STRONG)]
+        said += signs or [Evidence("Nothing in the run shows that it hurts.", -FAIR)]
+    return said
 
 
 def _site(finding: Finding) -> Site:

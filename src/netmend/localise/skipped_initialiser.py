@@ -23,98 +23,59 @@ class Initialiser:
     chosen: bool = False  # another branch of that `if` deals with the same parameter
 
 
-def initialiser_of(sources: Sources, script: str, parameter: str, kind: str = "") -> Initialiser | None:
-    """The first line of the program that writes values other than a constant into that parameter of a module of class `kind`."""
-    *owners, attribute = parameter.split(".")
-    files = sources.files(script)
-    classes = _classes(sources, files, kind)
-    for file in files:
+@dataclass(frozen=True)
+class Held:
+    """A parameter: what it is called, and the module that holds it."""
+
+    attribute: str
+    kind: str = ""  # class of the module
+    module: str = ""  # "model.mixer"
+
+
+def initialiser_of(sources: Sources, script: str, held: Held) -> Initialiser | None:
+    """The first line of the program that writes values other than a constant into this module's parameter."""
+    for file in sources.files(script):
         for node in sources.nodes(file):
-            if isinstance(node, ast.stmt) and _writes(node, attribute):
-                if _for_others(sources, file, node, owners, classes):
-                    continue
-                return _found(sources, file, node, attribute)
+            if not isinstance(node, ast.stmt):
+                continue
+            owner = _written(node, held.attribute)
+            if owner is not None and _is_meant(sources, file, node, owner, held):
+                return _found(sources, file, node, held.attribute)
     return None
 
 
-def _classes(sources: Sources, files: list[str], kind: str) -> set[str]:
-    """The class and what it is derived from, as far as the program's files tell; empty when it is not known."""
-    bases = {
-        node.name: [last_name(base) for base in node.bases]
-        for file in files
-        for node in sources.nodes(file)
-        if isinstance(node, ast.ClassDef)
-    }
-    found: set[str] = set()
-    waiting = [kind] if kind in bases else []
-    while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found.add(name)
-            waiting += bases.get(name, [])
+def _is_meant(sources: Sources, file: str, node: ast.stmt, owner: ast.expr, held: Held) -> bool:
+    """Whether the owner of `owner.attribute` can be the module: by class for `self`, by name for `self.mixer`, by its guard for `m`."""
+    around = [part for part in sources.nodes(file) if part is not node and _contains(part, node)]
+    if isinstance(owner, ast.Name) and owner.id == "self":
+        classes = [part.name for part in around if isinstance(part, ast.ClassDef)]
+        return not classes or not held.kind or classes[-1] == held.kind
+    if not isinstance(owner, ast.Name):
+        parts = {part.attr for part in ast.walk(owner) if isinstance(part, ast.Attribute)}
+        return not parts or not held.module or not parts.isdisjoint(held.module.split("."))
+    guards = [part.test for part in around if isinstance(part, ast.If)]
+    asked = [kind for test in guards for kind in _classes_asked(test, owner.id)]
+    if asked and held.kind:
+        return held.kind in asked
+    # Every layer of the framework has a weight: without a guard the name does not say whose.
+    return held.attribute not in ("weight", "bias")
+
+
+def _contains(part: ast.AST, node: ast.stmt) -> bool:
+    first, last = getattr(part, "lineno", None), getattr(part, "end_lineno", None)
+    return first is not None and last is not None and first <= node.lineno and (node.end_lineno or 0) <= last
+
+
+def _classes_asked(test: ast.expr, name: str) -> list[str]:
+    """`Linear`, `Conv2d` of `isinstance(name, (nn.Linear, nn.Conv2d))` in a condition."""
+    found = []
+    for call in ast.walk(test):
+        if not isinstance(call, ast.Call) or last_name(call.func) != "isinstance" or len(call.args) != 2:
+            continue
+        if isinstance(call.args[0], ast.Name) and call.args[0].id == name:
+            kinds = call.args[1].elts if isinstance(call.args[1], ast.Tuple) else [call.args[1]]
+            found += [last_name(kind) for kind in kinds]
     return found
-
-
-def _for_others(sources: Sources, file: str, node: ast.stmt, owners: list[str], classes: set[str]) -> bool:
-    """Whether the line is written for modules of another class, or for another part of the model."""
-    for branch in sources.nodes(file):
-        if not classes or not isinstance(branch, ast.If | ast.ClassDef):
-            continue
-        if not any(part is node for inside in branch.body for part in ast.walk(inside)):
-            continue
-        if isinstance(branch, ast.If) and (asked := _asked(branch.test)) and not asked & classes:
-            return True
-        if isinstance(branch, ast.ClassDef) and _of_self(node) and branch.name not in classes:
-            return True
-    part = _part_of_self(node)
-    return bool(part and owners and part not in owners)
-
-
-def _asked(test: ast.expr) -> set[str]:
-    """Names of the classes in `isinstance(m, …)`."""
-    if not isinstance(test, ast.Call) or last_name(test.func) != "isinstance" or len(test.args) != 2:
-        return set()
-    given = test.args[1]
-    return {last_name(item) for item in (given.elts if isinstance(given, ast.Tuple) else [given])}
-
-
-def _of_self(node: ast.stmt) -> bool:
-    """`self.attribute`, not that of one of its parts or of a module in a loop."""
-    return any(
-        isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id == "self"
-        for part in _written_to(node)
-    )
-
-
-def _part_of_self(node: ast.stmt) -> str:
-    """`fc` of `self.fc.attribute`."""
-    for part in _written_to(node):
-        holder = part.value
-        if (
-            isinstance(holder, ast.Attribute)
-            and isinstance(holder.value, ast.Name)
-            and holder.value.id == "self"
-        ):
-            return holder.attr
-    return ""
-
-
-def _written_to(node: ast.stmt) -> list[ast.Attribute]:
-    """The parameter that the line writes into, `.data` left out."""
-    places: list[ast.expr] = []
-    if isinstance(node, ast.Assign):
-        places = [target.value if isinstance(target, ast.Subscript) else target for target in node.targets]
-    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-        call = node.value
-        places = [*call.args[:1]]
-        if isinstance(call.func, ast.Attribute):
-            places.append(call.func.value)
-    found = [place for place in places if isinstance(place, ast.Attribute)]
-    return [
-        place.value if place.attr == "data" and isinstance(place.value, ast.Attribute) else place
-        for place in found
-        if not (isinstance(place.value, ast.Name) and place.value.id == "nn")
-    ]
 
 
 def _found(sources: Sources, file: str, node: ast.stmt, attribute: str) -> Initialiser:
@@ -134,33 +95,35 @@ def _found(sources: Sources, file: str, node: ast.stmt, attribute: str) -> Initi
     return Initialiser(site_of(file, node), place, chosen)
 
 
-def _writes(node: ast.stmt, attribute: str) -> bool:
-    """`nn.init.normal_(m.attribute)`, `m.attribute.copy_(…)`, `m.attribute.data = …`; not a mean of old and new values."""
+def _written(node: ast.stmt, attribute: str) -> ast.expr | None:
+    """`m` of `nn.init.normal_(m.attribute)`, `m.attribute.copy_(…)`, `m.attribute.data = …`; not for a mean of old and new values."""
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         call = node.value
         if last_name(call.func) not in _WRITING or not isinstance(call.func, ast.Attribute):
-            return False
-        if _is(call.func.value, attribute):
-            values: list[ast.expr] = [*call.args, *(keyword.value for keyword in call.keywords)]
-        elif call.args and _is(call.args[0], attribute):
-            values = call.args[1:]
-        else:
-            return False
+            return None
+        owner = _owner(call.func.value, attribute)
+        values: list[ast.expr] = [*call.args, *(keyword.value for keyword in call.keywords)]
+        if owner is None and call.args:
+            owner, values = _owner(call.args[0], attribute), call.args[1:]
         drawn = last_name(call.func) in RANDOM
-        return not any(_mentions(value, attribute) or (not drawn and _constant(value)) for value in values)
+        old = any(_mentions(value, attribute) or (not drawn and _constant(value)) for value in values)
+        return None if old else owner
     if isinstance(node, ast.Assign) and len(node.targets) == 1:
         target = node.targets[0]
-        inside = isinstance(target, ast.Attribute) and target.attr == "data" and _is(target, attribute)
-        inside = inside or (isinstance(target, ast.Subscript) and _is(target.value, attribute))
-        return inside and not _mentions(node.value, attribute) and not _constant(node.value)
-    return False
+        if isinstance(target, ast.Subscript):
+            target = target.value
+        elif not (isinstance(target, ast.Attribute) and target.attr == "data"):
+            return None
+        old = _mentions(node.value, attribute) or _constant(node.value)
+        return None if old else _owner(target, attribute)
+    return None
 
 
-def _is(node: ast.expr, attribute: str) -> bool:
-    """`m.attribute` or `m.attribute.data`."""
+def _owner(node: ast.expr, attribute: str) -> ast.expr | None:
+    """`m` of `m.attribute` or `m.attribute.data`."""
     if isinstance(node, ast.Attribute) and node.attr == "data":
         node = node.value
-    return isinstance(node, ast.Attribute) and node.attr == attribute
+    return node.value if isinstance(node, ast.Attribute) and node.attr == attribute else None
 
 
 def _mentions(node: ast.AST, attribute: str) -> bool:

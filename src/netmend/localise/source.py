@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import io
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -37,9 +39,9 @@ class Sources:
         return self.text(file).splitlines()
 
     def line(self, site: Site) -> str:
-        """The text of a site's line, stripped."""
+        """The text of a site's line, stripped, without its comment."""
         lines = self.lines(site.file)
-        return lines[site.line - 1].strip() if 0 < site.line <= len(lines) else ""
+        return _without_comment(lines[site.line - 1]).strip() if 0 < site.line <= len(lines) else ""
 
     def tree(self, file: str) -> ast.Module | None:
         if file not in self._trees:
@@ -150,6 +152,18 @@ def last_name(node: ast.AST) -> str:
     if isinstance(node, ast.Attribute):
         return node.attr
     return node.id if isinstance(node, ast.Name) else ""
+
+
+def _without_comment(line: str) -> str:
+    if "#" not in line:
+        return line
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(line.lstrip()).readline):
+            if token.type == tokenize.COMMENT:
+                return line.lstrip()[: token.start[1]]
+    except (tokenize.TokenError, SyntaxError):
+        pass  # a part of a longer statement: as it stands
+    return line
 
 
 def _read(path: Path) -> str:

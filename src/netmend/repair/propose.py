@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from netmend.localise.source import Sources
-from netmend.repair.repair import REPAIRS, Case
+from netmend.repair.repair import REPAIRS, Case, curing
 from netmend.vocabulary import Diagnosis, Fault, Trace
 from netmend.vocabulary.change import FREE, Change, FileEdit
 from netmend.vocabulary.finding import Finding
@@ -21,9 +21,8 @@ def for_fault(
     """What can be done about one fault, in the order in which it should be tried."""
     case = Case(trace, sources, fault, arguments)
     found: list[Change] = []
-    for repair in REPAIRS.all():
-        if fault.cause in repair.cures:
-            found.extend(_asked(repair, case, problems))
+    for repair in curing(fault.cause):
+        found.extend(_asked(repair, case, problems))
     return sorted(found, key=lambda change: (change.effort, _usual(change)))
 
 
@@ -69,14 +68,8 @@ def faults_of(diagnosis: Diagnosis) -> tuple[Fault, ...]:
 
 def _usual(change: Change) -> int:
     """Units whose first cure is this cause know it best."""
-    unit = REPAIRS.classes().get(change.repair)
-    return (
-        1
-        if unit is None
-        else unit.cures.index(change.cause)
-        if change.cause in unit.cures
-        else len(unit.cures)
-    )
+    unit = next((unit for unit in curing(change.cause) if unit.code == change.repair), None)
+    return 1 if unit is None else unit.cures.index(change.cause)
 
 
 def _asked(repair: object, case: Case, problems: list[str] | None) -> list[Change]:

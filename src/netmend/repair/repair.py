@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
+from pathlib import Path
 from typing import ClassVar, Protocol
 
 from netmend.localise.source import Sources
@@ -88,6 +90,25 @@ class Repair(Protocol):
 
 REPAIRS: Family[Repair] = Family("netmend.repair.repairs")
 register = REPAIRS.register
+
+_CURES = re.compile(r"cures: ClassVar\[tuple\[str, \.\.\.\]\] = \(([^)]*)\)")
+_CODE = re.compile(r'"([A-Z]+-[A-Z0-9-]+)"')
+
+
+@cache
+def _modules_by_cause() -> dict[str, tuple[str, ...]]:
+    """Which files say that they cure a cause; read as text, since loading all of them takes half a second."""
+    found: dict[str, list[str]] = {}
+    for file in sorted(Path(__file__).with_name("repairs").glob("*.py")):
+        for written in _CURES.findall(file.read_text(encoding="utf-8")):
+            for cause in _CODE.findall(written):
+                found.setdefault(cause, []).append(file.stem)
+    return {cause: tuple(names) for cause, names in found.items()}
+
+
+def curing(cause: str) -> tuple[Repair, ...]:
+    """The repairs for one cause, in the order of their codes; the others stay unloaded."""
+    return REPAIRS.some(_modules_by_cause().get(cause, ()))
 
 
 def change(

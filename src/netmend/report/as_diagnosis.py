@@ -11,10 +11,14 @@ from rich.text import Text
 from netmend.localise.source import Sources
 from netmend.report.code import CodeLine, excerpt
 from netmend.report.content import Remark, clean, place
+from netmend.report.fault_edit import changed_lines
 from netmend.report.terminal import STYLES, Remarks
 from netmend.vocabulary import FAULTY, HEALTHY, Diagnosis, Fault, Trace
+from netmend.vocabulary.change import Patch
 
 _MOST_SHOWN = 5  # faults told in full; the rest in one line each
+_MOST_LINES = 6  # of a change
+_DIFF_STYLES = {"file": "dim", "old": "red", "new": "green", "gap": "dim"}
 
 
 def diagnosis_text(trace: Trace, diagnosis: Diagnosis) -> RenderableType:
@@ -52,7 +56,12 @@ def _fault(trace: Trace, sources: Sources, fault: Fault, rank: int) -> Renderabl
         parts.append(Text(where, "cyan"))
     if fault.site is not None:
         parts.extend(_code(excerpt(sources, fault.site)))
-    parts.append(Remarks(tuple(_words(trace, fault)), indent=0))
+    words = tuple(_words(trace, fault))
+    until = next(index for index, remark in enumerate(words) if remark.label == "change") + 1
+    parts.append(Remarks(words[:until], indent=0))
+    if fault.edit is not None:
+        parts.extend(_edit(fault.edit))
+    parts.append(Remarks(words[until:], indent=0))
     return Padding(Group(*parts), (1, 0, 0, 2))
 
 
@@ -72,6 +81,17 @@ def _code(lines: tuple[CodeLine, ...]) -> Iterator[Text]:
         else:
             text.append(line.text, "dim")
         yield text
+
+
+def _edit(edit: Patch) -> Iterator[Text]:
+    """The change as lines that go and lines that come."""
+    lines = changed_lines(edit)
+    files = sum(line.kind == "file" for line in lines) > 1
+    shown = [line for line in lines if files or line.kind != "file"]
+    for line in shown[:_MOST_LINES]:
+        yield Text(f"        {line.text}", _DIFF_STYLES[line.kind], no_wrap=True, overflow="ellipsis")
+    if len(shown) > _MOST_LINES:
+        yield Text(f"        … and {len(shown) - _MOST_LINES} more lines: see the page (--html)", "dim")
 
 
 def _words(trace: Trace, fault: Fault) -> Iterator[Remark]:

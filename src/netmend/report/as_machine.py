@@ -11,6 +11,7 @@ from netmend.report.wording import metric_name
 from netmend.unit import page
 from netmend.version import VERSION
 from netmend.vocabulary import LEAVES, Diagnosis, Fault, Site, Trace
+from netmend.vocabulary.change import Patch
 
 SCHEMA = 1  # of the JSON output; extended only by adding
 FORMATS = ("text", "json", "sarif", "github")
@@ -128,6 +129,28 @@ def _fault(trace: Trace, fault: Fault, rank: int) -> dict[str, Any]:
         ],
         "symptoms": list(fault.symptoms),
         "first_step": fault.first_step,
+        "edit": _edit(trace, fault.edit),
+    }
+
+
+def _edit(trace: Trace, edit: Patch | None) -> dict[str, Any] | None:
+    if edit is None:
+        return None
+    return {
+        "title": edit.title,
+        "diff": edit.diff,
+        "edits": [
+            {
+                "file": _relative(trace, item.file),
+                "line": item.edit.line,
+                "column": item.edit.column,
+                "end_line": item.edit.end_line,
+                "end_column": item.edit.end_column,
+                "text": item.edit.text,
+            }
+            for item in edit.edits
+        ],
+        "arguments": None if edit.arguments is None else list(edit.arguments),
     }
 
 

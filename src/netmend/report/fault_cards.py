@@ -14,6 +14,7 @@ from netmend.report.code import CodeLine, excerpt
 from netmend.report.content import Remark, clean, place
 from netmend.report.curves import Curve, Line, curves
 from netmend.report.depth import depth_curves
+from netmend.report.fault_edit import ChangedLine, changed_lines
 from netmend.report.heatmap import draw, heat_maps
 from netmend.report.svg import line_chart, line_classes
 from netmend.vocabulary import Diagnosis, Evidence, Fault, Trace
@@ -64,6 +65,7 @@ class Card:
     related: tuple[str, ...]
     lines: tuple[CodeLine, ...]
     words: tuple[Remark, ...]
+    edit: tuple[ChangedLine, ...]
     reasons: tuple[Evidence, ...]  # for
     doubts: tuple[Evidence, ...]  # against
     proofs: tuple[Proof, ...]
@@ -93,6 +95,7 @@ def _card(trace: Trace, sources: Sources, fault: Fault, rank: int) -> Card:
             Remark("change", clean(fault.remedy)),
             Remark("unless", clean(fault.refutation), tone="muted"),
         ),
+        () if fault.edit is None else changed_lines(fault.edit),
         tuple(replace(item, message=clean(item.message)) for item in ordered if item.weight > 0),
         tuple(replace(item, message=clean(item.message)) for item in ordered if item.weight <= 0),
         tuple(_proofs(trace, fault)),

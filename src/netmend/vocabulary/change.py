@@ -43,3 +43,13 @@ class Change:
     @property
     def is_empty(self) -> bool:
         return not self.edits and self.arguments is None
+
+
+@dataclass(frozen=True)
+class Patch:
+    """The concrete change that goes with a told fault: what to write, as edits and as a diff."""
+
+    title: str  # "learning rate 10 → 0.01"
+    edits: FileEdits = ()
+    diff: str = ""  # unified; empty when only the arguments change
+    arguments: tuple[str, ...] | None = None  # the program's new arguments, when the value was given there

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from netmend.vocabulary.change import Patch
 from netmend.vocabulary.site import Site
 from netmend.vocabulary.symptom import Symptom
 
@@ -40,6 +41,7 @@ class Fault:
     explains: frozenset[str] = frozenset()  # codes of the symptoms that are accounted for once this is true
     title: str = ""  # the cause in a few words
     aliases: tuple[str, ...] = ()  # published codes of the same fault: "HLR"
+    edit: Patch | None = None  # the remedy as a change of the user's files, where one is known
 
     @property
     def symptoms(self) -> tuple[str, ...]:

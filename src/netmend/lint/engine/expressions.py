@@ -109,8 +109,15 @@ def attribute_of(machine: Machine, base: Value, name: str, node: ast.AST) -> Val
     if isinstance(base, Call) and base.qualified == "super":
         return _above(machine, base, name, node)
     if isinstance(base, Either) and all(isinstance(option, Instance) for option in base.options):
-        return either(*(attribute_of(machine, option, name, node) for option in base.options))
+        each = [attribute_of(machine, option, name, node) for option in base.options]
+        if not any(_is_inherited(value, name) for value in each):
+            return either(*each)
     return Attribute(base, name, node)
+
+
+def _is_inherited(value: Value, name: str) -> bool:
+    """A method of a library class, such as `zero_grad`: of one of several models it is still that method."""
+    return isinstance(value, Attribute) and value.name == name and isinstance(value.base, Instance)
 
 
 def _above(machine: Machine, base: Call, name: str, node: ast.AST) -> Value:

@@ -20,7 +20,7 @@ from netmend.lint.understand.loops import call_events
 from netmend.lint.understand.losses import loss_use
 from netmend.lint.understand.operations import LAYOUT, operation, origins
 from netmend.lint.understand.roles import MODEL, role, same
-from netmend.lint.understand.training import backward_calls, grad_is_off
+from netmend.lint.understand.training import backward_calls, grad_is_off, is_left_to_caller
 from netmend.lint.understand.training_steps import loss_of
 from netmend.vocabulary.finding import Finding
 
@@ -45,6 +45,25 @@ def train(model, loader, optimizer, criterion):
             loss = criterion(model(x), y)
         loss.backward()
         optimizer.step()
+"""
+SHARED = """\
+import torch
+from torch import nn
+
+net = nn.Linear(4, 3)
+optimizer = torch.optim.Adam(net.parameters())
+
+def step(model, x, y, opt=None):
+    loss = nn.functional.mse_loss(model(x), y)
+    {}
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    return loss.item()
+
+for epoch in range(9):
+    for x, y in data:
+        step(net, x, y, optimizer)
 """
 _DATA = frozenset(
     f"torch.{name}"
@@ -94,8 +113,12 @@ class BackwardWithoutGraph(StaticRule):
         Snippet("weights of the loss without", HEAD + "    with torch.no_grad():\n        weight = F.mse_loss(net(x), y)\n    loss = weight * net(x).mean()\n" + END),
         Snippet("a start value that is then improved", HEAD + "    with torch.no_grad():\n        guess = net(x)\n    guess.requires_grad_(True)\n    opt = torch.optim.Adam([guess])\n    loss = F.mse_loss(guess, y)\n" + END),
         Snippet("switched on again", HEAD + "    with torch.no_grad():\n        with torch.enable_grad():\n            loss = F.mse_loss(net(x), y)\n" + END),
+        Snippet("shared with evaluation", SHARED.format("if opt is not None:") + "    with torch.no_grad():\n        for x, y in held_out:\n            step(net, x, y)\n"),
+        Snippet("shared, batches unpacked in the call", SHARED.format("if opt is not None:") + "    with torch.no_grad():\n        print(sum(step(net, *batch) for batch in held_out))\n"),
+        Snippet("shared, left early", SHARED.format("if opt is None:\n        return loss.item()\n    if True:") + "    with torch.no_grad():\n        for batch in held_out:\n            step(net, *batch)\n"),
     )  # fmt: skip
     BAD = (
+        Snippet("shared, and evaluation trains too", SHARED.format("if True:") + "    with torch.no_grad():\n        for batch in held_out:\n            step(net, *batch)\n", line=10),
         Snippet("the network", HEAD + "    with torch.no_grad():\n        out = net(x)\n    loss = F.mse_loss(out, y)\n" + END, line=12),
         Snippet("network and loss", FUNCTION, line=8),
         Snippet("data made here", HEAD.replace("for x, y in data:", "x, y = torch.randn(9, 4), torch.randn(9, 3)\nfor epoch in range(9):")
@@ -110,7 +133,7 @@ class BackwardWithoutGraph(StaticRule):
         ):
             return
         for backward in backward_calls(program):
-            loss = loss_of(backward)
+            loss = loss_of(backward) if not is_left_to_caller(backward) else None
             if loss is not None and program.entry_of(backward).complete and self._is_cut(program, loss):
                 yield self.finding(program, backward.node)
 

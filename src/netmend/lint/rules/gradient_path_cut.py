@@ -11,7 +11,7 @@ from netmend.lint.understand.gradient_cuts import Cut, compared, is_forced
 from netmend.lint.understand.gradient_flow import Reach, layers_of, lost, reach
 from netmend.lint.understand.heads import where
 from netmend.lint.understand.roles import optimised
-from netmend.lint.understand.training import backward_calls, is_step, stepped
+from netmend.lint.understand.training import backward_calls, is_left_to_caller, is_step, stepped
 from netmend.vocabulary.finding import Finding
 
 HEAD = """\
@@ -74,8 +74,19 @@ class GradientPathCut(StaticRule):
         Snippet("a frozen, loaded backbone", PARTS.format(".detach()", "net.features.load_state_dict(torch.load('features.pt'))\n")),
         Snippet("values for the log", HEAD + LOOP.format("F.cross_entropy(net(x), y)") + "    print(net(x).argmax(1).tolist(), loss.item())\n"),
         Snippet("result written in place", HEAD + "for x, y in loader:\n    out = torch.zeros(8, 3)\n    out[:4] = net(x)\n    out[4:] = net(z).detach()\n    F.mse_loss(out, y).backward()\n"),
+        Snippet("a step shared with evaluation", HEAD + "def step(model, x, y, opt=None):\n    loss = F.cross_entropy(model(x), y)\n    if opt is not None:\n"
+                "        loss.backward()\n        opt.step()\n        opt.zero_grad()\n    return loss.item()\n\nfor batch in loader:\n    step(net, *batch, optimizer)\n"
+                "with torch.no_grad():\n    print(sum(step(net, *batch) for batch in held_out))\n"),
+        Snippet("a temperature that learns from what the network gives", HEAD + "log_alpha = torch.zeros(1)\nlog_alpha.requires_grad = True\n"
+                "tune = torch.optim.Adam([log_alpha])\nfor x in loader:\n    optimizer.zero_grad()\n    (net(x) * log_alpha.exp().detach()).mean().backward()\n    optimizer.step()\n"
+                "    tune.zero_grad()\n    loss = -(log_alpha.exp() * (net(x) + 3.0).detach()).mean()\n    loss.backward()\n    tune.step()\n"),
+        Snippet("a weight that is switched on by hand", HEAD + "scale = torch.ones(3)\nscale.requires_grad_(True)\ntune = torch.optim.SGD([scale], lr=0.1)\n"
+                "for x, y in loader:\n    tune.zero_grad()\n    loss = F.mse_loss(scale * net(x).detach(), y)\n    loss.backward()\n    tune.step()\n"),
+        Snippet("what an optimiser holds", HEAD + "prompt = make_prompt(4)\ntune = torch.optim.SGD([prompt], lr=0.1)\nfor x, y in loader:\n    tune.zero_grad()\n"
+                "    loss = F.mse_loss(prompt + net(x).detach(), y)\n    loss.backward()\n    tune.step()\n"),
     )  # fmt: skip
     BAD = (
+        Snippet("a leaf that nobody trains", HEAD + "scale = torch.ones(3)\n" + LOOP.format("F.mse_loss(scale * net(x).detach(), y)"), line=10),
         Snippet("argmax", HEAD + LOOP.format("F.mse_loss(net(x).argmax(dim=1).float(), y.float())"), line=9),
         Snippet("rebuilt as a tensor", HEAD + LOOP.format("F.mse_loss(torch.tensor(net(x)), y)"), line=9),
         Snippet("under no_grad", HEAD + "def train(model, loader, optimizer):\n    for x, y in loader:\n        with torch.no_grad():\n            out = model(x)\n"
@@ -89,6 +100,7 @@ class GradientPathCut(StaticRule):
         reaches = [
             (event, loss, reach(program, loss))
             for event in backward_calls(program)
+            if not is_left_to_caller(event)
             for loss in lost(event)
             if not is_forced(loss)
         ]

@@ -9,7 +9,7 @@ from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.arguments import with_argument
 from netmend.lint.understand.feeding import Fed, dataset_of, loader_made, trained
 from netmend.lint.understand.operations import operation, walk
-from netmend.lint.understand.orders import order_is_plain
+from netmend.lint.understand.orders import fits_in_one_batch, order_is_plain
 from netmend.lint.understand.test_code import is_test_code
 from netmend.lint.understand.training_steps import loss_of
 from netmend.vocabulary.finding import Finding, Fix
@@ -83,6 +83,12 @@ class TrainingLoaderNotShuffled(StaticRule):
                 "loader = DataLoader(train_set, batch_size=64)\n" + LOOP),
         Snippet("windows of a series", HEAD + WINDOWS + "loader = DataLoader(Windows(series), batch_size=64)\n" + LOOP),
         Snippet("all at once", HEAD + "loader = DataLoader(train_set, batch_size=len(train_set))\n" + LOOP),
+        Snippet("a dataset of one image", HEAD + OWN.replace("return len(self.x)", "return 1").replace("[i]", "") + "loader = DataLoader(Rows(a, b), batch_size=1)\n" + LOOP),
+        Snippet("each item is drawn anew", HEAD + OWN.replace("[i]", "[torch.randint(len(self.x), ())]") + "loader = DataLoader(Rows(a, b), batch_size=8)\n" + LOOP),
+        Snippet("as many as the batch holds", HEAD + OWN.replace("return len(self.x)", "return 4") + "loader = DataLoader(Rows(a, b), batch_size=4)\n" + LOOP),
+        Snippet("one batch of a few rows", HEAD + "x, y = torch.tensor([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), torch.tensor([0, 1, 1, 0])\n"
+                "loader = DataLoader(TensorDataset(x, y), batch_size=4)\n" + LOOP),
+        Snippet("one batch of made rows", HEAD + "loader = DataLoader(TensorDataset(torch.zeros(4, 2), torch.arange(4)), batch_size=8)\n" + LOOP),
         Snippet("not known", HEAD + "loader = DataLoader(train_set, batch_size=64, shuffle=mix)\n" + LOOP),
         Snippet("no labels", HEAD + "loader = DataLoader(train_set, batch_size=64)\nfor x, _ in loader:\n    x = x.flatten(1)\n    optimizer.zero_grad()\n"
                 "    nn.functional.mse_loss(net(x), x).backward()\n    optimizer.step()\n"),
@@ -97,6 +103,8 @@ class TrainingLoaderNotShuffled(StaticRule):
                 fixed=HEAD + "loader = DataLoader(train_set, batch_size=64, shuffle=True)\n" + LOOP),
         Snippet("switched off", HEAD + OWN + "loader = DataLoader(\n    Rows(a, b),\n    batch_size=64,\n    shuffle=False,  # faster\n)\n" + LOOP, line=19,
                 fixed=HEAD + OWN + "loader = DataLoader(\n    Rows(a, b),\n    batch_size=64,\n    shuffle=True,  # faster\n)\n" + LOOP),
+        Snippet("more rows than the batch holds", HEAD + OWN.replace("return len(self.x)", "return 400") + "loader = DataLoader(Rows(a, b), batch_size=4)\n" + LOOP, line=19,
+                fixed=HEAD + OWN.replace("return len(self.x)", "return 400") + "loader = DataLoader(Rows(a, b), batch_size=4, shuffle=True)\n" + LOOP),
         Snippet("given to a function", HEAD + "def fit(net, loader, optimizer):\n" + "".join("    " + line + "\n" for line in LOOP.splitlines())
                 + "\nfit(net, DataLoader(TensorDataset(a, b), batch_size=32), optimizer)\n", line=16),
         Snippet("in a trainer", "import torch\nfrom torch.utils.data import DataLoader\nfrom torchvision.datasets import ImageFolder\n"
@@ -115,6 +123,7 @@ class TrainingLoaderNotShuffled(StaticRule):
             seen.add(id(loader))
             if (
                 _keeps_order(loader)
+                and not fits_in_one_batch(dataset_of(loader), constant(loader.argument("batch_size", 1), 1))
                 and order_is_plain(program, dataset_of(loader))
                 and not _is_sequential(fed)
                 and not _is_unlabelled(program, loader)

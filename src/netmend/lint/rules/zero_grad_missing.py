@@ -22,6 +22,28 @@ from torch import nn
 net = nn.Linear(4, 3)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 """
+CHOICE = """\
+import torch
+from torch import nn
+
+class Small(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 3)
+
+    def forward(self, x):
+        return self.layer(x)
+
+class Large(Small):
+    pass
+
+if kind == "small":
+    net = Small()
+elif kind == "large":
+    net = Large()
+else:
+    raise ValueError(kind)
+"""
 TRAINER = """\
 import torch
 
@@ -72,12 +94,23 @@ class ZeroGradMissing(StaticRule):
         Snippet("one clears for both", HEAD + "other = torch.optim.Adam(net.parameters())\nfor x, y in data:\n    other.zero_grad()\n    net(x).sum().backward()\n    optimizer.step()\n"),
         Snippet("each clears its own", HEAD + "top = nn.Linear(3, 1)\nother = torch.optim.Adam(top.parameters())\nfor x, y in data:\n    for o in (optimizer, other):\n        o.zero_grad()\n"
                 "    top(net(x)).sum().backward()\n    optimizer.step()\n    other.step()\n"),
+        Snippet("one of several models", CHOICE + "optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\nfor x, y in data:\n"
+                "    loss = net(x).sum()\n    net.zero_grad(set_to_none=True)\n    loss.backward()\n    optimizer.step()\n"),
+        Snippet("one of several models and optimisers", CHOICE + "optimizer = torch.optim.SGD(net.parameters(), lr=0.1) if sgd else torch.optim.Adam(net.parameters())\n"
+                "for x, y in data:\n    net.zero_grad()\n    net(x).sum().backward()\n    optimizer.step()\n"),
+        Snippet("one of several ways to train", HEAD + "def plain(net, x):\n    optimizer.zero_grad()\n    net(x).sum().backward()\n\n"
+                "def noisy(net, x):\n    optimizer.zero_grad()\n    net(x + torch.randn_like(x)).sum().backward()\n\n"
+                "compute = noisy if noise else plain\nfor x, y in data:\n    compute(net, x)\n    optimizer.step()\n"),
         Snippet("a new model in each round", "import torch\nfor seed in range(3):\n    net = torch.nn.Linear(4, 3)\n"
                 "    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\n    net(x).sum().backward()\n    optimizer.step()\n"),
     )  # fmt: skip
     BAD = (
         Snippet("missing", HEAD + "for x, y in data:\n    loss = net(x).sum()\n    loss.backward()\n    optimizer.step()\n", line=8,
                 fixed=HEAD + "for x, y in data:\n    loss = net(x).sum()\n    optimizer.zero_grad()\n    loss.backward()\n    optimizer.step()\n"),
+        Snippet("missing for one of several models", CHOICE + "optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\nfor x, y in data:\n"
+                "    loss = net(x).sum()\n    loss.backward()\n    optimizer.step()\n", line=24,
+                fixed=CHOICE + "optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\nfor x, y in data:\n"
+                "    loss = net(x).sum()\n    optimizer.zero_grad()\n    loss.backward()\n    optimizer.step()\n"),
         Snippet("missing in a function", FUNCTION + "        loss.backward()\n        optimizer.step()\n", line=4,
                 fixed=FUNCTION + "        optimizer.zero_grad()\n        loss.backward()\n        optimizer.step()\n"),
         Snippet("missing in a trainer", TRAINER + "                loss.backward()\n                self.opt.step()\n", line=12,

@@ -20,6 +20,7 @@ from netmend.lint.engine.values import (
     Name,
     Operation,
     Value,
+    constant,
     resolved,
 )
 from netmend.lint.understand.batches import is_data, is_from_loop
@@ -27,7 +28,7 @@ from netmend.lint.understand.gradient_cuts import Cut, cut_at, is_given
 from netmend.lint.understand.heads import loss_uses
 from netmend.lint.understand.operations import layer_name
 from netmend.lint.understand.remember import once
-from netmend.lint.understand.roles import MODEL, SCALER, role
+from netmend.lint.understand.roles import MODEL, OPTIMISER, SCALER, role
 from netmend.lint.understand.training import grad_is_off, is_launcher
 
 # Layers with weights; normalisation is left out, it says nothing about the path.
@@ -66,6 +67,7 @@ class Paths:
         self._events = {id(event.value): event for event in program.calls}
         self._losses = {id(use.call): use for use in loss_uses(program)}
         self._written: dict[int, list[Value]] = {}  # what is put into a tensor in place
+        self._leaves: set[int] = set()  # tensors that are switched on by hand, or that an optimiser is given
         for event in program.events:
             self._note(event)
 
@@ -77,6 +79,7 @@ class Paths:
             self._written.setdefault(id(resolved(call.receiver)), []).extend(call.args)
         if call is not None and "out" in call.keywords:
             self._written.setdefault(id(resolved(call.keywords["out"])), []).extend(call.args)
+        self._leaves.update(id(resolved(value)) for value in _made_leaves(event))
 
     def reach(self, value: Value | None) -> Reach:
         found = Reach()
@@ -117,6 +120,8 @@ class Paths:
 
     def _trainable(self, value: Value) -> Value | None:
         """The layer or model that a call runs, or a parameter."""
+        if id(value) in self._leaves:
+            return value
         if isinstance(value, Attribute):
             base = resolved(value.base)
             return base if layer_name(base) in TRAINABLE else None
@@ -154,6 +159,28 @@ class Paths:
         if isinstance(value, Element):
             return ([], False) if is_data(value) else ([value.iterable], False)
         return [], not isinstance(value, Const)
+
+
+def _made_leaves(event: Event) -> Iterator[Value]:
+    """`x.requires_grad = True`, `x.requires_grad_()`, `Adam([x])`: from here on `x` is something that learns."""
+    target, call = event.target, event.call
+    if target is not None and target.name == "requires_grad" and target.base is not None:
+        if constant(event.value, True):
+            yield target.base
+    elif call is not None and call.method == "requires_grad_" and call.receiver is not None:
+        if constant(call.argument("requires_grad", 0), True):
+            yield call.receiver
+    elif call is not None and role(call) == OPTIMISER:
+        given = call.argument("params", 0)
+        yield from _tensors(resolved(given)) if given is not None else ()
+
+
+def _tensors(given: Value) -> Iterator[Value]:
+    if isinstance(given, Collection):
+        for item in given.items if given.kind != "dict" else filter(None, (given.get("params"),)):
+            yield from _tensors(resolved(item))
+    elif not (isinstance(given, Call) and given.method in ("parameters", "named_parameters")):
+        yield given
 
 
 def _inside_guard(event: Event) -> ast.AST:

@@ -6,9 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from netmend.lint.engine.program import Program
-from netmend.lint.engine.values import Call, Instance, Value
+from netmend.lint.engine.values import Call, Collection, Instance, Value, resolved
 from netmend.lint.understand.feeding import image_set, label_of, samples_of, split_of
 from netmend.lint.understand.operations import walk
+from netmend.lint.understand.samples import made_shape
 
 _MIXING = frozenset(
     ("permutation", "randperm", "shuffle", "train_test_split", "sample", "random_split", "choice", "resample", "make_classification")
@@ -36,6 +37,7 @@ def order_is_plain(program: Program, dataset: Value | None) -> bool:
         getter = cls.method("__getitem__")
         if (
             getter is None
+            or not _uses_index(getter.definition)
             or _takes_windows(getter.definition)
             or cls.inherits("torch.utils.data.IterableDataset")
         ):
@@ -57,6 +59,41 @@ def _called(value: Value) -> Iterator[str]:
     for part in walk(value):
         if isinstance(part, Call):
             yield (part.qualified or part.method).rpartition(".")[2]
+
+
+def fits_in_one_batch(dataset: Value | None, batch_size: int) -> bool:
+    """Does one batch hold the whole dataset, as far as its length is written down?"""
+    length: object = None
+    if isinstance(dataset, Instance):
+        method = dataset.cls.method("__len__")
+        last = getattr(method.definition, "body", [None])[-1] if method is not None else None
+        length = (
+            last.value.value
+            if isinstance(last, ast.Return) and isinstance(last.value, ast.Constant)
+            else None
+        )
+    elif isinstance(dataset, Call) and dataset.qualified == "torch.utils.data.TensorDataset" and dataset.args:
+        length = _rows(resolved(dataset.args[0]))
+    return isinstance(length, int) and length <= batch_size
+
+
+def _rows(tensor: Value) -> int | None:
+    if not isinstance(tensor, Call):
+        return None
+    shape = made_shape(tensor)
+    if shape is None and tensor.qualified.rpartition(".")[2].lower().endswith("tensor") and tensor.args:
+        written = resolved(tensor.args[0])
+        return len(written.items) if isinstance(written, Collection) and not written.open else None
+    return shape.dims[0] if shape is not None and shape.dims else None
+
+
+def _uses_index(getter: ast.AST) -> bool:
+    """Does what `__getitem__` gives depend on which item is asked for?"""
+    arguments = getattr(getter, "args", None)
+    if arguments is None or len(arguments.args) < 2:
+        return True
+    index = arguments.args[1].arg
+    return any(isinstance(part, ast.Name) and part.id == index for part in ast.walk(getter))
 
 
 def _takes_windows(getter: ast.AST) -> bool:

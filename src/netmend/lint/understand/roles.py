@@ -18,6 +18,7 @@ from netmend.lint.engine.values import (
     Param,
     Unknown,
     Value,
+    options,
     resolved,
 )
 
@@ -109,6 +110,9 @@ def same(one: Value | None, other: Value | None) -> bool:
     one, other = resolved(one), resolved(other)
     if one is other:
         return True
+    if isinstance(one, Either) or isinstance(other, Either):  # one of several: the same on some path
+        ids = {id(resolved(option)) for option in options(one)}
+        return any(id(resolved(option)) in ids for option in options(other))
     if isinstance(one, Attribute) and isinstance(other, Attribute):
         return one.name == other.name and same(one.base, other.base)
     if isinstance(one, Name) and isinstance(other, Name):

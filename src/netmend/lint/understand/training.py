@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from netmend.lint.engine.history import STORE, Event, Guard, Loop, Part
+from netmend.lint.engine.history import EXIT, RETURN, STORE, Block, Body, Branch, Event, Guard, Loop, Part
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import (
     Attribute,
     Call,
     Const,
+    Either,
     Function,
     Instance,
     Name,
@@ -153,6 +154,16 @@ def is_opaque(event: Event) -> bool:
     if call is None or call.result is not None:
         return False
     callee = resolved(call.function)
+    if isinstance(callee, Either):  # one of several functions: none of them was followed
+        hers = [part.owner for part in map(resolved, callee.options) if isinstance(part, Function)]
+        given = [*_given(call), *(owner for owner in hers if owner is not None)]
+        return bool(hers) and any(
+            isinstance(resolved(value), Instance) or role(value) in (OPTIMISER, MODEL) for value in given
+        )
+    return _trains_unseen(call, callee)
+
+
+def _trains_unseen(call: Call, callee: Value) -> bool:
     if isinstance(callee, Name):
         name = callee.qualified
         if name.startswith(("torch.", "numpy.", "keras.", "tensorflow.")) or "." not in name:
@@ -186,14 +197,44 @@ def _given(call: Call) -> Iterator[Value]:
 
 def grad_is_off(event: Event | Part) -> bool:
     """Does it happen under `no_grad` or `inference_mode`?"""
-    for part in event.around():
-        if isinstance(part, Guard):
-            for manager in part.managers:
-                name = manager.qualified if isinstance(manager, Call) else ""
-                if name in _OFF:
-                    return True
-                if name == "torch.set_grad_enabled" and isinstance(manager, Call) and manager.args:
-                    return isinstance(manager.args[0], Const) and manager.args[0].value is False
-                if name == "torch.enable_grad":
-                    return False
+    guards = (part for part in event.around() if isinstance(part, Guard))
+    return next((off for guard in guards if (off := _switches_off(guard)) is not None), False)
+
+
+def _switches_off(guard: Guard) -> bool | None:
+    """Whether a `with` switches gradients off (True) or decides that they are on (False)."""
+    for manager in guard.managers:
+        name = manager.qualified if isinstance(manager, Call) else ""
+        if name in _OFF:
+            return True
+        if name == "torch.set_grad_enabled" and isinstance(manager, Call) and manager.args:
+            return isinstance(manager.args[0], Const) and manager.args[0].value is False
+        if name == "torch.enable_grad":
+            return False
+    return None
+
+
+def is_left_to_caller(event: Event) -> bool:
+    """Does a caller switch gradients off around a function in which it is undecided whether the event happens?
+
+    Training and evaluation share `step(model, batch, opt=None)`: under `no_grad` nobody gets to its `if opt is not None: loss.backward()`.
+    """
+    undecided = inside = False
+    block: Block | None = event.block
+    while block is not None and block.parent is not None:
+        part = block.parent
+        if isinstance(part, Branch) and not (part.kind == "try" and part.blocks[0] is block):
+            inside = True
+        elif isinstance(part, Body):
+            undecided |= inside or any(_leaves_before(other, event, part) for other in part.events())
+            inside = False
+        elif isinstance(part, Guard) and (off := _switches_off(part)) is not None:
+            return off and undecided
+        block = part.block
     return False
+
+
+def _leaves_before(other: Event, event: Event, body: Body) -> bool:
+    if other.kind not in (EXIT, RETURN) or other.order > event.order:
+        return False
+    return next(part for part in other.around() if isinstance(part, Body)) is body

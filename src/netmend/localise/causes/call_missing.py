@@ -9,9 +9,9 @@ from netmend.diagnose.detectors import norm_not_estimated
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.effects import ANY, outcome
-from netmend.localise.skipped_initialiser import Initialiser, initialiser_of
+from netmend.localise.skipped_initialiser import Held, Initialiser, initialiser_of
 from netmend.unit import Run
-from netmend.vocabulary import Evidence, Fault, Symptom
+from netmend.vocabulary import Evidence, Fault, ModuleFact, Symptom, Trace
 
 
 @register
@@ -41,9 +41,12 @@ class CallMissing:
                 explains=ANY,
             )
         for symptom in case.of("D124"):
-            kind = str(symptom.detail.get("class", ""))
-            initialiser = initialiser_of(case.sources, case.trace.run.script, symptom.component, kind)
-            if initialiser is not None and initialiser.site.short not in _ran(case):
+            attribute, kind = str(symptom.detail["attribute"]), str(symptom.detail["class"])
+            if _has_run(case.trace, attribute, kind):
+                continue
+            held = Held(attribute, kind, symptom.component.rpartition(".")[0])
+            initialiser = initialiser_of(case.sources, case.trace.run.script, held)
+            if initialiser is not None and initialiser.site.short not in _lines_run(case.trace):
                 yield self._skipped(case, symptom, initialiser)
 
     def _skipped(self, case: Case, symptom: Symptom, initialiser: Initialiser) -> Fault:
@@ -73,6 +76,17 @@ class CallMissing:
     FAULTY: ClassVar[tuple[Run, ...]] = norm_not_estimated.NormNotEstimated.FAULTY
 
 
-def _ran(case: Case) -> set[str]:
+def _has_run(trace: Trace, attribute: str, kind: str) -> bool:
+    """Whether another module of the class starts with values that differ: then its initialiser was not skipped."""
+    return any(
+        fact.name.endswith(f".{attribute}")
+        and fact.initial.minimum != fact.initial.maximum
+        and (module := trace.get(ModuleFact, fact.module)) is not None
+        and module.kind == kind
+        for fact in trace.parameters
+    )
+
+
+def _lines_run(trace: Trace) -> set[str]:
     """Lines that did initialise parameters: they passed this one over on purpose."""
-    return {line for probe in case.trace.probes("initialisers") for line in probe.values["lines"]}
+    return {line for probe in trace.probes("initialisers") for line in probe.values["lines"]}

@@ -59,6 +59,13 @@ def good_rate(
     return rounded(min(max(wanted, low), high))
 
 
+def share_moved(trace: Trace, optimizer: OptimizerFact) -> float | None:
+    """By how much of their size an optimiser's weights would move in the first step at a rate of 1; None where that is not known."""
+    repeated = min(momentum(optimizer), 0.99) if optimizer.kind == "SGD" else 0.0
+    moved = _moved(trace, _held(trace, optimizer), optimizer.kind)
+    return None if moved is None else moved / (1 - repeated)
+
+
 def _held(trace: Trace, optimizer: OptimizerFact | None) -> list[ParameterFact]:
     name = None if optimizer is None else optimizer.name
     every = weights(trace)

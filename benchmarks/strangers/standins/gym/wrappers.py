@@ -1,0 +1,1 @@
+from gymnasium.wrappers import *  # noqa: F403

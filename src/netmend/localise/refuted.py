@@ -1,0 +1,195 @@
+"""What a run says against a finding of the source: it measured the very thing and found it in order, or never got to the line."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from netmend.diagnose.measures.batches import features, prints
+from netmend.diagnose.measures.loop import calls
+from netmend.localise.case import Case
+from netmend.localise.source import last_name
+from netmend.vocabulary import LossFact, OperandFact, Site
+from netmend.vocabulary.finding import Finding
+
+ENOUGH_STEPS = 30  # from which measuring says more than reading
+_ENOUGH_CALLS = 3  # of one line that works
+_ALIKE = (
+    1.25  # ratio of spreads, and a quarter of a spread between means: no difference that preparation makes
+)
+_ENOUGH_SAMPLES = 20  # of an evaluation that would have been met again, were it drawn from the training data
+
+# Calls, data and weights that a run shows as they are: read from the source, they may be in code that never ran.
+_WATCHED = (
+    "LOOP-ZERO-GRAD", "LOOP-STEP", "LOOP-BACKWARD", "LOOP-MODE-TRAIN", "API-SHUFFLE-POS", "ARC-INIT-WEIGHT", "ARC-INIT-MULTI",
+    "PRE-MISS-NORM", "HYP-LR-HIGH", "HYP-LR-LOW",
+)  # fmt: skip
+
+
+def refuted(case: Case, finding: Finding) -> str:
+    """Why a finding does not hold for this run, as a sentence; empty where the run says nothing against it."""
+    if stopped_at(case, finding):
+        return ""
+    measure = _MEASURES.get(finding.code)
+    said = measure(case, finding) if measure is not None else ""
+    if not said and finding.cause in _WATCHED and case.trace.run.steps >= ENOUGH_STEPS:
+        said = "The run was watched for just this, and it was in order."
+    return said or _never_reached(case, finding)
+
+
+def stopped_at(case: Case, finding: Finding) -> bool:
+    """Did the program end with an exception at the finding's line?"""
+    run = case.trace.run
+    last = max(finding.line, finding.end_line)
+    return (
+        run.status == "failed"
+        and run.exception_site is not None
+        and _within(case, run.exception_site, finding.file, finding.line, last)
+    )
+
+
+def _never_reached(case: Case, finding: Finding) -> str:
+    """A backward() or step() that was never called, in a run that called others."""
+    call = _call_at(case, finding)
+    name = last_name(call.func) if call is not None else ""
+    if name not in ("backward", "step") or case.trace.run.steps < ENOUGH_STEPS:
+        return ""
+    sites = [known.site for _, known in calls(case.trace, name) if known.site is not None]
+    if not sites or any(_at(case, site, finding) for site in sites):
+        return ""
+    return f"The run never got to this {name}()."
+
+
+def _call_at(case: Case, finding: Finding) -> ast.Call | None:
+    place = Site(finding.file, finding.line, finding.column, finding.end_line, finding.end_column)
+    return case.sources.call_at(place)
+
+
+def _backward_works(case: Case, finding: Finding) -> str:
+    times = sum(
+        pattern.steps * call.times
+        for pattern, call in calls(case.trace, "backward")
+        if call.site is not None and _at(case, call.site, finding)
+    )
+    return f"backward() worked there, {times} times." if times >= _ENOUGH_CALLS else ""
+
+
+def _everything_learns(case: Case, finding: Finding) -> str:
+    """Every parameter that an optimiser holds had a gradient."""
+    held = [fact for fact in case.trace.parameters if fact.trainable and fact.optimizer is not None]
+    if not held or any(
+        group.unknown_parameters for optimizer in case.trace.optimizers for group in optimizer.groups
+    ):
+        return ""
+    for fact in held:
+        _, size = case.trace.series("gradient", fact.tied_to or fact.name, "rms")
+        if not (size > 0).any():
+            return ""
+    return "Every parameter that the optimiser holds had a gradient."
+
+
+def _evaluated_in_mode(column: str, words: str) -> Callable[[Case, Finding], str]:
+    def measure(case: Case, finding: Finding) -> str:
+        values = [value for table in case.trace.tables_of("evaluation") for value in table.known(column)[1]]
+        return f"{words} in all {len(values)} evaluations." if values and not any(values) else ""
+
+    return measure
+
+
+def _scores_reach_loss(case: Case, finding: Finding) -> str:
+    for given in _predictions(case, finding):
+        if given.minimum is not None and given.minimum < 0 and not given.log_normalised_axes:
+            return f"The loss is given values from {given.minimum:.3g} on: no probabilities."
+    return ""
+
+
+def _same_shape(case: Case, finding: Finding) -> str:
+    for loss in _losses(case, finding):
+        shapes = {operand.shape for operand in loss.operands if operand.role in ("prediction", "target")}
+        if len(loss.operands) >= 2 and len(shapes) == 1:
+            return f"Prediction and target have the same shape there, {shapes.pop()}."
+    return ""
+
+
+def _prepared_alike(case: Case, finding: Finding) -> str:
+    trained, tested = features(case.trace, "training"), features(case.trace, "evaluation")
+    if trained is None or tested is None or len(trained.mean) != len(tested.mean):
+        return ""
+    varied = (trained.std > 0) & (tested.std > 0)
+    if not varied.any():
+        return ""
+    shift = float(np.median(np.abs(trained.mean - tested.mean)[varied] / trained.std[varied]))
+    ratio = float(np.exp(np.median(np.abs(np.log(tested.std[varied] / trained.std[varied])))))
+    alike = shift < _ALIKE - 1 and ratio < _ALIKE
+    return "Inputs have the same mean and spread in training and evaluation." if alike else ""
+
+
+def _nothing_in_both(case: Case, finding: Finding) -> str:
+    trained = {value for batch in prints(case.trace, "training") for value in batch.hashes}
+    tested = {value for batch in prints(case.trace, "evaluation") for value in batch.hashes}
+    sizes = [loader.samples for loader in case.trace.loaders if loader.phase == "training" and loader.samples]
+    seen = min(1.0, len(trained) / max(sizes)) if sizes else 0.0
+    if trained & tested or len(tested) * seen < _ENOUGH_SAMPLES:
+        return ""
+    return f"None of {len(tested)} evaluation samples looked at was trained on."
+
+
+def _nothing_raised(case: Case, finding: Finding) -> str:
+    """Mistakes that raise an exception where they are made."""
+    done = case.trace.run.status == "finished" and case.trace.run.steps >= ENOUGH_STEPS
+    return "The program ran to its end without the exception that this would raise." if done else ""
+
+
+# What the run measures of each rule.
+_MEASURES: dict[str, Callable[[Case, Finding], str]] = {
+    "S113": _evaluated_in_mode("training_mode", "The model was in evaluation mode"),
+    "S114": _evaluated_in_mode("grad_enabled", "Gradients were off"),
+    "S121": _backward_works,
+    "S222": _everything_learns,
+    "S201": _scores_reach_loss,
+    "S204": _scores_reach_loss,
+    "S205": _scores_reach_loss,
+    "S216": _same_shape,
+    "S507": _prepared_alike,
+    "S531": _prepared_alike,
+    "S511": _nothing_in_both,
+    "S521": _nothing_in_both,
+    "S524": _nothing_in_both,
+    "S525": _nothing_in_both,
+    "S308": _nothing_raised,
+    "S309": _nothing_raised,
+    "S310": _nothing_raised,
+    "S330": _nothing_raised,
+    "S717": _nothing_raised,
+    "S722": _nothing_raised,
+}
+
+
+def _losses(case: Case, finding: Finding) -> Iterable[LossFact]:
+    return (loss for loss in case.trace.losses if loss.called is not None and _at(case, loss.called, finding))
+
+
+def _predictions(case: Case, finding: Finding) -> Iterable[OperandFact]:
+    return (
+        operand
+        for loss in _losses(case, finding)
+        for operand in loss.operands
+        if operand.role == "prediction"
+    )
+
+
+def _at(case: Case, site: Site, finding: Finding) -> bool:
+    """Is a place of the run the finding's, or one that takes part in it?"""
+    if _within(case, site, finding.file, finding.line, max(finding.line, finding.end_line)):
+        return True
+    return any(_within(case, site, place.file, place.line, place.line) for place in finding.related)
+
+
+def _within(case: Case, site: Site, file: str, first: int, last: int) -> bool:
+    return (
+        case.sources.path(site.file) == case.sources.path(file)
+        and site.line <= last
+        and first <= (site.end_line or site.line)
+    )

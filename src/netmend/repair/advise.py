@@ -1,0 +1,152 @@
+"""The edit that goes with each told fault: what its repairs would try first, as a person would write it. Nothing is trained.
+
+What is told is the edit: where the words of a remedy name another value or another line, the edit's own title takes their place.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from netmend.localise.source import Sources
+from netmend.repair.apply import applied, read
+from netmend.repair.propose import for_fault, from_findings
+from netmend.repair.uncovered import uncovered
+from netmend.syntax.files import diff
+from netmend.vocabulary import Diagnosis, Fault, Trace
+from netmend.vocabulary.change import Change, Patch
+from netmend.vocabulary.finding import Finding
+
+SECONDS = 0.2  # for all faults together; the first is always looked at
+_NEAR = 1  # lines between a fault and the finding whose fix is its edit
+_NUMBER = re.compile(r"(?<![\w.:])\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w%])", re.IGNORECASE)
+_QUOTED = re.compile(r"`([^`]+)`")
+_PLACE = re.compile(r"\S+\.py:\d+")
+
+
+@dataclass(frozen=True)
+class _Program:
+    """A judged run and the texts that it ran."""
+
+    trace: Trace
+    sources: Sources
+    findings: tuple[Finding, ...]
+
+    @property
+    def root(self) -> Path:
+        return Path(self.trace.run.working_directory or ".").resolve()
+
+
+def with_edits(
+    diagnosis: Diagnosis, trace: Trace, findings: Iterable[Finding] = (), seconds: float = SECONDS
+) -> Diagnosis:
+    """The same diagnosis, each told fault with its edit where one is known."""
+    sources = Sources(trace.run.working_directory, trace.run.script)
+    program = _Program(trace, sources, tuple(findings))
+    begun = time.monotonic()
+    faults: list[Fault] = []
+    for fault in diagnosis.faults:
+        if faults and time.monotonic() - begun > seconds:
+            faults.append(fault)
+            continue
+        faults.append(_advised(program, fault, faults))
+    return replace(diagnosis, faults=tuple(faults))
+
+
+def _advised(program: _Program, fault: Fault, before: Sequence[Fault]) -> Fault:
+    """The fault with the first edit that can be made and that no earlier fault's edit makes already."""
+    taken = {edit for other in before if other.edit is not None for edit in other.edit.edits}
+    for change in (*_proposed(program, fault), *_fixes(program, fault)):
+        if taken & set(change.edits):
+            return fault
+        together, also = uncovered(program.trace, program.sources, fault, change)
+        patch = _patch(program, together)
+        if patch is not None:
+            told = fault.remedy if _agrees(fault.remedy, patch) else sentence(change.title)
+            return replace(fault, edit=patch, remedy=f"{told} {also}".strip())
+    return fault
+
+
+def _proposed(program: _Program, fault: Fault) -> list[Change]:
+    return for_fault(program.trace, program.sources, fault, program.trace.run.arguments, [])
+
+
+def _fixes(program: _Program, fault: Fault) -> list[Change]:
+    """The fix of `netmend check` at the fault's own line."""
+    if fault.site is None:
+        return []
+    file, line = program.sources.path(fault.site.file), fault.site.line
+    here = [
+        finding
+        for finding in program.findings
+        if finding.cause == fault.cause
+        and program.sources.path(finding.file) == file
+        and finding.line - _NEAR <= line <= max(finding.line, finding.end_line) + _NEAR
+    ]
+    return list(from_findings(here, program.sources))
+
+
+def _patch(program: _Program, change: Change) -> Patch | None:
+    """None where the edits do not fit the files, or change files that are not the user's or were written since the run began."""
+    texts = applied({}, change.edits) if change.edits else {}
+    if texts is None or not all(_is_own(program, file) and _as_it_ran(program, file) for file in texts):
+        return None
+    changed = "".join(
+        diff(_relative(program, file), read(file), text) for file, text in sorted(texts.items())
+    )
+    if not changed and change.arguments is None:
+        return None
+    return Patch(change.title, change.edits, changed, change.arguments)
+
+
+def _is_own(program: _Program, file: str) -> bool:
+    path = Path(file).resolve()
+    parts = set(path.parts)
+    return not parts & {"site-packages", "dist-packages"} and (
+        path.is_relative_to(program.root)
+        or path.is_relative_to(program.sources.path(program.trace.run.script).resolve().parent)
+    )
+
+
+def _as_it_ran(program: _Program, file: str) -> bool:
+    started = program.trace.run.started
+    return not started or Path(file).stat().st_mtime <= started
+
+
+def _relative(program: _Program, file: str) -> str:
+    path = Path(file).resolve()
+    return str(path.relative_to(program.root)) if path.is_relative_to(program.root) else str(path)
+
+
+def _agrees(remedy: str, patch: Patch) -> bool:
+    """Whether every number and every name that the words give stands in the lines that change."""
+    words = _PLACE.sub("", remedy)
+    lines = [
+        line[1:] for line in patch.diff.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")
+    ]
+    changed = "\n".join([*lines, *(patch.arguments or ())])
+    numbers = {float(number) for number in _NUMBER.findall(changed)}
+    if any(float(number) not in numbers for number in _NUMBER.findall(words)):
+        return False
+    names = [re.findall(r"[A-Za-z_]\w*", quoted) for quoted in _QUOTED.findall(words)]
+    return "netmend explain" not in words and all(name in changed for found in names for name in found)
+
+
+def sentence(title: str) -> str:
+    """`learning rate 5 → 0.5` → "Change the learning rate from 5 to 0.5." """
+    parts = [_imperative(part.strip()) for part in title.split(";")]
+    text = "; ".join([parts[0], *(part[:1].lower() + part[1:] for part in parts[1:])])
+    return text if text.endswith(".") else f"{text}."
+
+
+def _imperative(title: str) -> str:
+    old, arrow, new = title.partition(" → ")
+    if arrow:
+        what, _, value = old.rpartition(" ")
+        return f"Change the {what} from {value} to {new}" if what else f"Change {value} to {new}"
+    if title.startswith("no "):
+        return f"Remove the {title.removeprefix('no ')}"
+    return title[:1].upper() + title[1:]

@@ -1,0 +1,89 @@
+"""What is told with a fault can be done as it stands: an edit of the user's files, and words that agree with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import netmend
+from netmend.repair.advise import sentence
+from netmend.repair.apply import applied
+from netmend.repair.repair import REPAIRS, curing
+from netmend.vocabulary import Fault
+
+RINGS = """import torch
+from torch import nn
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, 4), nn.Softmax(dim=1))
+optimizer = torch.optim.SGD(model.parameters(), lr={rate})
+criterion = nn.CrossEntropyLoss()
+for step in range(30):
+    x, y = torch.randn(32, 2), torch.randint(0, 4, (32,))
+    optimizer.zero_grad()
+    loss = criterion(model(x), y)
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.fixture
+def faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def run(source: str) -> tuple[Fault, ...]:
+        script = tmp_path / "train.py"
+        script.write_text(source)
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr("sys.argv", ["train.py"])
+        with netmend.watch(quiet=True) as watched:
+            exec(compile(source, str(script), "exec"), {"__name__": "__main__"})
+        return watched.diagnosis.faults
+
+    return run
+
+
+def _after(fault: Fault) -> str:
+    assert fault.edit is not None
+    texts = applied({}, fault.edit.edits)
+    assert texts is not None
+    return "".join(texts.values())
+
+
+def test_a_rate_that_only_the_mistake_made_tolerable_is_told_with_it(faults) -> None:
+    first = faults(RINGS.format(rate="5.0"))[0]
+    after = _after(first)
+    assert first.cause == "LYR-SOFTMAX-EXTRA"
+    assert "nn.Softmax" not in after and "lr=5.0" not in after
+    assert "learning rate from 5 to" in first.remedy
+    assert first.edit is not None and first.edit.diff.startswith("--- a/train.py\n+++ b/train.py\n")
+
+
+def test_a_usual_rate_stays(faults) -> None:
+    first = faults(RINGS.format(rate="0.05"))[0]
+    assert "nn.Softmax" not in _after(first) and "lr=0.05" in _after(first)
+    assert "learning rate" not in first.remedy
+
+
+def test_no_edit_for_a_file_that_has_changed_since(faults, tmp_path: Path) -> None:
+    source = RINGS.format(rate="0.05")
+    faults(source)
+    (tmp_path / "train.py").write_text(f"# new\n{source}")
+    assert all(fault.edit is None for fault in netmend.diagnose("last").faults)
+
+
+def test_repairs_are_found_by_cause_without_loading_all() -> None:
+    everyone = REPAIRS.all()
+    for cause in {cause for unit in everyone for cause in unit.cures}:
+        expected = [unit.code for unit in everyone if cause in unit.cures]
+        assert [unit.code for unit in curing(cause)] == expected
+
+
+@pytest.mark.parametrize(
+    ("title", "words"),
+    [
+        ("learning rate 5 → 0.5", "Change the learning rate from 5 to 0.5."),
+        ("no softmax before cross_entropy", "Remove the softmax before cross_entropy."),
+        ("call optimizer.step()", "Call optimizer.step()."),
+    ],
+)
+def test_a_title_becomes_a_sentence(title: str, words: str) -> None:
+    assert sentence(title) == words
