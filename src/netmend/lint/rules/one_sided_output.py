@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from netmend.lint.engine.program import Program
 from netmend.lint.rule import Snippet, StaticRule, register
-from netmend.lint.understand.heads import ends_in, heads, loss_uses, without
+from netmend.lint.understand.heads import PLAIN, ends_in, heads, loss_uses, without
 from netmend.lint.understand.losses import ELEMENTWISE
-from netmend.lint.understand.operations import Op
+from netmend.lint.understand.operations import LINEAR_MAPS, Op, operation
 from netmend.lint.understand.value_ranges import is_centred, range_of
 from netmend.vocabulary.finding import Finding, Fix
 
@@ -17,6 +17,30 @@ import torch.nn.functional as F
 
 net = nn.Linear(4, 3)
 criterion = nn.CrossEntropyLoss()
+"""
+LAST = """\
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc1 = nn.Linear(320, 50)
+        self.fc2 = nn.Linear(50, 10)
+
+    def forward(self, x):
+        x = F.relu(self.fc1(x.view(-1, 320)))
+        {}
+        return {}
+"""
+FIT = """
+def train(model, loader, optimizer):
+    for x, y in loader:
+        optimizer.zero_grad()
+        loss = F.nll_loss(model(x), y)
+        loss.backward()
+        optimizer.step()
 """
 _NEVER_NEGATIVE = ("relu", "relu6", "softplus")
 _HARDLY_NEGATIVE = ("gelu", "silu", "elu", "celu", "selu", "mish", "hardswish")
@@ -41,6 +65,8 @@ class OneSidedOutput(StaticRule):
         "CrossEntropyLoss",
         "cross_entropy",
         "BCEWithLogitsLoss",
+        "log_softmax",
+        "LogSoftmax",
         "MSELoss",
         "mse_loss",
         "L1Loss",
@@ -50,11 +76,22 @@ class OneSidedOutput(StaticRule):
     GOOD = (
         Snippet("ReLU between layers", HEAD + "model = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), net)\nloss = criterion(model(x), y)\n"),
         Snippet("pooled maps as scores", HEAD + "model = nn.Sequential(nn.Conv2d(3, 10, 1), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten())\nloss = criterion(model(x), y)\n"),
+        Snippet("scores from a linear layer", LAST.format("x = self.fc2(x)", "F.log_softmax(x, dim=1)") + FIT),
+        Snippet("attention over what is never negative", HEAD + "scale = F.softmax(F.relu(net(x)), dim=1)\nloss = criterion(net(x) * scale, y)\n"),
+        Snippet("pooled maps as scores of log_softmax", HEAD + "model = nn.Sequential(nn.Conv2d(3, 10, 1), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.LogSoftmax(1))\n"
+                "loss = F.nll_loss(model(x), y)\n"),
+        Snippet("ELU before log_softmax", LAST.format("x = F.elu(self.fc2(x))", "F.log_softmax(x, dim=1)") + FIT),
         Snippet("amounts that are never negative", HEAD + "loss = F.mse_loss(F.relu(net(x)), amount)\n"),
         Snippet("target above zero by its formula", HEAD + "y = torch.rand(64, 3) + 1\nloss = F.mse_loss(F.softplus(net(x)), y)\n"),
         Snippet("sigmoid for pictures", HEAD + "y = torch.rand(64, 3)\nloss = F.mse_loss(torch.sigmoid(net(x)), y)\n"),
     )  # fmt: skip
     BAD = (
+        Snippet("ReLU before log_softmax", LAST.format("x = F.relu(self.fc2(x))", "F.log_softmax(x, dim=1)") + FIT, line=13,
+                fixed=LAST.format("x = self.fc2(x)", "F.log_softmax(x, dim=1)") + FIT),
+        Snippet("ReLU in what is returned", LAST.format("x = x.flatten(1)", "self.fc2(x).relu().log_softmax(1)"), line=14,
+                fixed=LAST.format("x = x.flatten(1)", "self.fc2(x).log_softmax(1)")),
+        Snippet("layers before LogSoftmax", HEAD + "model = nn.Sequential(net, nn.ReLU(), nn.LogSoftmax(dim=1))\nloss = F.nll_loss(model(x), y)\n", line=7,
+                fixed=HEAD + "model = nn.Sequential(net, nn.LogSoftmax(dim=1))\nloss = F.nll_loss(model(x), y)\n"),
         Snippet("ReLU last", HEAD + "model = nn.Sequential(net, nn.ReLU())\nloss = criterion(model(x), y)\n", line=7,
                 fixed=HEAD + "model = nn.Sequential(net)\nloss = criterion(model(x), y)\n"),
         Snippet("ReLU before the binary loss", HEAD + "out = F.relu(net(x))\nloss = F.binary_cross_entropy_with_logits(out, y)\n", line=7,
@@ -69,6 +106,8 @@ class OneSidedOutput(StaticRule):
     def check(self, program: Program) -> Iterator[Finding]:
         for _, op in heads(program, ("cross_entropy",), _NEVER_NEGATIVE):
             yield self._found(program, op, "cross-entropy")
+        for op in _before_log_softmax(program):
+            yield self._found(program, op, "log_softmax")
         for _, op in heads(program, ("bce_logits",), _NEVER_NEGATIVE + _HARDLY_NEGATIVE):
             yield self._found(program, op, "BCEWithLogits")
         for use in loss_uses(program):
@@ -91,6 +130,20 @@ class OneSidedOutput(StaticRule):
         edits = without(program, op)
         fix = Fix(f"Drop the {op.name}", edits) if edits else None
         return self.finding(program, op.node, message or self.message.format(_title(op), loss), fix=fix)
+
+
+def _before_log_softmax(program: Program) -> Iterator[Op]:
+    """A ReLU straight after a layer whose scores `log_softmax` is given: no loss need be seen, it is made for one."""
+    seen: set[int] = set()
+    for event in program.calls:
+        op = operation(event.value)
+        if op is None or op.name != "log_softmax":
+            continue
+        for last in ends_in(op.input, _NEVER_NEGATIVE):
+            scores = ends_in(last.input, LINEAR_MAPS, PLAIN)
+            if scores and id(last.node) not in seen:
+                seen.add(id(last.node))
+                yield last
 
 
 def _title(op: Op) -> str:

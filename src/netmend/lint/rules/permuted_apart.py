@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from itertools import combinations, pairwise
 
@@ -15,6 +16,10 @@ from netmend.vocabulary.finding import Finding
 
 HEAD = "import numpy as np\nimport torch\nfrom torch.utils.data import Dataset, TensorDataset\nX, y = np.load('x.npy'), np.load('y.npy')\n"
 PAIR = "data = TensorDataset(torch.tensor(X), torch.tensor(y))\n"
+_MEANT = re.compile(
+    "rand|perm|null|control|neg|shuff|scrambl|noise|corrupt|mismatch|mixup|mix_", re.IGNORECASE
+)
+LOOP = "net, opt = torch.nn.Linear(4, 3), make()\nfor {} in loader:\n    opt.zero_grad()\n{}    torch.nn.functional.cross_entropy(net({}), {}).backward()\n    opt.step()\n"
 _IN_PLACE = ("numpy.random.shuffle", "random.shuffle")
 _SEEDS = (
     "numpy.random.seed",
@@ -27,7 +32,7 @@ _SEEDS = (
 
 @register
 class PermutedApart(StaticRule):
-    """Inputs and labels are shuffled by two different permutations.
+    """Inputs and labels are shuffled by two different permutations, or only one of the two is shuffled.
 
     Each input then gets the label of another one. The network can only learn the average label; the loss stays at the level of
     guessing and nothing complains.
@@ -51,6 +56,11 @@ class PermutedApart(StaticRule):
                 "np.random.shuffle(table)\ndata = TensorDataset(torch.tensor(table[:, :4]), torch.tensor(table[:, 4]))\n"),
         Snippet("two datasets", HEAD + "a = A[np.random.permutation(len(A))]\nb = B[np.random.permutation(len(B))]\n"
                 "first, second = TensorDataset(a), TensorDataset(b)\n"),
+        Snippet("both parts of the batch", HEAD + LOOP.format("x, y", "    order = torch.randperm(len(y))\n    x, y = x[order], y[order]\n", "x", "y")),
+        Snippet("mixed samples", HEAD + LOOP.format("x, y", "    order = torch.randperm(len(y))\n    x = 0.7 * x + 0.3 * x[order]\n", "x", "y[order]")),
+        Snippet("labels without meaning, as a control", HEAD + LOOP.format("x, y", "    random_y = y[torch.randperm(len(y))]\n", "x", "random_y")),
+        Snippet("a test of permutation", HEAD + LOOP.format("x, y", "    if permute_labels:\n        y = y[torch.randperm(len(y))]\n", "x", "y")),
+        Snippet("labels of other data", HEAD + LOOP.format("x", "    y = labels[torch.randperm(len(labels))]\n", "x", "y")),
         Snippet("the same generator twice", HEAD + "X = X[np.random.RandomState(0).permutation(len(X))]\n"
                 "y = y[np.random.RandomState(0).permutation(len(y))]\n" + PAIR),
     )  # fmt: skip
@@ -63,6 +73,9 @@ class PermutedApart(StaticRule):
                 "    series[i] = np.sin(k * np.arange(24))\nnp.random.shuffle(series)\ndata = TensorDataset(torch.from_numpy(series)[:400], torch.from_numpy(kind)[:400])\n", line=9),
         Snippet("inputs computed from labels", HEAD + "label = np.random.randint(0, 3, 500)\nrows = centres[label] + np.random.randn(500, 4)\nrng = np.random.default_rng(0)\n"
                 "rng.shuffle(rows)\ndata = TensorDataset(torch.tensor(rows), torch.tensor(label))\n", line=8),
+        Snippet("only the labels of a batch", HEAD + LOOP.format("x, y", "    y = y[torch.randperm(y.size(0))]\n", "x", "y"), line=8),
+        Snippet("only the labels, moved and counted", HEAD + LOOP.format("i, (x, y)", "    x, y = x.cuda(), y.cuda()\n    order = torch.randperm(len(y), device=y.device)\n", "x.flatten(1)", "y[order]").replace("in loader", "in enumerate(loader)"), line=10),
+        Snippet("only the labels of a pair", HEAD + "X, y = load()\ny = y[np.random.permutation(len(y))]\n" + PAIR, line=6),
         Snippet("only the inputs", HEAD + "X, y = load()\nnp.random.shuffle(X)\n" + PAIR, line=6),
     )  # fmt: skip
 
@@ -74,7 +87,7 @@ class PermutedApart(StaticRule):
             if problem is None:
                 problem = _two_shuffles(program, one, other, shuffled)
             if problem is None:
-                problem = _inputs_alone(one, other, shuffled)
+                problem = _inputs_alone(one, other, shuffled) or _labels_alone(program, one, other)
             if problem is None:
                 problem = _made_for_labels(program, one, other, shuffled)
             if problem is not None and problem.node is not None and id(problem.node) not in reported:
@@ -189,6 +202,41 @@ def _inputs_alone(inputs: Value, labels: Value, shuffled: list[tuple[Event, Valu
     if not isinstance(held.key, Const) or not isinstance(kept.key, Const) or held.key.value == kept.key.value:
         return None
     return next((Value(event.node) for event, value in shuffled if value is held), None)
+
+
+def _labels_alone(program: Program, inputs: Value, labels: Value) -> Value | None:
+    """`y[torch.randperm(len(y))]` of a batch or pair whose inputs keep their order."""
+    drawn = _permutations(labels)
+    if len(drawn) != 1 or _permutations(inputs) or _is_seeded_anew(drawn[0][1]):
+        return None
+    mixed = drawn[0][0]
+    if not isinstance(mixed, Item) or mixed.node is None or _is_meant(program, mixed.node):
+        return None
+    kept = same_numbers(mixed.base)
+    if not isinstance(kept, Item) or not isinstance(kept.key, Const):
+        return None
+    pair = resolved(kept.base)
+    partners = (part for part in walk(inputs) if isinstance(part, Item) and resolved(part.base) is pair)
+    return mixed if any(_is_other(part.key, kept.key) for part in partners) else None
+
+
+def _is_other(key: Value, known: Const) -> bool:
+    return isinstance(key, Const) and key.value != known.value
+
+
+def _is_meant(program: Program, node: ast.AST) -> bool:
+    """Labels without meaning on purpose: a control, a permutation test, negative pairs."""
+    statement = node
+    while (above := program.parent(statement)) is not None and not isinstance(statement, ast.stmt):
+        statement = above
+    names = [getattr(above, "name", "") for above in program.above(node)]
+    stored = [
+        part.id
+        for part in ast.walk(statement)
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+    ]
+    tests = [ast.unparse(above.test) for above in program.above(node) if isinstance(above, ast.If)]
+    return any(_MEANT.search(word) for word in (*names, *stored, *tests))
 
 
 def _made_for_labels(

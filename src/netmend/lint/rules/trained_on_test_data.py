@@ -33,7 +33,7 @@ with torch.no_grad():
 
 @register
 class TrainedOnTestData(StaticRule):
-    """The training loop runs over the test set, while the training set is at hand.
+    """The training loop runs over the test set, while the training set is at hand or the test set is what it is judged by.
 
     The test result then shows what the network remembers, and most of the data is never used.
 
@@ -57,6 +57,7 @@ class TrainedOnTestData(StaticRule):
         Snippet("loaders exchanged", HEAD + LOOP.format("test_loader", "train_loader"), line=9),
         Snippet("test set for both", HEAD + "def fit(batches):\n    for x, y in batches:\n        opt.zero_grad()\n        nn.functional.cross_entropy(net(x), y).backward()\n"
                 "        opt.step()\n\nfit(test_loader)\nwith torch.no_grad():\n    for x, y in test_loader:\n        print(net(x).argmax(1) == y)\n", line=9),
+        Snippet("both loaders read the test files", HEAD.replace("train=True", "train=False") + LOOP.format("train_loader", "test_loader"), line=8),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
@@ -66,8 +67,6 @@ class TrainedOnTestData(StaticRule):
             for event in program.calls
             if event.call is not None and split_of(event.call) == "train"
         ]
-        if not known:
-            return
         fed = [(feeding, loader_made(feeding.loader)) for feeding in trained(program)]
         if any(loader is not None and split_of(dataset_of(loader)) == "train" for _, loader in fed):
             return  # adaptation to another domain uses both
@@ -76,6 +75,9 @@ class TrainedOnTestData(StaticRule):
             for evaluation in evaluated(program)
             if (loader := loader_made(evaluation.loader)) is not None
         ]
+        others = (
+            ("train", "test") if known else ("test",)
+        )  # without a training set: on what it is tested with
         for feeding, loader in fed:
             if (
                 loader is None
@@ -84,7 +86,7 @@ class TrainedOnTestData(StaticRule):
                 or split_of(dataset_of(loader)) != "test"
             ):
                 continue
-            if judged and any(split_of(dataset_of(other)) in ("train", "test") for other in judged):
+            if judged and any(split_of(dataset_of(other)) in others for other in judged):
                 seen.add(id(loader))
                 place = program.place(feeding.backward.node)
                 yield self.finding(
