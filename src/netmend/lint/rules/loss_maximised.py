@@ -10,8 +10,11 @@ from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.batches import is_from_loop
 from netmend.lint.understand.gradient_cuts import is_computed
 from netmend.lint.understand.gradient_flow import layers_of, lost, reach
+from netmend.lint.understand.hand_updates import updated_by_hand
 from netmend.lint.understand.heads import loss_uses
 from netmend.lint.understand.operations import walk
+from netmend.lint.understand.optimisers import made_optimisers
+from netmend.lint.understand.policy_terms import Terms, falling_gain, growing_divergence
 from netmend.lint.understand.roles import optimised
 from netmend.lint.understand.signed_terms import flipped_gaussian, is_flipped_hinge, signed_terms
 from netmend.lint.understand.training import backward_calls, is_backward, is_step, stepped
@@ -29,6 +32,57 @@ LOOP = "for x, y in loader:\n    optimizer.zero_grad()\n    loss = {}\n    loss.
 _MEANT = re.compile(
     "adv|attack|unlearn|forget|ascent|revers|fgsm|pgd|maxim|confus|domain|discrim|critic|fool", re.IGNORECASE
 )
+_MEANT_NAME = re.compile(
+    "attack|unlearn|forget|ascent|revers|fgsm|pgd|maxim|confus|domain|discrim|fool|adversar", re.IGNORECASE
+)
+POLICY = """\
+import torch
+from torch import nn
+from torch.distributions import Categorical
+
+policy = nn.Sequential(nn.Linear(4, 2), nn.Softmax(-1))
+optimizer = torch.optim.Adam(policy.parameters())
+
+def finish(log_probs, returns):
+    losses = []
+    for log_prob, R in zip(log_probs, returns):
+        losses.append({})
+    optimizer.zero_grad()
+    loss = torch.stack(losses).sum()
+    loss.backward()
+    optimizer.step()
+"""
+PPO = """\
+import torch
+
+def update(agent, optimizer, batch, epochs):
+    for epoch in range(epochs):
+        log_prob, entropy, value = agent(batch.obs, batch.actions)
+        ratio = (log_prob - batch.log_prob).exp()
+        first = {} * ratio
+        second = {} * torch.clamp(ratio, 0.8, 1.2)
+        loss = {}.mean() + 0.5 * (value - batch.returns).pow(2).mean() - 0.01 * entropy.mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+ENCODER = """\
+import torch
+import torch.nn.functional as F
+
+def loss_function(recon_x, x, mu, logvar):
+    fit = F.binary_cross_entropy(recon_x, x.view(-1, 784), reduction="sum")
+    divergence = {} * torch.sum(1 + logvar - mu.pow(2) - logvar.exp())
+    return {}
+
+def train(model, loader, optimizer, args):
+    for x, _ in loader:
+        optimizer.zero_grad()
+        recon, mu, logvar = model(x)
+        loss = loss_function(recon, x, mu, logvar)
+        loss.backward()
+        optimizer.step()
+"""
 
 
 @register
@@ -36,7 +90,9 @@ class LossMaximised(StaticRule):
     """The optimiser is given a loss with the wrong sign, and makes the model worse with every step.
 
     Seen are: minus an ordinary loss of the model's own prediction against the labels; a log-likelihood without its minus; a hinge
-    `max(0, 1 + y * score)`; a Gaussian likelihood whose two terms have opposite signs. The loss falls without end while the error grows.
+    `max(0, 1 + y * score)`; a Gaussian likelihood whose two terms have opposite signs; a policy's log-probability times its return, or
+    PPO's ratio times the advantage, without the minus; minus the divergence of a variational encoder. The loss falls without end while
+    the error grows.
 
     Optimisers minimise: give them the loss, or minus the log-likelihood.
     """
@@ -60,8 +116,30 @@ class LossMaximised(StaticRule):
         Snippet("Gaussian likelihood", HEAD + "for x, y in loader:\n    mu, log_var = net(x).chunk(2, 1)\n    loss = 0.5 * (log_var + (y - mu) ** 2 / log_var.exp()).mean()\n    loss.backward()\n"),
         Snippet("divergence of a variational encoder", HEAD + "for x, y in loader:\n    mu, log_var = net(x).chunk(2, 1)\n"
                 "    loss = -0.5 * (1 + log_var - mu ** 2 - log_var.exp()).sum()\n    loss.backward()\n"),
+        Snippet("returns with their minus", POLICY.format("-log_prob * R")),
+        Snippet("returns against a baseline", POLICY.format("log_prob * (baseline - R)")),
+        Snippet("a cost to be lowered", POLICY.format("log_prob * cost")),
+        Snippet("an optimiser that maximises", POLICY.format("log_prob * R").replace("parameters())", "parameters(), maximize=True)")),
+        Snippet("clipped ratios", PPO.format("-batch.adv", "-batch.adv", "torch.max(first, second)")),
+        Snippet("the smaller of two gains", PPO.format("batch.adv", "batch.adv", "-torch.min(first, second)")),
+        Snippet("temperature of an actor", "import torch\n\ndef update(actor, critic, optimizer, obs, alpha, rewards):\n    action, log_prob = actor(obs)\n"
+                "    loss = (alpha * log_prob - critic(obs, action)).mean()\n    loss.backward()\n    optimizer.step()\n"),
+        Snippet("fit and divergence", ENCODER.format("-0.5", "fit + divergence")),
+        Snippet("what is maximised, negated", ENCODER.format("0.5", "-(divergence - fit)")),
+        Snippet("weighted divergence", ENCODER.format("-0.5", "fit / x.size(0) + args.beta * divergence / len(x)").replace("(recon_x, x, mu, logvar):", "(recon_x, x, mu, logvar, args=None):")),
     )  # fmt: skip
     BAD = (
+        Snippet("returns without a minus", POLICY.format("log_prob * R"), line=11),
+        Snippet("by what they are", POLICY.format("lp * R").replace("log_prob,", "lp,") + "\nkept, rewards = [], []\nfor s in states:\n    dist = Categorical(policy(s))\n"
+                "    action = dist.sample()\n    kept.append(dist.log_prob(action))\n    rewards.append(step(action))\nfinish(kept, rewards)\n", line=11),
+        Snippet("a minus too much", POLICY.format("-log_prob * R").replace("loss.backward()", "(-loss).backward()"), line=11),
+        Snippet("likelihood times reward", "import torch\n\ndef learn(policy, optimizer, states, actions, rewards):\n    dist = policy(states)\n"
+                "    loss = (dist.log_prob(actions) * rewards.detach()).mean()\n    optimizer.zero_grad()\n    loss.backward()\n    optimizer.step()\n", line=5),
+        Snippet("gain of both ratios lowered", PPO.format("batch.adv", "batch.adv", "torch.max(first, second)"), line=9),
+        Snippet("gain of one ratio lowered", PPO.format("-batch.adv", "batch.adv", "torch.max(first, second)"), line=9),
+        Snippet("minimum without a minus", PPO.format("batch.adv", "batch.adv", "torch.min(first, second)"), line=9),
+        Snippet("divergence with the wrong sign", ENCODER.format("0.5", "fit + divergence"), line=6),
+        Snippet("divergence taken away", ENCODER.format("-0.5", "(fit - divergence) / x.size(0)"), line=6),
         Snippet("minus cross-entropy", HEAD + LOOP.format("-F.cross_entropy(net(x), y)"), line=9),
         Snippet("negated at backward", HEAD + "criterion = nn.MSELoss()\nfor x, y in loader:\n    loss = criterion(net(x), y)\n    (-loss).backward()\n    optimizer.step()\n", line=10),
         Snippet("likelihood without minus", HEAD + LOOP.format("torch.distributions.Normal(net(x), 1.0).log_prob(y).mean()"), line=9),
@@ -91,8 +169,30 @@ class LossMaximised(StaticRule):
                             if is_hinge
                             else "a log-likelihood must grow; put a minus before it"
                         )
-                if why:
+                flipped = None if why else self._flipped(program, event, terms or [])
+                if flipped is not None:
+                    value, why = flipped
+                    yield self.finding(program, value.node or event.node, self.message.format(why))
+                elif why:
                     yield self.finding(program, resolved(loss).node or event.node, self.message.format(why))
+
+    def _flipped(self, program: Program, event: Event, terms: Terms) -> tuple[Value, str] | None:
+        if (value := growing_divergence(terms)) is not None:
+            return (
+                value,
+                "it holds minus the divergence, which then grows without end; the divergence is -0.5 * (1 + log_var - mu² - exp(log_var))",
+            )
+        value = falling_gain(terms)
+        if value is None or _is_meant_by_name(program, event) or _ascends(program):
+            return None
+        return value, "the likelihood of rewarded actions falls; put a minus before it"
+
+
+def _ascends(program: Program) -> bool:
+    """An optimiser that maximises, or weights that are moved up their gradient by hand."""
+    if any("maximize" in made.call.keywords for made in made_optimisers(program)):
+        return True
+    return any(updated_by_hand(event) is not None for event in program.events)
 
 
 def _is_plain_training(program: Program, event: Event, target: Value | None, value: Value) -> bool:
@@ -110,9 +210,11 @@ def _is_plain_training(program: Program, event: Event, target: Value | None, val
 
 def _is_meant(program: Program, event: Event, loop: Loop) -> bool:
     """Words for training against a loss on purpose, in the loop or the names of the functions around."""
-    text = program.source(loop.node)
-    names = [getattr(above, "name", "") for above in program.above(event.node)]
-    return any(_MEANT.search(word) for word in (text, *names))
+    return bool(_MEANT.search(program.source(loop.node))) or _is_meant_by_name(program, event)
+
+
+def _is_meant_by_name(program: Program, event: Event) -> bool:
+    return any(_MEANT_NAME.search(getattr(above, "name", "")) for above in program.above(event.node))
 
 
 def _is_likelihood(program: Program, value: Value) -> bool:

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
-from netmend.lint.engine.values import Const, Operation, Value, constant, resolved
+import re
+
+from netmend.lint.engine.values import (
+    Attribute,
+    Call,
+    Collection,
+    Const,
+    Item,
+    Operation,
+    Param,
+    Value,
+    constant,
+    resolved,
+)
 from netmend.lint.understand.gradient_cuts import is_computed
 from netmend.lint.understand.operations import LAYOUT, Op, operation
 
 _AVERAGES = LAYOUT | {"mean", "sum"}
 _MOST_TERMS = 40
+_JOINS = ("torch.stack", "torch.cat", "sum")
+_WEIGHT = re.compile(r"beta|weight|lambda|coef|annealing|batch_?size", re.IGNORECASE)
 
 
 def signed_terms(value: Value) -> list[tuple[int, Value]] | None:
@@ -30,9 +45,19 @@ def signed_terms(value: Value) -> list[tuple[int, Value]] | None:
             waiting.append((-sign, op.inputs[0]))
         elif op is not None and op.name in _AVERAGES and op.inputs and op.layer is None:
             waiting.append((sign, op.inputs[0]))
+        elif (listed := _listed(current)) is not None:
+            waiting.extend((sign, item) for item in listed)
         else:
             found.append((sign, current))
     return found
+
+
+def _listed(value: Value) -> list[Value] | None:
+    """The losses of `torch.stack(losses)`, `torch.cat(losses)`, `sum(losses)`."""
+    if not isinstance(value, Call) or value.qualified not in _JOINS or not value.args:
+        return None
+    given = resolved(value.args[0])
+    return given.items if isinstance(given, Collection) and given.kind == "list" and given.items else None
 
 
 def _split(sign: int, value: Operation) -> list[tuple[int, Value]] | None:
@@ -54,7 +79,19 @@ def _sign(value: Value) -> int | None:
     value = resolved(value)
     if isinstance(value, Const) and isinstance(value.value, int | float) and value.value:
         return 1 if value.value > 0 else -1
-    return None
+    return 1 if _is_count(value) or _is_weight(value) else None
+
+
+def _is_count(value: Value) -> bool:
+    """`len(x)`, `x.size(0)`, `x.shape[0]`, `x.numel()`: never below zero."""
+    if isinstance(value, Call):
+        return value.qualified == "len" or value.method in ("size", "numel")
+    return isinstance(value, Item) and isinstance(value.base, Attribute) and value.base.name == "shape"
+
+
+def _is_weight(value: Value) -> bool:
+    """A weight of a term whose value the text does not tell: `args.beta`, `kl_weight`."""
+    return isinstance(value, Param | Attribute) and bool(_WEIGHT.search(value.name))
 
 
 def is_flipped_hinge(value: Value) -> bool:
