@@ -11,10 +11,11 @@ from netmend.diagnose.measures.loop import first_step
 from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
 from netmend.diagnose.measures.modes import kinds, mode_layers
 from netmend.unit import Run, threshold
-from netmend.vocabulary import Call, Pattern, Symptom, Trace
+from netmend.vocabulary import Call, LossFact, Pattern, Site, Symptom, Trace
 
 _TRAIN = "zero_grad forward:model=train,grad loss@12 backward step:optimizer"
 _EVALUATE = "forward:model=train,no_grad@50 loss=no_grad@51 " + _TRAIN
+_CLASSES = {"cross_entropy", "nll_loss"}
 _DROPOUT = network(Layer("fc"), Layer("drop", "Dropout", weight=False, settings={"p": 0.5}))
 
 
@@ -89,6 +90,23 @@ class EvaluationInTrainingMode:
             lambda: trained(optimizer(), *network(Layer("fc")), loop=[(_TRAIN, 40), (_EVALUATE, 3)]),
         ),
         Run("part of every step", lambda: trained(optimizer(), *_DROPOUT, loop=[(_EVALUATE, 40)])),
+        Run(
+            "pictures drawn in a game whose judge tells classes, too",
+            lambda: trained(
+                optimizer(),
+                optimizer("other"),
+                *_DROPOUT,
+                *network(Layer("fc"), model="judge"),
+                LossFact(
+                    "objective@train.py:12",
+                    "expression",
+                    "expression",
+                    {"terms": ["binary_cross_entropy@train.py:10", "cross_entropy@train.py:11"]},
+                    backward=Site("train.py", 12),
+                ),
+                loop=[(_TRAIN, 40), (f"forward:model=train,no_grad@50 {_TRAIN}", 3)],
+            ),
+        ),
         Run(
             "switched to training mode on purpose",
             lambda: trained(optimizer(), *_DROPOUT, loop=[(_TRAIN, 40), (f"train:model {_EVALUATE}", 3)]),
@@ -185,13 +203,19 @@ def _supervised(trace: Trace) -> bool:
 
 
 def _all_tell_classes(trace: Trace) -> bool:
-    """Whether everything that is trained learns the classes of samples, as a teacher and its student do."""
+    """Whether everything that is trained learns the classes of samples, as a teacher and its student do.
+
+    In a game of networks that take turns, a discriminator that tells classes too still minimises something else beside.
+    """
     terms = [
         [loss.criterion, *(name.partition("@")[0] for name in loss.settings.get("terms", ()))]
         for loss in trace.losses
         if loss.backward is not None
     ]
-    return bool(terms) and all(set(each) & {"cross_entropy", "nll_loss"} for each in terms)
+    alone = len(trace.optimizers) < 2
+    return bool(terms) and all(
+        set(each) & _CLASSES and (alone or set(each) <= {*_CLASSES, "kl_div", "expression"}) for each in terms
+    )
 
 
 def _trains(pattern: Pattern, model: str) -> bool:

@@ -12,8 +12,12 @@ from netmend.diagnose.detector import register
 from netmend.diagnose.measures.heads import Head, heads
 from netmend.diagnose.measures.loss_examples import given, run_of, wanted
 from netmend.diagnose.measures.progress import progress
+from netmend.diagnose.measures.rates import ADAPTIVE
+from netmend.diagnose.measures.wiring import wires
 from netmend.unit import Run, threshold
-from netmend.vocabulary import Symptom, Trace
+from netmend.vocabulary import OptimizerFact, Symptom, Trace
+
+_SCALE_FREE = (*ADAPTIVE, "Adagrad", "Adadelta", "Rprop", "Lion")  # steps as large for ten times the gradient
 
 
 @register
@@ -21,7 +25,8 @@ class LossSummed:
     """The loss is summed over the batch instead of averaged, and training does not cope with it.
 
     The gradient is then as many times larger as there are samples, and so is the step with plain SGD: a rate that suits
-    a mean is far too high. With a rate chosen for it, a sum is as good as a mean, so only runs that fail are told.
+    a mean is far too high. With a rate chosen for it, a sum is as good as a mean, so only runs that fail are told; optimisers such as
+    Adam divide each gradient by its usual size, so a sum makes no difference to them.
     Usual causes: reduction="sum", or .sum() in a hand-written loss, with a usual learning rate.
     """
 
@@ -36,6 +41,10 @@ class LossSummed:
     least_looks: int = threshold(8, "convention", "values of the loss that are needed to say that it fails")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
+        if trace.optimizers and all(optimizer.kind in _SCALE_FREE for optimizer in trace.optimizers):
+            return
+        if not any(wire.changed is not False for wire in wires(trace)) and wires(trace):
+            return  # nothing was moved by it
         for head in heads(trace):
             elements = self._elements(head)
             if head.loss.settings.get("reduction") != "sum" or elements < self.least_elements:
@@ -80,6 +89,18 @@ class LossSummed:
                 settings={"reduction": "sum"},
                 course=[40.0, 20, 12, 9, 8, 8, 7, 7, 6, 6],
                 constant=32.0,
+            ),
+        ),
+        Run(
+            "a sum that Adam does not feel",
+            lambda: run_of(
+                "mse_loss",
+                given(32, 1),
+                wanted(32, 1, whole=False),
+                settings={"reduction": "sum"},
+                course=[40.0, 45, 39, 44, 38, 42, 40, 39, 41, 38],
+                constant=32.0,
+                more=[OptimizerFact("optimizer", "Adam")],
             ),
         ),
         Run(

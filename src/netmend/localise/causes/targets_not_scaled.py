@@ -7,13 +7,20 @@ from typing import ClassVar
 
 from netmend.diagnose.detectors.target_badly_scaled import TargetBadlyScaled
 from netmend.diagnose.measures.examples import flat, run_with
+from netmend.diagnose.measures.objective import constant_of
 from netmend.diagnose.measures.progress import progress
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, fault, for_symptom, register
 from netmend.localise.data_origin import target_origin
-from netmend.localise.outcome import hardly_trained
+from netmend.localise.outcome import hardly_trained, rivals
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, Trace
+
+_RIVALS = {
+    "D106": "The gradients vanish on their way.",
+    "D111": "The weights start symmetric.",
+    "D113": "Biases start badly.",
+}
 
 
 @register
@@ -39,7 +46,7 @@ class TargetsNotScaled:
                 evidence.append(Evidence("They are larger by orders of magnitude.", FAIR))
             if course is None or course.last_relative is None:
                 continue
-            if course.last_relative < self.good_relative:
+            if self._learned(case, course.loss):
                 evidence.append(
                     Evidence(f"The program learns all the same ({course.last_relative:.2f}).", -2 * STRONG)
                 )
@@ -52,6 +59,11 @@ class TargetsNotScaled:
                         FAIR,
                     )
                 )
+            if any(s.code == "D305" and self._learned(case, s.component) for s in case.symptoms):
+                evidence.append(
+                    Evidence("Another network of the same program learned such targets.", -2 * STRONG)
+                )
+            evidence += rivals(case, _RIVALS, FAIR)
             yield fault(
                 self.code,
                 evidence,
@@ -77,6 +89,15 @@ class TargetsNotScaled:
                 ),
             )
 
+    def _learned(self, case: Case, loss: str) -> bool:
+        """Whether that loss came down, for one of the optimisers that take turns at it."""
+        course = next((c for c in progress(case.trace) if c.loss == loss), None)
+        if course is None or course.last_relative is None:
+            return False
+        constant = constant_of(course)
+        ends = [] if constant is None or len(progress(case.trace)) > 1 else _ends(case.trace)
+        return min([course.last_relative, *(end / constant for end in ends if constant)]) < self.good_relative
+
     FAULTY: ClassVar[tuple[Run, ...]]
 
 
@@ -86,3 +107,11 @@ def _example() -> Trace:
 
 
 TargetsNotScaled.FAULTY = (Run("prices, nothing learned", lambda: _example()),)
+
+
+def _ends(trace: Trace) -> list[float]:
+    """The mean loss of each optimiser's last steps, where several train networks side by side."""
+    if len(trace.optimizers) < 2:
+        return []
+    losses = [table.known("loss")[1] for table in trace.tables_of("step")]
+    return [float(values[-max(1, len(values) // 10) :].mean()) for values in losses if len(values)]
