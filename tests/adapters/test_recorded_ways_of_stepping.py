@@ -230,3 +230,42 @@ for step in range(4):
     assert isinstance(done.problem, ValueError)
     assert (done.trace.run.status, done.trace.run.exception) == ("failed", "ValueError: out of data")
     assert done.trace.run.steps == 3 and len(done.trace.loss[0]) == 3
+
+
+WITHIN_ONE_CALL = """
+torch.manual_seed(0)
+x = torch.randn(64, 3)
+y = torch.sin(x).sum(1, keepdim=True)
+net = nn.Sequential(nn.Linear(3, 16), nn.Tanh(), nn.Linear(16, 1))
+optimizer = torch.optim.LBFGS(net.parameters(), max_iter=150, tolerance_grad=0, tolerance_change=0)
+calls = []
+
+
+def closure():
+    optimizer.zero_grad()
+    loss = F.mse_loss(net(x), y)
+    loss.backward()
+    calls.append(loss.item())
+    {extra}
+    return loss
+
+
+{run}
+"""
+
+
+def test_many_closures_within_one_call_are_steps_of_their_own(tmp_path: Path) -> None:
+    done = record(tmp_path, WITHIN_ONE_CALL.format(extra="", run="optimizer.step(closure)"))
+    calls = done.variables["calls"]
+    assert len(calls) > 100
+    assert len(calls) - 40 < done.trace.run.steps < len(calls)
+    assert done.trace.loss[1][-1] == pytest.approx(calls[-1], rel=1e-5)
+    assert done.trace.run.status == "finished"
+
+
+def test_an_interruption_within_the_only_call_still_shows_training(tmp_path: Path) -> None:
+    extra = "if len(calls) == 12: raise KeyboardInterrupt"
+    run = "try:\n    optimizer.step(closure)\nexcept KeyboardInterrupt:\n    pass"
+    done = record(tmp_path, WITHIN_ONE_CALL.format(extra=extra, run=run))
+    assert done.trace.run.steps == 1
+    assert done.trace.loss[1][-1] == pytest.approx(sum(done.variables["calls"]) / 12, rel=1e-5)

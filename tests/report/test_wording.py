@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from netmend.report.overview import remarks
+from netmend.report.overview import advice_when_untrained, remarks
 from netmend.report.wording import objective_words, task_words
-from netmend.vocabulary import LossFact, Table, TaskFact, Trace, WorldFact
+from netmend.vocabulary import LossFact, RunFact, Table, TaskFact, Trace, WorldFact
 
 
 def test_a_formula_is_named_after_the_loss_functions_in_it() -> None:
@@ -32,3 +32,9 @@ def test_a_program_that_acts_is_told_by_its_episodes() -> None:
     told = {remark.label: f"{remark.text} {remark.tail}".rstrip() for remark in remarks(trace)}
     assert told["task"] == "reinforcement learning, CartPole-v1"
     assert told["return"] == "11.0 → 38.0 per episode, 30 episodes of CartPole-v1"
+
+
+def test_an_interruption_before_training_is_no_error_of_the_script() -> None:
+    run = RunFact("example", "a.py", status="interrupted", exception="KeyboardInterrupt: ")
+    (text,) = advice_when_untrained(Trace(facts={"run": {"example": run}}))
+    assert text.startswith("Interrupted before")

@@ -62,6 +62,8 @@ def first_nonfinite(trace: Trace) -> Event | None:
 
 def advice_when_untrained(trace: Trace) -> tuple[str, ...]:
     """What to do when nothing trained, from what was seen instead."""
+    if trace.run.status == "interrupted":
+        return ("Interrupted before the first optimiser step: let it run a little longer.",)
     if trace.run.exception:
         return ("The script raised before its first step; netmend can tell more once it runs.",)
     seen = "A model was called, but no optimiser stepped." if trace.models else "No model was called either."

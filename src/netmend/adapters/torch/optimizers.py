@@ -178,6 +178,7 @@ class Optimizers:
         site = session.sites.here()
         self._record(optimizer, name, site)
         self._closure = closure
+        session.steps.optimizer_begins(name)
         self._check_sentinels(optimizer)
         self._measured_before = False
         if session.recorder.level == FULL:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from netmend.adapters.torch.session import TorchSession
 
 _STALLED = 8  # backward passes without any optimiser step, after which iterations are counted without one
+_CLOSURES = (
+    32  # in one optimiser step, after which each is a step of its own: L-BFGS may train within a single call
+)
 _MEMORY_EVERY = 16
 
 
@@ -34,12 +37,15 @@ class Steps:
         self.optimizer_steps = 0
         self.in_optimizer_step = False  # closures run forward and backward passes within it
         self.backwards_total = 0
+        self._within = ""  # the optimiser whose step is in progress
+        self._closures = 0  # backward passes within it
         self.row = StepRow(session)
 
     def backward(self, objective: Tensor | None, site: Site | None) -> float | None:
         """A backward pass begins; returns the objective's value if it is known already."""
         self.backwards += 1
         self.backwards_total += 1
+        self._closures += self.in_optimizer_step
         self.backward_site = site
         return self.row.add_loss(objective) if objective is not None else None
 
@@ -96,10 +102,15 @@ class Steps:
 
     # -- programs without an optimiser -------------------------------------------------------------------------
 
+    def optimizer_begins(self, optimizer: str) -> None:
+        self._within, self._closures = optimizer, 0
+
     @property
     def by_hand(self) -> bool:
         """Whether iterations must be told without optimiser steps."""
-        if self.optimizer_steps or self.in_optimizer_step:
+        if self.in_optimizer_step:
+            return self._closures >= _CLOSURES
+        if self.optimizer_steps:
             return False
         return not self.session.optimizers.seen or self.backwards_total >= _STALLED
 
@@ -111,12 +122,18 @@ class Steps:
 
     def _end_by_hand(self) -> None:
         changed = self.session.by_hand.changed()
+        if self.in_optimizer_step:
+            self.session.recorder.patterns.note("step", self._within, "closure", self.backward_site)
+            self.end(self._within)
+            return
         self.session.optimizers.finish()  # those that do not step may be gone at the end
         self.session.recorder.patterns.note("step", "", "by hand" if changed else "none", self.backward_site)
         self.end("")
 
     def finish(self) -> None:
-        if self.backwards and self.by_hand and self.session.alive:
+        # An interruption may come within the only call of an optimiser's step.
+        training = self.by_hand or (self.in_optimizer_step and self._closures)
+        if self.backwards and training and self.session.alive:
             self._end_by_hand()
 
 
