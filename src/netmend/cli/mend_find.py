@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from netmend.cli.user_functions import UserFunctions, names_function
+from netmend.cli.work_folder import work_folder
 from netmend.errors import UsageError
 
 _MODEL_FORM = "--model FILE.py:FUNCTION, a function without arguments that builds the module"
@@ -104,7 +105,7 @@ def _classifier(asked: Asked) -> int:
         options,
         steps=options.steps if asked.steps is None else asked.steps,
         rates=options.rates if asked.rate is None else parse_rates(asked.rate),
-        directory=asked.directory,
+        directory=work_folder(asked.directory, quiet=asked.quiet),
     )
     refuse_occupied(asked.target, asked.force)
     functions = UserFunctions()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from netmend.cli.mutate_progress import MutateProgress
+from netmend.cli.work_folder import work_folder
 from netmend.errors import UsageError
 from netmend.mutate.options import MutateOptions
 from netmend.mutate.result import MutationResult
@@ -49,10 +50,12 @@ def mutate_program(
     if module is None and is_rl(script):
         from netmend.rl.command import mutate_agent
 
+        options = replace(options, directory=work_folder(options.directory, quiet=wishes.quiet))
         return mutate_agent(script, arguments, options, wishes, fails)
     if fails:
         raise UsageError(f"--fails {fails!r} is for agents; a test set fails by its labels")
     target = target_of(script, arguments, module is not None)
+    options = replace(options, directory=work_folder(options.directory, target.directory, wishes.quiet))
     with MutateProgress(quiet=wishes.quiet) as progress:
         result = mutate(target, options, progress.told)
     _hand_over(result, wishes)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from netmend.cli.neutral_progress import NeutralProgress
+from netmend.cli.work_folder import work_folder
 from netmend.errors import UsageError
 from netmend.neutral.neutrality import Neutrality
 from netmend.neutral.options import NeutralOptions
@@ -58,6 +59,7 @@ def neutral_program(
         _refuse_bad_file(option, file)
     if time_limit is not None and not time_limit > 0:
         raise UsageError(f"--time-limit must be a number of seconds above 0, got {time_limit:g}")
+    target = target_of(script, arguments, module is not None)
     options = NeutralOptions(
         budget=parse_budget(budget),
         measure=Measure(metric, metric_file, maximize),
@@ -73,10 +75,9 @@ def neutral_program(
         seconds=time_limit,
         executor=executor,
         address=address,
-        directory=directory.resolve() if directory else None,
+        directory=work_folder(directory, target.directory, wishes.quiet),
         results=tuple(file for file in (wishes.json, wishes.html) if file is not None),
     )
-    target = target_of(script, arguments, module is not None)
     with NeutralProgress(quiet=wishes.quiet) as progress:
         found = neutral(target, options, progress.told)
     _refuse_what_cannot_start(found)

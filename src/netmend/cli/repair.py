@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from netmend.cli.repair_progress import RepairProgress
+from netmend.cli.work_folder import work_folder
 from netmend.errors import UsageError
 from netmend.repair.apply_result import apply_result
 from netmend.repair.budget import parse_budget
@@ -61,6 +62,7 @@ def repair_program(
             raise UsageError(f"{option} {file}: that is a directory; name a file")
     if time_limit is not None and not time_limit > 0:
         raise UsageError(f"--time-limit must be a number of seconds above 0, got {time_limit:g}")
+    target = target_of(script, arguments, module is not None)
     options = RepairOptions(
         parse_budget(budget),
         Measure(metric, metric_file, maximize),
@@ -72,10 +74,9 @@ def repair_program(
         time_limit,
         executor,
         address,
-        directory.resolve() if directory else None,
+        work_folder(directory, target.directory, wishes.quiet),
         tuple(file for file in (wishes.json, wishes.html) if file is not None),
     )
-    target = target_of(script, arguments, module is not None)
     from netmend import report
     from netmend.verify.verify import verify
 

@@ -163,7 +163,8 @@ def _report(watching: Any, wishes: Wishes) -> bool:
         console = report.console(sys.stderr)
         console.print(report.diagnosis_text(trace, diagnosis))
         console.print()
-        console.print(report.summary(trace, watching.path))
-        if wishes.page is not None:
-            console.print(f"page   {wishes.page}", soft_wrap=True, highlight=False)
+        from netmend.cli.next_step import next_command
+
+        words = report.summary(trace, watching.path, wishes.page, next_command(trace, diagnosis))
+        console.print(words, crop=False)
     return bool(diagnosis.faults)

@@ -82,7 +82,7 @@ def diagnose(
         Advice(s.code, s.message, s.site) for s in case.of(*ADVISORY) if s.code not in _told(faults)
     )
     advice += tuple(advised(case))
-    return Diagnosis(verdict, faults, suspects, advice, symptoms, reason, tuple(problems))
+    return Diagnosis(verdict, faults, suspects, advice, symptoms, reason, tuple(problems), case.findings)
 
 
 def _told(faults: Iterable[Fault]) -> set[str]:

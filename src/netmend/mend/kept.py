@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from netmend.mend.files import written_whole
 from netmend.mend.patch_file import read_patch, write_patch
 from netmend.mend.result import Tried
 from netmend.mend.tally import Tally
+from netmend.store.places import home
 
 _FORM = 1
 _TALLIES = ("seen", "validation", "unseen")
@@ -22,8 +22,7 @@ _PLAIN = ("method", "rate", "seconds", "steps", "part", "notes")
 
 def attempts_folder(directory: Path | None) -> Path:
     """Below the directory that was named, $NETMEND_DIR, or `.netmend` in the working directory."""
-    chosen = os.environ.get("NETMEND_DIR")
-    return (directory or (Path(chosen) if chosen else Path.cwd() / ".netmend")) / "mend"
+    return home(directory) / "mend"
 
 
 def key_of(*facts: Any) -> str:

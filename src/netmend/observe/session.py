@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 import time
 from pathlib import Path
 from typing import Any, Protocol
@@ -13,6 +12,7 @@ from netmend.observe.options import Options
 from netmend.observe.recorder import Progress, Recorder, open_writer
 from netmend.observe.sites import Sites
 from netmend.store import new_run_id, runs_root
+from netmend.store.places import spare
 from netmend.version import VERSION
 from netmend.vocabulary import RunFact
 
@@ -57,17 +57,17 @@ class Watching:
         writer, problem = open_writer(self.path, run, rank)
         self.problem = None
         if writer is None:
-            elsewhere = Path(tempfile.gettempdir()) / f"netmend-{os.getuid()}" / "runs" / self.id
+            elsewhere = spare(root) / self.id
             writer, second = open_writer(elsewhere, run, rank)
             if writer is not None:
-                self.problem = f"{root} cannot be written ({problem}); the run is kept in {elsewhere}"
+                self.problem = f"{root} is not writable ({problem}); run saved in {elsewhere}"
                 self.path = elsewhere
             else:
                 self.problem = f"nothing can be stored: {problem}; {second}"
         every = 1 if options.full else options.every
         self.recorder = Recorder(writer, run, every=every, progress=progress, sites=sites)
         if self.problem is not None:
-            self.recorder.missing(self.problem)
+            self.recorder.missing(f"warning: {self.problem}")
         self.options = options
         self._adapter: Adapter | None = None
         self._stopped = False

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rich.console import Group, RenderableType
-from rich.padding import Padding
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.text import Text
 
 from netmend.localise.source import Sources
-from netmend.report.code import CodeLine, excerpt
 from netmend.report.content import Remark, clean, place
 from netmend.report.fault_edit import changed_lines
-from netmend.report.terminal import STYLES, Remarks
-from netmend.vocabulary import FAULTY, HEALTHY, Diagnosis, Fault, Trace
+from netmend.report.findings_excerpt import AROUND, excerpt, span_of
+from netmend.report.findings_look import Look
+from netmend.report.terminal import STYLES, Indented, Remarks, blank
+from netmend.syntax.positions import Lines
+from netmend.vocabulary import FAULTY, HEALTHY, Diagnosis, Fault, Site, Trace
 from netmend.vocabulary.change import Patch
 
 _MOST_SHOWN = 5  # faults told in full; the rest in one line each
@@ -50,37 +51,33 @@ def _verdict(diagnosis: Diagnosis) -> Text:
 def _fault(trace: Trace, sources: Sources, fault: Fault, rank: int) -> RenderableType:
     head = Text(f"{rank}. " if rank else "").append(f"{fault.title[:1].upper()}{fault.title[1:]}", "bold")
     head.append(f"  {fault.cause}, {fault.confidence:.0%} sure", "dim")
-    parts: list[RenderableType] = [head]
+    parts: list[RenderableType] = [blank(), Indented(head)]
     where = place(fault.site, trace.run)
     if where:
-        parts.append(Text(where, "cyan"))
+        parts.append(Indented(Text(where, "cyan")))
     if fault.site is not None:
-        parts.extend(_code(excerpt(sources, fault.site)))
+        parts.append(_Code(sources, fault.site))
     words = tuple(_words(trace, fault))
     until = next(index for index, remark in enumerate(words) if remark.label == "change") + 1
-    parts.append(Remarks(words[:until], indent=0))
+    parts.append(Remarks(words[:until], indent=2))
     if fault.edit is not None:
         parts.extend(_edit(fault.edit))
-    parts.append(Remarks(words[until:], indent=0))
-    return Padding(Group(*parts), (1, 0, 0, 2))
+    parts.append(Remarks(words[until:], indent=2))
+    return Group(*parts)
 
 
-def _code(lines: tuple[CodeLine, ...]) -> Iterator[Text]:
-    width = len(str(lines[-1].number)) if lines else 0
-    for line in lines:
-        text = Text(
-            "▸ " if line.marked else "  ",
-            "bold red" if line.marked else "dim",
-            no_wrap=True,
-            overflow="ellipsis",
-        )
-        text.append(f"{line.number:>{width}} │ ", "dim")
-        if line.marked:
-            text.append(line.text[: line.start]).append(line.text[line.start : line.end], "bold red")
-            text.append(line.text[line.end :])
-        else:
-            text.append(line.text, "dim")
-        yield text
+class _Code:
+    """The lines of a site as `netmend check` shows them: a window that holds what is meant, and marks beneath it."""
+
+    def __init__(self, sources: Sources, site: Site) -> None:
+        self._lines = Lines(sources.text(site.file))
+        self._span = span_of(site, self._lines)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        look = Look(options.max_width, color=True)  # the console drops colours where there are none
+        room = len(str(self._span.line + AROUND))
+        for _, line in excerpt(self._lines, self._span, room, look):
+            yield Text.from_ansi(line, no_wrap=True, overflow="ignore")
 
 
 def _edit(edit: Patch) -> Iterator[Text]:
@@ -89,9 +86,9 @@ def _edit(edit: Patch) -> Iterator[Text]:
     files = sum(line.kind == "file" for line in lines) > 1
     shown = [line for line in lines if files or line.kind != "file"]
     for line in shown[:_MOST_LINES]:
-        yield Text(f"        {line.text}", _DIFF_STYLES[line.kind], no_wrap=True, overflow="ellipsis")
+        yield Text(f"          {line.text}", _DIFF_STYLES[line.kind], no_wrap=True, overflow="ellipsis")
     if len(shown) > _MOST_LINES:
-        yield Text(f"        … and {len(shown) - _MOST_LINES} more lines: see the page (--html)", "dim")
+        yield Text(f"          … and {len(shown) - _MOST_LINES} more lines: see the page (--html)", "dim")
 
 
 def _words(trace: Trace, fault: Fault) -> Iterator[Remark]:
@@ -105,5 +102,7 @@ def _words(trace: Trace, fault: Fault) -> Iterator[Remark]:
     yield Remark("why", clean(fault.reason))
     yield Remark("change", clean(fault.remedy))
     yield Remark("unless", clean(fault.refutation), tone="muted")
-    for site in fault.related[:2]:
-        yield Remark("see", place(site, trace.run), tone="muted")
+    places = dict.fromkeys(place(site, trace.run) for site in fault.related)
+    places.pop(place(fault.site, trace.run), None)
+    for where in list(places)[:2]:
+        yield Remark("see", where, tone="muted")

@@ -18,9 +18,10 @@ class Remark:
     label: str
     text: str
     place: str = ""
-    tone: str = "plain"  # plain | bad | warn | muted
+    tone: str = "plain"  # plain | good | bad | warn | muted
     spark: tuple[float, ...] = ()  # values for a small curve behind the text
     tail: str = ""  # what follows the curve
+    whole: bool = False  # a path or a command: never broken, however narrow the page
 
 
 @dataclass(frozen=True)

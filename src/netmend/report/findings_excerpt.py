@@ -1,11 +1,14 @@
-"""The code of a finding: its lines with one before and behind, and marks beneath what is meant."""
+"""The code that a finding or a fault is about: its lines with one before and behind, and marks beneath what is meant."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
 
 from netmend.report.findings_look import Look
 from netmend.report.signs import cropped, on_screen
 from netmend.syntax.positions import Lines
-from netmend.vocabulary.finding import Finding
+from netmend.vocabulary import Site
 
 AROUND = 1  # convention: lines shown before and behind
 MOST_MARKED = 3  # convention: lines of a long statement; its end is rarely what matters
@@ -13,7 +16,46 @@ _WIDTH = 100  # columns of code where lines are not wrapped: one line of data ca
 _BEFORE = 12  # convention: columns kept before what is marked in a line that is cut
 
 
-def excerpt(lines: Lines, finding: Finding, room: int, look: Look) -> list[tuple[int, str]]:
+class Marked(Protocol):
+    """A stretch of source, such as a finding: lines from 1, columns from 0 in characters."""
+
+    @property
+    def line(self) -> int: ...
+    @property
+    def column(self) -> int: ...
+    @property
+    def end_line(self) -> int: ...
+    @property
+    def end_column(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class Span:
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+def span_of(site: Site, lines: Lines) -> Span:
+    """The characters of a site: its own where they are known, else the whole line. Sites count bytes of UTF-8."""
+    line = lines.content(site.line)
+    end_line = max(site.line, site.end_line or site.line)
+    if site.column is None or site.end_column is None:
+        return Span(site.line, len(line) - len(line.lstrip()), site.line, len(line.rstrip()))
+    return Span(
+        site.line,
+        _characters(line, site.column),
+        end_line,
+        _characters(lines.content(end_line), site.end_column),
+    )
+
+
+def _characters(line: str, count: int) -> int:
+    return len(line.encode("utf-8", "replace")[:count].decode("utf-8", "ignore"))
+
+
+def excerpt(lines: Lines, finding: Marked, room: int, look: Look) -> list[tuple[int, str]]:
     """Line numbers and lines of an excerpt, 0 for lines without; none when the text is not there any more."""
     count = len(lines)
     if not 0 < finding.line <= count or not lines.text:

@@ -11,6 +11,7 @@ from netmend.diagnose.measures.acting import acts, returns, worlds
 from netmend.report.content import Remark, clean, first_line, place
 from netmend.report.curves import bucket_means, loss_lines
 from netmend.report.numbers import count, duration, measure, percent, plural, share
+from netmend.report.probe_words import probe_remarks
 from netmend.report.wording import (
     data_words,
     metric_name,
@@ -45,7 +46,9 @@ def alarms(trace: Trace) -> Iterator[Remark]:
     """What must be read first: the exception that ended the run, the origin of non-finite values."""
     run = trace.run
     if run.exception:
-        yield Remark("exception", first_line(run.exception), place(run.exception_site, run), "bad")
+        words = first_line(run.exception).removesuffix(":")  # KeyboardInterrupt has no message
+        label = "stopped" if run.status == "interrupted" else "exception"
+        yield Remark(label, words, place(run.exception_site, run), "warn" if label == "stopped" else "bad")
     origin = first_nonfinite(trace)
     if origin is not None:
         component = clean(origin.component)
@@ -101,6 +104,7 @@ def remarks(trace: Trace) -> Iterator[Remark]:
     yield from _few(list(_returns(trace)))
     if not acts(trace) and (metric := _metric(trace)):
         yield metric
+    yield from probe_remarks(trace)
     if run.steps:
         yield _overhead(trace)
 

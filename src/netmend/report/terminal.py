@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
+import stat
+import sys
 from collections.abc import Iterable
 from typing import IO, cast
 
@@ -19,19 +23,23 @@ from netmend.report.textplot import sparkline
 LOG_WIDTH = 100  # columns where there is no terminal: log viewers rarely show more
 
 STYLES = {"plain": "", "good": "bold green", "bad": "bold red", "warn": "yellow", "muted": "dim"}
+_TRAILING = re.compile(r"[ \t]+(?=\n)")
 LABEL_STYLE = "bold"
 PLACE_STYLE = "cyan"
 
 
-class _NarrowStream:
-    """A stream whose encoding lacks our signs: they are spelled in ASCII instead of failing the whole report."""
+class _Stream:
+    """A stream that is no terminal, or whose encoding lacks our signs.
+
+    Blanks at line ends, which rich fills tables up with, are left out; signs are spelled in ASCII rather than failing the report.
+    """
 
     def __init__(self, stream: IO[str], encoding: str) -> None:
         self._stream = stream
         self.encoding = encoding
 
     def write(self, text: str) -> int:
-        self._stream.write(spelled(text, self.encoding))
+        self._stream.write(spelled(_TRAILING.sub("", text), self.encoding))
         return len(text)
 
     def flush(self) -> None:
@@ -43,24 +51,41 @@ class _NarrowStream:
     def fileno(self) -> int:
         return self._stream.fileno()
 
+    def getvalue(self) -> str:
+        return str(self._stream.getvalue())  # type: ignore[attr-defined]  # of a StringIO
+
 
 def console(stream: IO[str], no_color: bool | None = None) -> Console:
-    """A console on the stream: NO_COLOR is honoured, a terminal's width is taken, logs get 100 columns."""
+    """A console on the stream: NO_COLOR is honoured, a terminal's width is taken, also behind a pipe; logs get 100 columns."""
     encoding = (getattr(stream, "encoding", None) or "utf-8").lower()
-    target = stream if encoding.startswith("utf") else cast("IO[str]", _NarrowStream(stream, encoding))
     isatty = getattr(stream, "isatty", None)
     on_terminal = bool(isatty and isatty())
+    plain = not on_terminal or not encoding.startswith("utf")
+    target = cast("IO[str]", _Stream(stream, encoding)) if plain else stream
     given = os.environ.get("COLUMNS", "")
     return Console(
         file=target,
         no_color=no_color,
-        width=None if on_terminal else int(given) if given.isdigit() and int(given) > 0 else LOG_WIDTH,
+        width=None if on_terminal else int(given) if given.isdigit() and int(given) > 0 else _width(stream),
         highlight=False,
         markup=False,
         emoji=False,
         # The stream was chosen by the caller; in a notebook rich would otherwise display elsewhere.
         force_jupyter=False,
     )
+
+
+def _width(stream: IO[str]) -> int:
+    """Of what is no terminal: `netmend show | less` ends on one, whose width the other streams know."""
+    try:
+        if not stat.S_ISFIFO(os.fstat(stream.fileno()).st_mode):
+            return LOG_WIDTH
+    except (OSError, ValueError, AttributeError):
+        return LOG_WIDTH
+    for other in (sys.__stderr__, sys.__stdin__, sys.__stdout__):
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            return os.get_terminal_size(cast("IO[str]", other).fileno()).columns or LOG_WIDTH
+    return LOG_WIDTH
 
 
 def remark_text(remark: Remark, plain: bool = False) -> Text:
@@ -90,13 +115,29 @@ class Remarks:
             style = STYLES["bad"] if remark.tone == "bad" else LABEL_STYLE
             label = "" if remark.label == previous else remark.label
             previous = remark.label
-            lines = remark_text(remark, options.ascii_only).wrap(console, max(10, options.max_width - margin))
+            text = remark_text(remark, options.ascii_only)
+            lines = [text] if remark.whole else text.wrap(console, max(10, options.max_width - margin))
             for line in lines:
                 line.rstrip()
                 head = Text(" " * self.indent).append(label, style)
                 head.append(" " * (margin - head.cell_len))
                 label = ""
-                yield head + line
+                whole = head + line
+                if remark.whole:
+                    whole.no_wrap, whole.overflow = True, "ignore"
+                yield whole
+
+
+class Indented:
+    """A text moved to the right, without the blanks at line ends that rich's own padding writes."""
+
+    def __init__(self, text: Text, indent: int = 2) -> None:
+        self.text, self.indent = text, indent
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for line in self.text.wrap(console, max(10, options.max_width - self.indent)):
+            line.rstrip()
+            yield Text(" " * self.indent) + line
 
 
 class GridTable:

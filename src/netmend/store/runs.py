@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import os
 import re
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from netmend.errors import RunNotFound, RunUnreadable
+from netmend.store.places import home, spare
 from netmend.store.reader import read_run
 from netmend.store.schema import trace_file
 from netmend.vocabulary.facts import RunFact
@@ -30,8 +32,7 @@ class RunInfo:
 
 def runs_root(start: Path | None = None) -> Path:
     """The directory that holds runs: below $NETMEND_DIR, or below `.netmend` in the working directory."""
-    chosen = os.environ.get("NETMEND_DIR")
-    return (Path(chosen) if chosen else (start or Path.cwd()) / ".netmend") / "runs"
+    return home(start=start) / "runs"
 
 
 def new_run_id(now: float) -> str:
@@ -47,10 +48,12 @@ def list_runs(root: Path) -> list[RunInfo]:
 
 
 def run_directories(root: Path) -> list[Path]:
-    try:
-        return sorted(path for path in root.iterdir() if path.is_dir() and not path.name.startswith("."))
-    except OSError:
-        return []
+    """The runs of a root, and those that are kept elsewhere because it could not be written."""
+    found: list[Path] = []
+    for folder in (root, spare(root)):
+        with contextlib.suppress(OSError):
+            found += [path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")]
+    return sorted(found, key=lambda path: path.name)
 
 
 def recorded_ranks(path: Path) -> list[int]:

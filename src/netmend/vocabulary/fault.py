@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from netmend.vocabulary.change import Patch
+from netmend.vocabulary.finding import Finding
 from netmend.vocabulary.site import Site
 from netmend.vocabulary.symptom import Symptom
 
@@ -70,3 +71,4 @@ class Diagnosis:
     symptoms: tuple[Symptom, ...] = ()
     reason: str = ""  # why the verdict is what it is, in one sentence
     failures: tuple[str, ...] = ()  # detectors or causes that failed on this trace, and how
+    findings: tuple[Finding, ...] = ()  # of `netmend check` in the files of the run
