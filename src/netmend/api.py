@@ -368,7 +368,25 @@ def judge(path: Path | None, trace: Trace, learned: bool | None = None) -> Diagn
     ranking = None if learned is None else Ranking(learned=learned)
     findings = findings_of_run(trace.run)
     diagnosis = judge_trace(trace, ranking=ranking, findings=findings)
-    return with_edits(diagnosis, trace, findings) if diagnosis.faults else diagnosis
+    if diagnosis.faults:
+        diagnosis = with_edits(diagnosis, trace, findings)
+    if path is not None and trace.run.status != "running":
+        _keep(path, trace, diagnosis)
+    return diagnosis
+
+
+def _keep(path: Path, trace: Trace, diagnosis: Diagnosis) -> None:
+    """The verdict beside the trace, for `netmend runs` and `netmend show`."""
+    from netmend.report.content import place
+    from netmend.report.overview import outcome
+    from netmend.store.judged import Judged, KeptFault, write_judged
+    from netmend.version import VERSION
+
+    faults = tuple(
+        KeptFault(fault.cause, fault.title, fault.confidence, place(fault.site, trace.run))
+        for fault in diagnosis.faults
+    )
+    write_judged(path, Judged(diagnosis.verdict, diagnosis.reason, faults, *outcome(trace), VERSION))
 
 
 _active: Watch | None = None

@@ -13,6 +13,7 @@ import sample
 from rich.console import RenderableType
 
 from netmend.report import console, page, runs_table, summary
+from netmend.store.judged import Judged
 from netmend.vocabulary import Event, ModuleFact, RunFact, Trace
 
 SAMPLES = {"healthy": sample.healthy, "gan": sample.gan, "empty": sample.empty, "failed": sample.failed}
@@ -177,6 +178,7 @@ class Info:
     path: Path
     run: RunFact | None
     problem: str | None = None
+    judged: Judged | None = None
 
 
 def test_runs_are_listed_readable_or_not() -> None:

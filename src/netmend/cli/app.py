@@ -315,24 +315,45 @@ def demo(
 
 
 @app.command()
-def runs(directory: Directory = None) -> None:
-    """List the recorded runs, newest first."""
+def runs(
+    sort: Annotated[
+        str,
+        typer.Option(metavar="ORDER", help="started, loss, metric, steps or time; the best or latest first."),
+    ] = "started",
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--where",
+            metavar="KEY=VALUE",
+            help="Only runs with this verdict, fault, script or status; may be repeated.",
+        ),
+    ] = None,
+    directory: Directory = None,
+) -> None:
+    """List the recorded runs with their verdicts, newest first."""
     from netmend.cli.show import show_runs
 
-    show_runs(directory)
+    show_runs(directory, sort, tuple(where or ()))
 
 
 @app.command()
 def show(
     run: Annotated[str, typer.Argument(help="Id, beginning of an id, path, or 'last'.")] = "last",
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page instead.")] = None,
+    checked: Annotated[
+        bool,
+        typer.Option(
+            "--checked",
+            help="List everything that was checked: seen, passed, too little data, not applicable.",
+        ),
+    ] = False,
     rank: Annotated[int, typer.Option(help="Which process of a distributed run.")] = 0,
     directory: Directory = None,
 ) -> None:
-    """Show one run: facts, curves, layers, the loop."""
+    """Show one run: its faults, facts, curves, layers, the loop."""
     from netmend.cli.show import show_run
 
-    show_run(run, html, rank, directory)
+    show_run(run, html, rank, directory, checked)
 
 
 @app.command()

@@ -35,9 +35,9 @@ def _fixing(fault: Fault, findings: tuple[Finding, ...]) -> Finding | None:
     sites = {(site.file, site.line) for site in (fault.site, *fault.related) if site is not None}
     for finding in findings:
         lines = range(finding.line, max(finding.line, finding.end_line) + 1)
-        if finding.cause == fault.cause and finding.fix is not None and finding.fix.edits:
-            if any((finding.file, line) in sites for line in lines):
-                return finding
+        fits = finding.cause == fault.cause and any((finding.file, line) in sites for line in lines)
+        if fits and finding.fix is not None and finding.fix.edits:
+            return finding
     return None
 
 

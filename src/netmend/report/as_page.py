@@ -10,13 +10,14 @@ from rich.table import Table
 from rich.text import Text
 
 from netmend.report.axes import tick_label
-from netmend.report.content import Remark
+from netmend.report.content import Remark, clean
 from netmend.report.curves import Curve, curves
 from netmend.report.overview import advice_when_untrained, alarms, headline, remarks
 from netmend.report.sections import origin_remarks, sections
 from netmend.report.terminal import GridTable, Remarks, blank
 from netmend.report.textplot import text_plot
-from netmend.vocabulary import Trace
+from netmend.store.judged import Judged
+from netmend.vocabulary import HEALTHY, Trace
 
 _SIDE_BY_SIDE = 110  # columns from which two plots stand beside each other
 # Lines of a plot by their role; training lines take the colours in turn.
@@ -24,19 +25,20 @@ _TRAINING_STYLES = ("green", "blue", "magenta", "cyan")
 _ROLE_STYLES = {"evaluation": "yellow", "reference": "dim"}
 
 
-def page(trace: Trace) -> RenderableType:
-    """Everything that was recorded of the run, as text."""
-    return _Page(trace)
+def page(trace: Trace, judged: Judged | None = None) -> RenderableType:
+    """Everything that was recorded of the run, as text, and what it was judged to be."""
+    return _Page(trace, judged)
 
 
 class _Page:
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, judged: Judged | None) -> None:
         self.trace = trace
+        self.judged = judged
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         trace = self.trace
         yield Text(headline(trace), style="bold")
-        yield Remarks((*alarms(trace), *origin_remarks(trace), *remarks(trace)))
+        yield Remarks((*_verdict(self.judged), *alarms(trace), *origin_remarks(trace), *remarks(trace)))
         if not trace.run.steps:
             yield Remarks(Remark("to do", text, tone="warn") for text in advice_when_untrained(trace))
         found = curves(trace)
@@ -51,6 +53,19 @@ class _Page:
                 yield GridTable(grid)
             if section.remarks:
                 yield Remarks(section.remarks)
+
+
+def _verdict(judged: Judged | None) -> Iterator[Remark]:
+    """The faults in a line each; `netmend diagnose` tells them in full."""
+    if judged is None:
+        return
+    if not judged.faults:
+        healthy = judged.verdict == HEALTHY
+        words = "no fault found" if healthy else f"{judged.verdict}: {clean(judged.reason)}"
+        yield Remark("verdict", words, tone="good" if healthy else "warn")
+    for fault in judged.faults:
+        words = f"{fault.title}  {fault.cause}, {fault.confidence:.0%} sure"
+        yield Remark("fault", clean(words), clean(fault.place), "bad")
 
 
 def _title(text: str, options: ConsoleOptions) -> Iterator[RenderableType]:

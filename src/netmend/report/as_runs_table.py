@@ -2,16 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
-from rich.console import RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.text import Text
 
 from netmend.report.content import Column, Grid, clean, first_line
-from netmend.report.numbers import UNKNOWN, count, duration, moment, share
-from netmend.report.terminal import GridTable
-from netmend.vocabulary import RunFact
+from netmend.report.numbers import UNKNOWN, count, duration, measure, moment, plural, share
+from netmend.report.terminal import GridTable, fitting
+from netmend.vocabulary import FAULTY, HEALTHY, RunFact
+
+_COLUMNS = (
+    Column("run", least=0),
+    Column("script", least=14),
+    Column("verdict"),
+    Column("loss", numeric=True, spare=1),
+    Column("metric", numeric=True, spare=2),
+    Column("steps", numeric=True, spare=4),
+    Column("status", spare=3),
+    Column("first fault", spare=5),
+    Column("time", numeric=True, spare=6),
+    Column("overhead", numeric=True, spare=8),
+    Column("started", spare=7),
+)
+_ESSENTIAL = 2  # columns with a higher spare go before the ends of the ids do
+
+
+class FaultLine(Protocol):
+    @property
+    def cause(self) -> str: ...
+
+
+class Judgement(Protocol):
+    @property
+    def verdict(self) -> str: ...
+    @property
+    def faults(self) -> Sequence[FaultLine]: ...
+    @property
+    def loss(self) -> float | None: ...
+    @property
+    def metric(self) -> float | None: ...
+    @property
+    def metric_name(self) -> str: ...
 
 
 class RunLine(Protocol):
@@ -23,48 +57,82 @@ class RunLine(Protocol):
     def run(self) -> RunFact | None: ...
     @property
     def problem(self) -> str | None: ...
+    @property
+    def judged(self) -> Judgement | None: ...
 
 
 def runs_table(infos: Iterable[RunLine]) -> RenderableType:
     """One row per run, in the order given; a run that cannot be read says why."""
-    columns = (
-        Column("run"),
-        Column("started", spare=3),
-        Column("script", spare=1),
-        Column("status"),
-        Column("steps", numeric=True),
-        Column("time", numeric=True, spare=4),
-        Column("overhead", numeric=True, spare=5),
-    )
-    rows = tuple(_row(info) for info in infos)
-    if not rows:
-        return Text("No runs yet. Record one: netmend run train.py")
-    return GridTable(Grid(columns, rows))
+    lines = tuple(infos)
+    return _Runs(lines) if lines else Text("No runs yet. Record one: netmend run train.py")
 
 
-def _row(info: RunLine) -> tuple[str, ...]:
+class _Runs:
+    """Long ids are the first to give way to what a reader looks for; their beginnings name the runs as well."""
+
+    def __init__(self, infos: tuple[RunLine, ...]) -> None:
+        self._infos = infos
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        names = [clean(info.id) for info in self._infos]
+        grid = _grid(self._infos, names)
+        kept, _ = fitting(grid.filled(), options.max_width)
+        needed = sum(column.spare <= _ESSENTIAL for column in grid.filled().columns)
+        if len(kept) < needed:
+            grid = _grid(self._infos, list(_short(names)))
+        yield GridTable(grid)
+
+
+def _short(names: list[str]) -> Iterator[str]:
+    """Ids without their drawn end where what is left names one run only."""
+    starts = Counter(name.rpartition("-")[0] for name in names)
+    for name in names:
+        start = name.rpartition("-")[0]
+        yield start if start and starts[start] == 1 else name
+
+
+def _grid(infos: tuple[RunLine, ...], names: list[str]) -> Grid:
+    return Grid(_COLUMNS, tuple(_row(info, name) for info, name in zip(infos, names, strict=True)))
+
+
+def _row(info: RunLine, name: str) -> tuple[str, ...]:
     run = info.run
     if run is None:
-        return (
-            clean(info.id),
-            UNKNOWN,
-            "",
-            f"unreadable: {first_line(info.problem or 'no facts')}",
-            "",
-            "",
-            "",
-        )
+        unreadable = f"unreadable: {first_line(info.problem or 'no facts')}"
+        return (name, "", unreadable, *("" for _ in _COLUMNS[3:]))
     status = run.status
     if info.problem:
         status = f"{status} ({first_line(info.problem)})"
-    elif run.exception:
+    elif run.exception and status == "failed":
         status = f"{status} ({run.exception.partition(':')[0]})"
+    judged = info.judged
     return (
-        clean(info.id),
-        moment(run.started),
+        name,
         clean(" ".join((run.script, *run.arguments))),
-        clean(status),
+        _verdict(judged),
+        UNKNOWN if judged is None else measure(judged.loss),
+        "" if judged is None or judged.metric is None else _metric(judged),
         count(run.steps),
+        "" if status == "finished" else clean(status),
+        judged.faults[0].cause if judged is not None and judged.faults else "",
         duration(run.seconds),
         share(run.overhead if run.every is not None else run.steady_overhead),
+        moment(run.started),
+    )
+
+
+def _verdict(judged: Judgement | None) -> str:
+    if judged is None:
+        return "not judged"
+    if judged.verdict == FAULTY:
+        return plural(len(judged.faults), "fault")
+    return "no fault" if judged.verdict == HEALTHY else judged.verdict
+
+
+def _metric(judged: Judgement) -> str:
+    assert judged.metric is not None
+    return (
+        share(judged.metric)
+        if judged.metric_name == "accuracy"
+        else f"{judged.metric_name} {measure(judged.metric)}"
     )

@@ -32,6 +32,7 @@ class Column:
     numeric: bool = False
     spare: int = 0
     hint: str = ""  # explains the title where there is room for a tooltip
+    least: int = 24  # characters of a text before it is folded; 0: never
 
 
 @dataclass(frozen=True)

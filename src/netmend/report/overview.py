@@ -149,6 +149,16 @@ def _relative_loss(trace: Trace) -> str:
     return f"{said} the best constant predictor's {measure(float(constants[last]))}"
 
 
+def outcome(trace: Trace) -> tuple[float | None, float | None, str]:
+    """The last training loss, and the metric of the last evaluation, or else of training, with its name."""
+    lines = loss_lines(trace)
+    loss = float(lines[0].values[-1]) if lines else None
+    table = _latest(trace, "evaluation") or _latest(trace, "progress")
+    if table is None:
+        return loss, None, ""
+    return loss, float(table.known("metric")[1][-1]), metric_name(trace, table.component)
+
+
 def last_metrics(trace: Trace) -> Iterator[tuple[str, str, str]]:
     """The latest metric of training and of evaluation: phase, value, and on how many samples it was taken."""
     training = _latest(trace, "progress")

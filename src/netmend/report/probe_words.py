@@ -7,7 +7,7 @@ from typing import Any
 
 from netmend.report.content import Remark, clean, place
 from netmend.report.numbers import measure, plural
-from netmend.vocabulary import ProbeFact, Trace
+from netmend.vocabulary import Trace
 
 _BY_HEART = (
     0.1  # convention: of the first loss; what is left then no longer says that the batch could not be learned

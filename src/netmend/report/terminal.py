@@ -148,7 +148,7 @@ class GridTable:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         grid = self.grid.filled()
-        kept, dropped = _fitting(grid, options.max_width)
+        kept, dropped = fitting(grid, options.max_width)
         if grid.caption:
             yield Text(grid.caption, style="bold")
         table = Table(
@@ -159,7 +159,7 @@ class GridTable:
             table.add_column(
                 Text(column.title),
                 justify="right" if column.numeric else "left",
-                no_wrap=column.numeric,
+                no_wrap=column.numeric or not column.least,
                 overflow="fold",
             )
         for row in grid.rows:
@@ -172,15 +172,15 @@ class GridTable:
             yield Text(" ".join(notes), style="dim")
 
 
-def _fitting(grid: Grid, width: int) -> tuple[list[int], list[str]]:
+def fitting(grid: Grid, width: int) -> tuple[list[int], list[str]]:
     """Columns that fit side by side (a text column may fold to a third), and the titles of those left out."""
 
     def needed(index: int) -> int:
         column = grid.columns[index]
         widest = max((cell_len(row[index]) for row in grid.rows), default=0)
         # Long text may wrap; numbers, and what is short anyway, may not.
-        if not column.numeric:
-            widest = min(widest, max(24, widest // 3))
+        if not column.numeric and column.least:
+            widest = min(widest, max(column.least, widest // 3))
         return max(cell_len(column.title), widest)
 
     kept = list(range(len(grid.columns)))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from netmend.errors import RunNotFound, RunUnreadable
+from netmend.store.judged import Judged, read_judged
 from netmend.store.places import home, spare
 from netmend.store.reader import read_run
 from netmend.store.schema import trace_file
@@ -28,6 +29,7 @@ class RunInfo:
     path: Path
     run: RunFact | None
     problem: str | None
+    judged: Judged | None = None  # None: it was not judged yet
 
 
 def runs_root(start: Path | None = None) -> Path:
@@ -68,7 +70,7 @@ def describe(path: Path) -> RunInfo:
     except RunUnreadable as error:
         return RunInfo(path.name, path, None, str(error))
     problem = None if run is not None else f"{path} holds a trace without a fact about the run"
-    return RunInfo(path.name, path, run, problem)
+    return RunInfo(path.name, path, run, problem, read_judged(path))
 
 
 def age_key(info: RunInfo) -> float:
