@@ -17,7 +17,7 @@ from netmend.vocabulary import FAULTY, HEALTHY, RunFact
 _COLUMNS = (
     Column("run", least=0),
     Column("script", least=14),
-    Column("verdict"),
+    Column("verdict", least=32),
     Column("loss", numeric=True, spare=1),
     Column("metric", numeric=True, spare=2),
     Column("steps", numeric=True, spare=4),
