@@ -7,6 +7,7 @@ mistake that should keep a program from learning, in a run that learned, is refu
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +28,9 @@ REFUTED = (
     4 * STRONG
 )  # the run measured the very thing and found it in order: whatever ails it, it is not this
 _NEAR = 1  # lines
+_BETWEEN = re.compile(
+    r"(?<=[.;])\s+(?=[^)\]]*(?:[(\[]|$))"
+)  # sentences and halves of them, not within brackets
 
 # Worth knowing, no reason why a run went wrong.
 _ADVICE = (
@@ -136,7 +140,7 @@ def _of_its_own(case: Case, finding: Finding) -> Fault:
         site=_site(finding),
         summary=_sentence(finding.message),
         reason=f"{title[:1].upper()}{title[1:]}.",
-        remedy=_sentence(fix) if fix else f"See `netmend explain {finding.code}`.",
+        remedy=f"{_sentence(fix or _instruction(finding.message)).removesuffix('.')} ({Path(finding.file).name}:{finding.line}).",
         refutation="The run is no better when that line is changed.",
         related=[Site(place.file, place.line) for place in finding.related],
         # What the run shows is not this finding's doing until somebody has tried: nothing else is explained away by it.
@@ -161,6 +165,12 @@ def _of_the_run(case: Case, finding: Finding) -> list[Evidence]:
         signs = [*harm(case), *relief(case, 2 * STRONG)]
         said += signs or [Evidence("Nothing in the run shows that it hurts.", -FAIR)]
     return said
+
+
+def _instruction(message: str) -> str:
+    """What a rule's message says to write instead: its last sentence, or what stands behind the semicolon there."""
+    sentences = [part for part in _BETWEEN.split(message.strip()) if part]
+    return sentences[-1]
 
 
 def _site(finding: Finding) -> Site:

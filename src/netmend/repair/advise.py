@@ -122,8 +122,11 @@ def _relative(program: _Program, file: str) -> str:
 
 
 def _agrees(remedy: str, patch: Patch) -> bool:
-    """Whether every number and every name that the words give stands in the lines that change."""
+    """Whether the words name what is written anew, and every number and name that they give stands in the lines that change."""
     words = _PLACE.sub("", remedy)
+    _, arrow, new = patch.title.partition(" → ")
+    if arrow and new.split()[0].rstrip(",;") not in words:
+        return False
     lines = [
         line[1:] for line in patch.diff.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")
     ]
@@ -135,18 +138,49 @@ def _agrees(remedy: str, patch: Patch) -> bool:
     return "netmend explain" not in words and all(name in changed for found in names for name in found)
 
 
+# Words that a title starts with when it says what to do; the others say what there should be.
+_VERBS = frozenset(
+    "add call change clear clip compute convert create detach divide do draw drop give group insert join keep leave let load look lower make measure move"
+    " multiply pass prepare put read remove replace restore save scale set shift shuffle standardise start step subtract take train unscale update use weight".split()
+)
+_WHAT = {"batches of": "batch size", "hidden": "hidden activation"}
+
+
 def sentence(title: str) -> str:
     """`learning rate 5 → 0.5` → "Change the learning rate from 5 to 0.5." """
-    parts = [_imperative(part.strip()) for part in title.split(";")]
-    text = "; ".join([parts[0], *(part[:1].lower() + part[1:] for part in parts[1:])])
-    return text if text.endswith(".") else f"{text}."
+    parts = [_imperative(part.strip()) for part in title.split("; ")]
+    return f"{'; '.join([parts[0], *(part[:1].lower() + part[1:] for part in parts[1:])])}."
 
 
 def _imperative(title: str) -> str:
     old, arrow, new = title.partition(" → ")
+    if title.endswith(" rounds of training") and arrow:
+        return f"Train for {new.removesuffix(' rounds of training')} rounds instead of {old}"
     if arrow:
         what, _, value = old.rpartition(" ")
-        return f"Change the {what} from {value} to {new}" if what else f"Change {value} to {new}"
-    if title.startswith("no "):
-        return f"Remove the {title.removeprefix('no ')}"
-    return title[:1].upper() + title[1:]
+        if not what or not _is_value(value):
+            return f"Change {old} to {new}"
+        what = _WHAT.get(what, what.removesuffix(" at").removesuffix(":"))
+        return f"Change {what if _is_name(what) else f'the {what}'} from {value} to {new}"
+    first, _, rest = title.partition(" ")
+    if first == "no":
+        return f"Remove the {rest}"
+    if first == "without":
+        return f"Remove {rest}"
+    if rest.startswith("as nn."):
+        return f"Make {first} an {rest.removeprefix('as ')}"
+    if rest.startswith("takes "):
+        return f"Let {first} take {rest.removeprefix('takes ')}"
+    if rest.endswith("joined too"):
+        return f"Join {first} too"
+    if first.endswith((".eval()", ".train()")):
+        return f"Call {title}"
+    return f"{first[:1].upper()}{title[1:]}" if first in _VERBS else f"Use {title}"
+
+
+def _is_value(word: str) -> bool:
+    return bool(re.fullmatch(r"[-+]?[\d.]+(?:e[-+]?\d+)?|[a-zA-Z]+", word))
+
+
+def _is_name(words: str) -> bool:
+    return any(sign in words for sign in "._()`=") or words[:1].isupper()

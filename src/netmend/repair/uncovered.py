@@ -1,6 +1,6 @@
 """What a change uncovers: a learning rate that only the mistake made tolerable is changed along with it.
 
-A softmax before the loss, a squashing layer or a clip keeps gradients small. Without it every step is longer, and a rate that the run
+A softmax before the loss or a squashing layer keeps gradients small. Without it every step is longer, and a rate that the run
 survived may be far beyond what the optimiser stands.
 """
 
@@ -17,7 +17,7 @@ from netmend.vocabulary import Fault, OptimizerFact, Trace
 from netmend.vocabulary.change import Change
 
 # Causes that keep gradients smaller than they are once the cause is gone.
-_DAMPING = ("LYR-SOFTMAX-EXTRA", "ACT-EXTRA", "ACT-OUT-WRONG", "ACT-HID-WRONG", "OPT-CLIP", "LOS-SELECT")
+_DAMPING = ("LYR-SOFTMAX-EXTRA", "ACT-EXTRA", "ACT-OUT-WRONG", "ACT-HID-WRONG", "LOS-SELECT")
 _THROUGH_SOFTMAX = ("LYR-SOFTMAX-EXTRA",)
 _WILD = 0.5  # of their size: weights that move so far in one step forget what they held
 _LESS = 4.0  # times lower: what is nearer to the present rate makes no difference
