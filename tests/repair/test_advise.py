@@ -80,7 +80,7 @@ def test_repairs_are_found_by_cause_without_loading_all() -> None:
 @pytest.mark.parametrize(
     ("title", "words"),
     [
-        ("learning rate 5 → 0.5", "Change the learning rate from 5 to 0.5."),
+        ("learning rate 5 → 0.5", "Try a learning rate of 0.5 instead of 5."),
         ("no softmax before cross_entropy", "Remove the softmax before cross_entropy."),
         ("call optimizer.step()", "Call optimizer.step()."),
     ],

@@ -196,13 +196,15 @@ _WHAT = {"batches of": "batch size", "hidden": "hidden activation"}
 
 
 def sentence(title: str) -> str:
-    """`learning rate 5 → 0.5` → "Change the learning rate from 5 to 0.5." """
+    """`learning rate 5 → 0.5` → "Try a learning rate of 0.5 instead of 5." """
     parts = [_imperative(part.strip()) for part in title.split("; ")]
     return f"{'; '.join([parts[0], *(part[:1].lower() + part[1:] for part in parts[1:])])}."
 
 
 def _imperative(title: str) -> str:
     old, arrow, new = title.partition(" → ")
+    if title.startswith("learning rate ") and arrow:
+        return f"Try a learning rate of {new} instead of {old.removeprefix('learning rate ')}"
     if title.endswith(" rounds of training") and arrow:
         return f"Train for {new.removesuffix(' rounds of training')} rounds instead of {old}"
     if arrow:

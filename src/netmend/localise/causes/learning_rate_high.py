@@ -203,7 +203,7 @@ class LearningRateHigh:
         if rate is not None and optimizer is not None:
             wanted = better_rate(optimizer, rate, motion.highest, lower=True)
             where = f" in {place.site.short}" if place.site is not None else ""
-            remedy = f"Change {given} to about {wanted:g}{where}."
+            remedy = f"Try `lr={wanted:g}` instead of {given}{where}."
         told = sorted((item for item in evidence if item.weight > 0), key=lambda item: -item.weight)
         return fault(
             self.code,

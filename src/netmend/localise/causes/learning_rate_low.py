@@ -105,9 +105,8 @@ class LearningRateLow:
         remedy = f"Multiply {given} by 10, and again until the loss bends down early in the run."
         if rate and optimizer is not None:
             where = f" in {place.site.short}" if place.site is not None else ""
-            remedy = (
-                f"Change {given} to about {better_rate(optimizer, rate, motion.usual, lower=False):g}{where}."
-            )
+            wanted = better_rate(optimizer, rate, motion.usual, lower=False)
+            remedy = f"Try `lr={wanted:g}` instead of {given}{where}."
         return fault(
             self.code,
             evidence,

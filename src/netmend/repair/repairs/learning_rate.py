@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.repair.loop.good_rates import good_rate, rate_text, rounded
+from netmend.diagnose.measures.rates import PLAIN, momentum, usual_range
+from netmend.repair.loop.good_rates import good_rate, rate_text, rounded, usual_rate
 from netmend.repair.loop.rate_places import peak_rate, present_rate, set_rate
 from netmend.repair.repair import Case, Example, change, register
+from netmend.vocabulary import OptimizerFact
 from netmend.vocabulary.change import SHORT_SEARCH, Change
 
 
@@ -29,6 +32,8 @@ class LearningRate:
     least: float = 4.0  # times lower or higher than the present rate: less makes no difference
     next: float = 4.0  # further tries, as multiples of the first
     near: float = 3.0  # times a rate that helped: half of a power of ten
+    above_usual: float = 2.0  # times the usual rate of plain gradient descent: …
+    climb: float = 10.0  # … or the present one: first gradients of deep networks are small and say too little about how high to go
     far: float = 40.0  # times the good rate: what is already beyond does not go further
 
     def propose(self, case: Case) -> Iterator[Change]:
@@ -40,6 +45,11 @@ class LearningRate:
         good = good_rate(case.trace, optimizer)
         name = "rate" if optimizer is None else f"{optimizer.name}.lr"
         done: set[float] = set()
+        if optimizer is not None and case.cause == "HYP-LR-HIGH" and optimizer.kind in PLAIN:
+            good = self._not_far_below(optimizer, peak, good)
+        if optimizer is not None and case.cause == "HYP-LR-LOW" and optimizer.kind in PLAIN:
+            usual = usual_rate(optimizer.kind, momentum(optimizer))
+            good = min(good, max(self.above_usual * usual, self.climb * peak))
         for wanted in self._wanted(case.cause, peak, good):
             # A schedule goes up or down from the rate that is set: both are scaled alike.
             rate = rounded(wanted * present / peak) if peak > 0 else wanted
@@ -59,6 +69,13 @@ class LearningRate:
         for rate in (rounded(present * self.near), rounded(present / self.near)):
             title = f"learning rate {present:g} → {rate_text(rate)}"
             yield from change(self, case, title, set_rate(case, optimizer, rate, present), knob=done.knob)
+
+    @staticmethod
+    def _not_far_below(optimizer: OptimizerFact, present: float, good: float) -> float:
+        """A rate that others use and this run did not stand: halfway, in orders of magnitude, to what the first steps call for."""
+        usual = usual_range(optimizer)
+        within = usual is not None and usual[0] <= present <= usual[1]
+        return math.sqrt(good * present) if within and good < present else good
 
     def _wanted(self, cause: str, present: float, good: float) -> list[float]:
         if present == 0:
