@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from netmend.localise.added_term import added_term_line
 from netmend.localise.case import Case
 from netmend.localise.data_origin import prepared_in_loop
 from netmend.localise.label_line import rewritten_argument
 from netmend.localise.source import Sources
 from netmend.localise.split_line import dataset_line, several_loaders
-from netmend.vocabulary import Call, ModelFact, Pattern, Site, Trace
+from netmend.vocabulary import Call, LossFact, ModelFact, Pattern, Site, Trace
 
 PARTS = """\
 train_set = Subset(MNIST("data", train=False), range(100))
@@ -61,4 +62,22 @@ def test_inputs_that_one_phase_alone_computes(
     facts = {"model": {"model": ModelFact("model", "Net", called=Site(file, 2))}}
     case, _ = case_of(tmp_path, text, Trace(facts, patterns=(Pattern(calls, ((0, 1),)),)))
     found = prepared_in_loop(case)
+    assert (found.line if found is not None else None) == line
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("def f(a, b):\n    e = mse(a, b)\n    k = 0.5 * b.sum()\n    return e + k\n", 3),
+        ("def f(a, b):\n    e = mse(a, b)\n    k = -0.5 * b.sum()\n    return e - k\n", 4),
+        ("def f(a, b):\n    e = mse(a, b)\n    k = b.sum()\n    total = e + beta * k\n    return total\n", 3),
+        ("def f(a, b):\n    e = mse(a, b)\n    return e\n", None),
+    ],
+)
+def test_the_sign_of_a_term_is_at_its_line_or_at_the_sum(tmp_path: Path, text: str, line: int | None) -> None:
+    _, file = case_of(tmp_path, text)
+    loss = LossFact("mse@2", "mse_loss", called=Site(file, 2))
+    objective = LossFact("objective@9", settings={"terms": ("mse@2",)})
+    case, _ = case_of(tmp_path, text, Trace({"loss": {loss.name: loss, objective.name: objective}}))
+    found = added_term_line(case, objective)
     assert (found.line if found is not None else None) == line

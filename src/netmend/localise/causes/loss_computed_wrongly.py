@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors import loss_sign_or_unbounded, loss_summed
+from netmend.diagnose.detectors import loss_sign_or_unbounded, loss_summed, term_without_bound
+from netmend.localise.added_term import added_term_line
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, STRONG, fault, for_symptom, register
 from netmend.localise.head_lines import STUCK, head_of, result_line, text_at
 from netmend.unit import Run
-from netmend.vocabulary import Fault
+from netmend.vocabulary import Fault, LossFact, Symptom
 
 _TOO_LARGE = ("D101", "D103", "D107", "D110", "D115", "D121", "D104", "D130", "D502", "D503")
 
@@ -44,7 +45,9 @@ class LossComputedWrongly:
                 refutation="A program that means to unlearn, or to find inputs on which the model fails.",
                 explains=(*STUCK, *_TOO_LARGE),
             )
-        for symptom in case.of("D410"):
+        for symptom in case.of("D415"):
+            yield self._unbounded(case, symptom)
+        for symptom in () if case.has("D415") else case.of("D410"):
             head = head_of(case, symptom)
             elements = int(symptom.detail["elements"])
             yield fault(
@@ -60,7 +63,24 @@ class LossComputedWrongly:
                 explains=(*STUCK, *_TOO_LARGE),
             )
 
+    def _unbounded(self, case: Case, symptom: Symptom) -> Fault:
+        objective = case.trace.get(LossFact, str(symptom.detail["loss"]))
+        site = (added_term_line(case, objective) if objective is not None else None) or symptom.site
+        return fault(
+            self.code,
+            [for_symptom(symptom, PROVEN + 1.5)],
+            component=symptom.component,
+            site=site,
+            summary=symptom.message,
+            reason="The optimiser makes the added term ever smaller and gives up the loss for it.",
+            remedy=f"Turn the sign of the added term at {text_at(case, site)}: a divergence or penalty is added and never negative.",
+            refutation="The added term has a lower bound that the run has not reached yet.",
+            related=[symptom.site],
+            explains=(*STUCK, *_TOO_LARGE, "D410", "D512"),
+        )
+
     FAULTY: ClassVar[tuple[Run, ...]] = (
+        *term_without_bound.TermWithoutBound.FAULTY,
         *loss_sign_or_unbounded.LossSignOrUnbounded.FAULTY,
         *loss_summed.LossSummed.FAULTY,
     )
