@@ -12,7 +12,12 @@ from netmend.vocabulary import LossFact, Site
 
 def added_term_line(case: Case, objective: LossFact) -> Site | None:
     """Where what is added to the known losses of an objective is written; None where its sum cannot be read."""
-    losses = [loss.called for name in objective.settings.get("terms", ()) for loss in case.trace.losses if loss.name == name]
+    losses = [
+        loss.called
+        for name in objective.settings.get("terms", ())
+        for loss in case.trace.losses
+        if loss.name == name
+    ]
     known = next((site for site in losses if site is not None), None)
     if known is None:
         return None
