@@ -32,6 +32,9 @@ def given_up(rule: Rule, lines: list[tuple[int, str]], pattern: str = "") -> boo
         ([(25, "train acc 0.1 best val acc 0.1")], False),  # another number
         ([(25, "val acc nan")], True),
         ([(25, "epoch val_acc"), (26, "3 0.1")], True),  # in a table
+        ([(5, "val acc 0.2"), (10, "val acc 0.45")], False),  # a slow start that goes on well
+        ([(5, "val acc 0.2"), (10, "val acc 0.22")], True),  # too slow
+        ([(8, "val acc 0.7"), (10, "val acc 0.48"), (12, "val acc 0.65")], False),  # one bad look
     ],
 )
 def test_printed_measure(lines: list[tuple[int, str]], expected: bool) -> None:

@@ -11,6 +11,8 @@ from netmend.report.numbers import measure, setting, share
 from netmend.report.repair_words import ENDINGS
 
 AS_IS = "the program as it is"
+AGAIN = "the same again: other seeds, parts left out"
+_LEAST_SHOWN = 0.05  # trainings
 _NO_BETTER = 0.005  # of the error: what rounds to nothing
 
 
@@ -21,11 +23,16 @@ def tried_grid(result: Result, most: int | None = None, causes: bool = False) ->
     columns = (Column("tried"), Column("result"), Column("trainings", numeric=True))
     rows = [(AS_IS, _baseline_words(result), "1")]
     rows += [(clean(item.change.title), result_words(result, item), _cost(item.cost)) for item in shown]
-    left = len(ordered) - len(shown)
-    note = f"and {left} more that did less" if left else ""
+    again = result.trainings - 1 - sum(item.cost for item in ordered if math.isfinite(item.cost))
+    if ordered and again >= _LEAST_SHOWN:
+        rows.append((AGAIN, "", _cost(again)))
+    left = ordered[len(shown) :]
+    spent = sum(item.cost for item in left if math.isfinite(item.cost))
+    note = f"and {len(left)} more that did less, {_cost(spent)} in all" if left else ""
     if not causes:
         return Grid(columns, tuple(rows), note=note)
     codes = ["", *(clean(f"{item.change.cause}, {item.change.repair}") for item in shown)]
+    codes += [""] * (len(rows) - len(codes))
     wide = tuple((title, code, *rest) for (title, *rest), code in zip(rows, codes, strict=True))
     return Grid((columns[0], Column("mends"), *columns[1:]), wide, note=note)
 

@@ -1,4 +1,8 @@
-"""Giving a trial up early: when its measure is no better than what the program as it was had at that step, or not finite any more."""
+"""Giving a trial up early: when its measure is no better than what the program as it was had at that step, and will not be, or is not finite any more.
+
+One look is noise, and some changes make a slow start: a trial goes on while one of its last looks was better, and while it improves so fast
+that it would be ahead at the end.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ from netmend.trials.measures import number
 from netmend.trials.printed import Reader
 from netmend.trials.trial import Rule
 
+_LAST = 3  # looks of which the best counts
 _NONFINITE = 30  # looks in a row with a non-finite loss, before a trial that others survive is given up
 
 
@@ -23,6 +28,7 @@ class Race:
         self._label = rule.series.removeprefix("printed:") if rule.series.startswith("printed:") else ""
         self._reader = Reader()
         self._nonfinite = 0
+        self._seen: list[tuple[int, float]] = []  # step and measure, higher is better
         self._passes: list[str] = []  # evaluation components in the order in which they came
 
     def printed(self, step: int, line: str) -> None:
@@ -68,8 +74,24 @@ class Race:
         for first, bound in self.rule.limits:
             if step >= first:
                 limit = bound
+        sign = 1.0 if self.rule.higher_is_better else -1.0
+        self._seen.append((step, sign * value))
         if math.isnan(limit):
             return
-        better = value > limit if self.rule.higher_is_better else value < limit
-        if not better:
+        last, goal = self.rule.limits[-1]
+        ahead = self._best(self._seen[-_LAST:]) > sign * limit
+        if not math.isfinite(value) or not (ahead or self._expected(last) > sign * goal):
             self.give_up()
+
+    @staticmethod
+    def _best(looks: list[tuple[int, float]]) -> float:
+        return max((value for _, value in looks if math.isfinite(value)), default=-math.inf)
+
+    def _expected(self, end: int) -> float:
+        """The measure at the end if it goes on as it went from the first half of the looks to the second."""
+        middle = len(self._seen) // 2
+        now, then = self._seen[-1][0], self._seen[middle - 1][0]
+        before, after = self._best(self._seen[:middle]), self._best(self._seen[middle:])
+        if not middle or now <= then or not math.isfinite(before):
+            return after
+        return after + max(0.0, after - before) * max(0, end - now) / (now - then)
