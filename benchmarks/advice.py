@@ -6,7 +6,8 @@ python benchmarks/advice.py --told                        # trains nothing: what
 
 Programs that the run is silent about have no advice and are counted apart. A training ends with the program's own measure as `netmend repair` finds
 it; a change helps when a tenth of the error or more goes away on average over the seeds, or when what crashed runs to its end. Where the known fix
-itself changes the measure less than that (memory, what is measured, what is kept), advice helps when the run with it is no worse and its cause is told no more.
+itself does not better the measure (memory, samples that were trained on and tested with), advice helps when it ends where the known fix does and its
+cause is told no more.
 """
 
 from __future__ import annotations
@@ -108,18 +109,20 @@ def follow(program: Program, seeds: int, executor: LocalExecutor) -> Followed:
     numbers = range(101, 101 + seeds)
     before = runner.run([Trial(target, (), seed, pattern=pattern) for seed in numbers])
     after = runner.run([Trial(after_target, texts, seed, pattern=pattern) for seed in numbers])
-    verdict, gain = judged(fault, before, after, reference.metric if reference is not None else None)
-    if verdict == NOTHING and reference is not None and reference.texts:
+    verdict, gain = judged(before, after, reference.metric if reference is not None else None)
+    if verdict in (NOTHING, HARMS) and reference is not None and reference.texts:
         fixed = runner.run(
             [Trial(target, tuple(sorted(reference.texts.items())), numbers[0], pattern=pattern)]
         )
-        known, _ = judged(fault, before[:1], fixed, reference.metric)
+        known, _ = judged(before[:1], fixed, reference.metric)
+        beside, _ = judged(fixed, after[:1], reference.metric)
         cured = all(fault.cause not in outcome.faults for outcome in after)
-        verdict = HELPS if known == NOTHING and cured else NOTHING
+        if known in (NOTHING, HARMS) and beside in (HELPS, NOTHING):
+            verdict = HELPS if cured else NOTHING
     return replace(made, verdict=verdict, gain=gain)
 
 
-def judged(fault: Fault, before: list[Outcome], after: list[Outcome], metric) -> tuple[str, float | None]:
+def judged(before: list[Outcome], after: list[Outcome], metric) -> tuple[str, float | None]:
     """The verdict and the mean share of the error that went away."""
     if any(new.status == "failed" and old.status != "failed" for old, new in zip(before, after, strict=True)):
         return CRASHES, None

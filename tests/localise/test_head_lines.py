@@ -68,3 +68,17 @@ def test_the_line_of_an_objective(tmp_path: Path) -> None:
     inside = result_line(made, Site("train.py", 11, function="rule"), backward)
     assert inside is not None and inside.line == 12
     assert result_line(made, Site("train.py", 14), backward) == line
+
+
+def test_a_layer_made_before_watching_is_told_where_the_source_makes_it(tmp_path: Path) -> None:
+    source = "model = nn.Sequential(nn.Linear(2, 1),\n    nn.Sigmoid())\nwith netmend.watch():\n    loss = criterion(model(x), y)\n"
+    (tmp_path / "train.py").write_text(source, encoding="utf-8")
+    last = ModuleFact("model.1", "Sigmoid", activation="sigmoid", order=1, called=Site("train.py", 4))
+    trace = run_of("cross_entropy", given(8, 4, through=["Sigmoid"]), wanted(8), more=[last])
+    made = Case(trace, (), Sources(str(tmp_path), "train.py"))
+    site, _ = activation_line(made, heads(trace)[0], "sigmoid")
+    assert site is not None and (Path(site.file).name, site.line) == ("train.py", 2)
+    assert (
+        text_at(made, Site("train.py", 4), "sigmoid") == "the end of the model that is called in train.py:4"
+    )
+    assert text_at(made, Site("train.py", 2), "sigmoid") == "`nn.Sigmoid())` in train.py:2"

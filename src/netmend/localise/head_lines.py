@@ -43,6 +43,11 @@ def activation_line(case: Case, head: Head, function: str) -> tuple[Site | None,
     losses = tuple(site for site in (head.loss.created, head.loss.called) if site is not None)
     if place is None or place.site is None:
         return _written(case, head, function) or head.loss.called, losses
+    module = case.trace.get(ModuleFact, place.module)
+    if module is not None and module.created is None:
+        # Made before watching began: what was seen is only the line that calls the model.
+        made = _made(case, module, place.site)
+        return (made, (place.site, *losses)) if made is not None else (place.site, losses)
     if place.calls > 1:
         last = _last_call(case, place)
         if last is not None:
@@ -59,6 +64,16 @@ def _written(case: Case, head: Head, function: str) -> Site | None:
         for call in case.sources.calls_named(file, function)
         if (around := case.sources.function_around(place := site_of(file, call))) is not None
         and around.name == "forward"
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _made(case: Case, module: ModuleFact, near: Site) -> Site | None:
+    """The only line of the program that makes a layer of that class."""
+    found = [
+        site_of(file, call)
+        for file in case.sources.files(near.file)
+        for call in case.sources.calls_named(file, module.kind)
     ]
     return found[0] if len(found) == 1 else None
 
@@ -122,9 +137,15 @@ def result_line(case: Case, made: Site | None, backward: Site | None) -> Site | 
     return site_of(made.file, returns[-1]) if returns else made
 
 
-def text_at(case: Case, site: Site | None) -> str:
-    """The source of a line in backquotes with its place, for remedies; its place alone when it cannot be read."""
+def text_at(case: Case, site: Site | None, function: str = "") -> str:
+    """The source of a line in backquotes with its place, for remedies; its place alone when it cannot be read.
+
+    Of a `function` it is only said to be at a line that can hold it: where a model is merely called, the model's end is meant.
+    """
     if site is None:
         return "the line"
+    written = case.sources.line(site).lower().replace("_", "")
+    if function and written and function.replace("_", "") not in written and "self." not in written:
+        return f"the end of the model that is called in {site.short}"
     text = case.sources.line(site).rstrip(",")
     return f"`{text}` in {site.short}" if 0 < len(text) <= 90 and "`" not in text else site.short

@@ -38,7 +38,7 @@ class NormalisedTwice:
                 site=site,
                 summary=symptom.message,
                 reason=f"`{head.loss.criterion}` takes probabilities for scores, so even a perfect answer costs a lot and gradients stay small.",
-                remedy=f"Remove the {function} at {text_at(case, site)} from what the loss is given; apply it only where probabilities are read.",
+                remedy=f"Remove the {function} at {text_at(case, site, function)} from what the loss is given; apply it only where probabilities are read.",
                 refutation=f"Outputs that are meant as scores and lie in this range by chance, without any {function} before the loss.",
                 related=related,
                 explains=STUCK,

@@ -39,7 +39,7 @@ class OutputActivationExtra:
                 site=site,
                 summary=symptom.message,
                 reason="Scores below zero are cut off together with their gradient, so a class that falls there cannot come back.",
-                remedy=f"Remove the {function} at {text_at(case, site)}: the loss needs the raw output of the last layer.",
+                remedy=f"Remove the {function} at {text_at(case, site, function)}: the loss needs the raw output of the last layer.",
                 refutation="Scores that pass through further layers before the loss.",
                 related=related,
                 explains=STUCK,

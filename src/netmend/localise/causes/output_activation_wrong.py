@@ -59,7 +59,7 @@ class OutputActivationWrong:
                 site=site,
                 summary=symptom.message,
                 reason=reason,
-                remedy=f"{instead} at {text_at(case, site)}.",
+                remedy=f"{instead} at {text_at(case, site, function)}.",
                 refutation="Targets that stay in the range of the output in all other batches.",
                 related=related,
                 explains=STUCK,

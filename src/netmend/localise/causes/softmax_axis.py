@@ -38,9 +38,9 @@ class SoftmaxAxis:
                 site=site,
                 summary=symptom.message,
                 reason="Samples compete with each other instead of classes, so the answer for one depends on its batch.",
-                remedy=f"Let {function} run over the classes (`dim={head.class_axis}`) at {text_at(case, site)}."
+                remedy=f"Let {function} run over the classes (`dim={head.class_axis}`) at {text_at(case, site, function)}."
                 if head.class_axis and head.width != 1
-                else f"Use a sigmoid for a single output instead of {function} at {text_at(case, site)}.",
+                else f"Use a sigmoid for a single output instead of {function} at {text_at(case, site, function)}.",
                 refutation="Outputs whose first axis holds the classes.",
                 related=related,
                 explains=(*STUCK, "D401", "D403", "D601"),
