@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from netmend.diagnose.measures.loss_examples import given, run_of, wanted
 from netmend.localise.added_term import added_term_line
 from netmend.localise.case import Case
+from netmend.localise.causes.labels_do_not_belong import LabelsDoNotBelong
 from netmend.localise.data_origin import prepared_in_loop
-from netmend.localise.label_line import rewritten_argument
+from netmend.localise.label_line import labels_moved, rewritten_argument
 from netmend.localise.source import Sources
 from netmend.localise.split_line import dataset_line, several_loaders
 from netmend.vocabulary import Call, LossFact, ModelFact, Pattern, Site, Trace
@@ -81,3 +83,30 @@ def test_the_sign_of_a_term_is_at_its_line_or_at_the_sum(tmp_path: Path, text: s
     case, _ = case_of(tmp_path, text, Trace({"loss": {loss.name: loss, objective.name: objective}}))
     found = added_term_line(case, objective)
     assert (found.line if found is not None else None) == line
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("train_set.targets = train_set.targets[torch.randperm(len(train_set))]\n", 1),
+        ("y = y[np.random.permutation(len(y))]\nset = TensorDataset(x, y)\n", 1),
+        ("order = torch.randperm(9)\ny = y[order]\nx = x[order]\nset = TensorDataset(x, y)\n", None),
+        ("x = x[torch.randperm(9)]\nmodel(x)\n", None),
+        ("np.random.shuffle(order)\nset = TensorDataset(x, y)\n", None),
+        ("windows = torch.roll(windows, 1)\nset = TensorDataset(x, windows)\n", None),
+    ],
+)
+def test_labels_that_the_source_plainly_moves_apart(tmp_path: Path, text: str, line: int | None) -> None:
+    case, _ = case_of(tmp_path, text)
+    found = labels_moved(case)
+    assert (found.line if found is not None else None) == line
+
+
+def test_a_short_run_that_learned_nothing_with_labels_moved_apart(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text("y = y[torch.randperm(len(y))]\nset = TensorDataset(x, y)\nmodel(x)\n")
+    for course, told in (([1.1, 1.0, 1.0, 1.0], True), ([1.1, 0.9, 0.5, 0.2], False)):
+        trace = run_of("cross_entropy", given(16, 4), wanted(16), course=course, constant=1.0)
+        case = Case(trace, sources=Sources(str(tmp_path), str(script)))
+        found = [fault.site.line for fault in LabelsDoNotBelong().accuse(case) if fault.site is not None]
+        assert found == ([1] if told else [])

@@ -8,6 +8,7 @@ from netmend.localise.case import Case
 from netmend.localise.source import last_name, site_of
 from netmend.vocabulary import Site
 
+_LABELS_OF_DATA_SETS = ("targets", "labels")  # of torchvision's
 _SHUFFLES = ("randperm", "permutation", "shuffle", "shuffled", "roll", "sample")
 
 
@@ -22,6 +23,44 @@ def label_line(case: Case) -> Site | None:
             ):
                 return site_of(file, node)
     return None
+
+
+def labels_moved(case: Case) -> Site | None:
+    """The line that surely moves labels apart: `y = y[torch.randperm(n)]`, an order that nothing else can share.
+
+    Labels are what a data set of the library calls so, or what follows the inputs in a call: `TensorDataset(x, y)`, `zip(x, y)`.
+    """
+    model = next(iter(case.trace.models), None)
+    near = model.called.file if model is not None and model.called is not None else ""
+    for file in case.sources.files(near=near):
+        for node in case.sources.nodes(file):
+            if not isinstance(node, ast.Assign) or len(node.targets) != 1 or not _drawn_anew(node.value):
+                continue
+            target, name = node.targets[0], last_name(node.targets[0])
+            labels = isinstance(target, ast.Attribute) and name in _LABELS_OF_DATA_SETS
+            if labels or (isinstance(target, ast.Name) and _second_argument(case, file, name)):
+                return site_of(file, node)
+    return None
+
+
+def _drawn_anew(value: ast.expr) -> bool:
+    """`y[torch.randperm(n)]`: indexed by a permutation that has no name."""
+    return (
+        isinstance(value, ast.Subscript)
+        and isinstance(value.slice, ast.Call)
+        and last_name(value.slice.func) in ("randperm", "permutation")
+    )
+
+
+def _second_argument(case: Case, file: str, name: str) -> bool:
+    return any(
+        len(call.args) >= 2
+        and isinstance(call.args[1], ast.Name)
+        and call.args[1].id == name
+        and isinstance(call.args[0], ast.Name)
+        and call.args[0].id != name
+        for call in case.sources.calls_named(file, "TensorDataset", "zip", "train_test_split")
+    )
 
 
 def rewritten_argument(case: Case, called: Site | None, position: int) -> Site | None:

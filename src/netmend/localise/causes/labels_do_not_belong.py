@@ -12,9 +12,10 @@ from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.data_origin import target_origin
 from netmend.localise.head_lines import STUCK, text_at
-from netmend.localise.label_line import label_line, rewritten_argument
+from netmend.localise.label_line import label_line, labels_moved, rewritten_argument
+from netmend.localise.outcome import level
 from netmend.unit import Run, threshold
-from netmend.vocabulary import Evidence, Fault, Symptom
+from netmend.vocabulary import Evidence, Fault, Site, Symptom
 
 _RESULTS = ("D109", "D114", "D220", "D224", "D226")  # of learning nothing, or of no weight
 # The network answers the same whatever it is given: no labels, wrong or right, would be learned.
@@ -31,6 +32,7 @@ class LabelsDoNotBelong:
 
     code: ClassVar[str] = "DAT-LABEL"
 
+    nothing_learned: float = threshold(0.95, "convention", "of the constant answer's loss at the end")
     few_samples: int = threshold(150, "convention", "training samples that are few for any network")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
@@ -39,7 +41,11 @@ class LabelsDoNotBelong:
             yield self._permuted(case, permuted)
             return
         memorised, stuck = case.first("D311"), case.first("D501")
+        reached, apart = level(case), labels_moved(case)
         if memorised is None and stuck is None:
+            # A short run says little by itself; with labels that the source plainly moves apart, that it learned nothing is enough.
+            if apart is not None and reached is not None and reached > self.nothing_learned:
+                yield self._moved(case, apart, reached)
             return
         evidence = []
         if memorised is not None:
@@ -65,21 +71,33 @@ class LabelsDoNotBelong:
             evidence.append(Evidence("Evaluation data is prepared differently.", -STRONG))
         chief = memorised or stuck
         assert chief is not None
-        moved = label_line(case)
-        if stuck is not None and moved is not None:
-            text = f"The source moves labels alone: `{case.sources.line(moved)}`."
-            evidence.append(Evidence(text, STRONG))
+        if apart is not None:
+            evidence.append(_read(case, apart))
         yield fault(
             self.code,
             evidence,
             component="training data",
-            site=moved or target_origin(case),
+            site=apart or label_line(case) or target_origin(case),
             related=(target_origin(case),),
             summary=chief.message,
             reason="With labels that do not belong to their inputs there is no rule to be found, only samples to be remembered.",
             remedy="Check that inputs and labels are indexed, shuffled and cut in the same way, and look at a few pairs by eye.",
             refutation="A simple model (nearest neighbour, logistic regression) does better than chance on the same pairs.",
             explains=("D311", "D506", "D507", "D501"),
+        )
+
+    def _moved(self, case: Case, site: Site, reached: float) -> Fault:
+        text = f"The loss ended at {reached:.2f} of that of the best constant answer."
+        return fault(
+            self.code,
+            [_read(case, site), Evidence(text, FAIR)],
+            component="training data",
+            site=site,
+            summary=f"Labels are put into an order of their own, and nothing was learned: the loss ended at {reached:.2f} of a constant answer's.",
+            reason="Every sample is taught the label of another one, so there is nothing to learn.",
+            remedy=f"Remove {text_at(case, site)}, or index inputs and labels with one permutation that is kept in a name.",
+            refutation="The loss stays where it is without that line.",
+            explains=(*STUCK, "D512"),
         )
 
     def _permuted(self, case: Case, symptom: Symptom) -> Fault:
@@ -100,3 +118,7 @@ class LabelsDoNotBelong:
         )
 
     FAULTY: ClassVar[tuple[Run, ...]] = (*LabelsUnrelated.FAULTY, *LabelsPermuted.FAULTY)
+
+
+def _read(case: Case, site: Site) -> Evidence:
+    return Evidence(f"The source moves labels alone: `{case.sources.line(site)}`.", STRONG + WEAK)

@@ -73,6 +73,10 @@ class UpdateRuleWrong:
             "returns from the wrong end",
             lambda: acted(a_world(stepped=Site("forward_returns.txt", 13)), script="forward_returns.txt"),
         ),
+        Run(
+            "returns from the wrong end, used at once",
+            lambda: acted(a_world(stepped=Site("forward_weights.txt", 13)), script="forward_weights.txt"),
+        ),
         *ValuesExplode.FAULTY,
     )
 
@@ -104,9 +108,30 @@ def _forward_sum(loop: ast.For, tree: ast.AST | None) -> ast.Assign | None:
             for other in loop.body
             for node in ast.walk(other)
         )
-        if name and grows and added and stored:
+        if name and grows and added and (stored or _weighs(loop, statement, name)):
             return statement
     return None
+
+
+def _weighs(loop: ast.For, sum_: ast.Assign, name: str) -> bool:
+    """`loss = -log_prob * R` in the same round, and a backward() or append() of it: the sum is the weight of an action."""
+    made = {
+        last_name(target)
+        for other in loop.body
+        if isinstance(other, ast.Assign) and other is not sum_
+        for node in ast.walk(other.value)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and name in names_in(node)
+        for target in other.targets
+    }
+    return any(
+        isinstance(node, ast.Call)
+        and (
+            (last_name(node.func) == "backward" and made.intersection(names_in(node.func)))
+            or (last_name(node.func) == "append" and any(made.intersection(names_in(a)) for a in node.args))
+        )
+        for other in loop.body
+        for node in ast.walk(other)
+    )
 
 
 def _backwards(node: ast.AST) -> bool:
