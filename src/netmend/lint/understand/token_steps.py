@@ -46,16 +46,16 @@ def cut_of(key: Value) -> tuple[ast.AST | None, int, int] | None:
     return found[0] if len(found) == 1 else None
 
 
-def _alike(one: Value, other: Value, depth: int = 8) -> bool:
+def alike(one: Value, other: Value, depth: int = 8) -> bool:
     """Do two values mean the same tensor, as far as the text tells?"""
     ones, others = origins(one, _STORED), origins(other, _STORED)
     if len(ones) != 1 or len(others) != 1 or depth == 0:
         return False
     one, other = ones[0], others[0]
     if isinstance(one, Attribute) and isinstance(other, Attribute):
-        return one.name == other.name and _alike(one.base, other.base, depth - 1)
+        return one.name == other.name and alike(one.base, other.base, depth - 1)
     if isinstance(one, Item) and isinstance(other, Item) and constant(one.key) is not None:
-        return constant(one.key) == constant(other.key) and _alike(one.base, other.base, depth - 1)
+        return constant(one.key) == constant(other.key) and alike(one.base, other.base, depth - 1)
     return one is other
 
 
@@ -65,7 +65,7 @@ def _same(one: Value, goal: Item) -> bool:
     cut, wanted = (cut_of(one.key) if isinstance(one, Item) else None), cut_of(goal.key)
     if cut is None or wanted is None or not isinstance(one, Item):
         return False
-    return cut[1:] == wanted[1:] and _alike(one.base, goal.base)
+    return cut[1:] == wanted[1:] and alike(one.base, goal.base)
 
 
 def _looked_up(op: Op | None) -> tuple[Value, ...]:
@@ -77,7 +77,7 @@ def sees_more(prediction: Value, goal: Item) -> bool:
     """Does the network also get the whole tensor, or another part of it?"""
     return any(
         not _same(tokens, goal)
-        and (_alike(tokens, goal.base) or (isinstance(tokens, Item) and _alike(tokens.base, goal.base)))
+        and (alike(tokens, goal.base) or (isinstance(tokens, Item) and alike(tokens.base, goal.base)))
         for value in walk(prediction)
         for tokens in _looked_up(operation(value))
     )
