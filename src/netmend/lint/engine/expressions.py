@@ -106,6 +106,11 @@ def attribute_of(machine: Machine, base: Value, name: str, node: ast.AST) -> Val
         return unbound
     if isinstance(base, Call) and base.result is not None and isinstance(base.result, Instance | Collection):
         return attribute_of(machine, base.result, name, node)
+    if isinstance(base, Call) and base.qualified == "torch.nn.ModuleDict" and base.args:
+        named = resolved(base.args[0])
+        layer = named.get(name) if isinstance(named, Collection) and named.keys is not None else None
+        if layer is not None:
+            return layer
     if isinstance(base, Call) and base.qualified == "super":
         return _above(machine, base, name, node)
     if isinstance(base, Either) and all(isinstance(option, Instance) for option in base.options):

@@ -121,6 +121,7 @@ class CausalMaskMissing(StaticRule):
         Snippet("pieces of a text", HEAD.format(FUSED.format("q, k, v, is_causal=False")) + WINDOWS, line=13),
         Snippet("by hand", HEAD.format(BY_HAND.format("")) + WINDOWS, line=14),
         Snippet("layers", LAYERS.format(ENCODER, "x = self.body(x)"), line=13),
+        Snippet("parts in a dict", LAYERS.format(f"nn.ModuleDict(dict(blocks={ENCODER}))", "x = self.body.blocks(x, mask=None)"), line=13),
         Snippet("attention layer", LAYERS.format("nn.MultiheadAttention(32, 4, batch_first=True)", "x, _ = self.body(x, x, x)"), line=13),
         Snippet("backwards too", LAYERS.format("nn.LSTM(32, 16, batch_first=True, bidirectional=True)", "x, _ = self.body(x)"), line=13),
     )  # fmt: skip
@@ -151,8 +152,8 @@ def _leak(program: Program, op: Op) -> tuple[Value, str, str] | None:
         and len(op.value.args) >= 3
         and not op.value.open
     ):
-        causal = op.value.argument("is_causal", 5)
-        if op.value.argument("attn_mask", 3) is None and (causal is None or _is(causal, False)):
+        mask, causal = op.value.argument("attn_mask", 3), op.value.argument("is_causal", 5)
+        if (mask is None or _is(mask, None)) and (causal is None or _is(causal, False)):
             return op.value.args[1], "This attention", "give it is_causal=True"
         return None
     if op.layer is not None and op.name in _MASKS and op.value.args and not op.value.open:

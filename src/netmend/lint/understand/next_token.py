@@ -13,11 +13,12 @@ from netmend.lint.understand.heads import loss_uses
 from netmend.lint.understand.losses import LossUse
 from netmend.lint.understand.operations import operation, origins, walk
 from netmend.lint.understand.remember import once
-from netmend.lint.understand.token_steps import TOKENS, alike
+from netmend.lint.understand.token_steps import TOKENS, alike, is_round_before
 
 _WRAPS = frozenset(
     ("torch.stack", "torch.tensor", "torch.as_tensor", "torch.from_numpy", "torch.LongTensor", "torch.asarray", "numpy.stack", "numpy.array")
 )  # fmt: skip
+_THROUGH = TOKENS | {"pin_memory"}
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ def token_losses(program: Program) -> tuple[TokenLoss, ...]:
 def _of(program: Program, use: LossUse) -> Iterator[TokenLoss]:
     if use.kind not in ("cross_entropy", "nll") or use.prediction is None or use.target is None:
         return
-    goals = origins(use.target, TOKENS)
+    goals = _stored(use.target)
     if len(goals) != 1:
         return
     goal = _unwrapped(program, goals[0])
@@ -46,7 +47,7 @@ def _of(program: Program, use: LossUse) -> Iterator[TokenLoss]:
         op = operation(value)
         if op is None or op.name not in ("embedding", "one_hot"):
             continue
-        for token in origins(op.input, TOKENS):
+        for token in _stored(op.input):
             shift = _shift(_unwrapped(program, token), goal)
             if shift is None and _starts_at(goal, 1) and _is_cut_short(use.prediction):
                 shift = 1 if isinstance(goal, Item) and alike(token, goal.base) else None
@@ -55,6 +56,12 @@ def _of(program: Program, use: LossUse) -> Iterator[TokenLoss]:
             if shift is not None:
                 yield TokenLoss(use, token, goal, shift)
                 return
+
+
+def _stored(value: Value | None) -> tuple[Value, ...]:
+    """Where tokens come from, through moves to devices; each source once, whatever the path."""
+    found = (part for part in origins(value, _THROUGH) if not is_round_before(part))
+    return tuple({id(part): part for part in found}.values())
 
 
 def _is_changed(program: Program, tokens: Value) -> bool:
@@ -71,7 +78,7 @@ def _is_changed(program: Program, tokens: Value) -> bool:
 def _unwrapped(program: Program, value: Value) -> Value:
     """The piece of data that a tensor is made of: `data[i : i + n]` of `torch.stack([data[i : i + n] for i in starts])`."""
     for _ in range(10):
-        found = origins(value, TOKENS)
+        found = _stored(value)
         value = found[0] if len(found) == 1 else value
         part = part_of_batch(program, value)
         if part is not None and part.value is not None and not part.rows:

@@ -101,7 +101,7 @@ class Steps:
 
     def _source(self, value: Value) -> Item | None:
         if isinstance(value, Either):
-            paths = [option for option in value.options if not _is_round_before(option)]
+            paths = [option for option in value.options if not is_round_before(option)]
             found = [self.source(option) for option in paths]
             return found[0] if found and all(found) else None
         if isinstance(value, Operation):
@@ -134,7 +134,7 @@ class Steps:
         return next((found for found in map(self.source, values) if found is not None), None)
 
 
-def _is_round_before(value: Value) -> bool:
+def is_round_before(value: Value) -> bool:
     return isinstance(value, Unknown) and isinstance(value.node, ast.For | ast.While)
 
 
