@@ -141,7 +141,9 @@ def _of_its_own(case: Case, finding: Finding) -> Fault:
         summary=_sentence(finding.message),
         reason=f"{title[:1].upper()}{title[1:]}.",
         remedy=f"{_sentence(fix or _instruction(finding.message)).removesuffix('.')} ({Path(finding.file).name}:{finding.line}).",
-        refutation="The run is no better when that line is changed.",
+        refutation="The same error is raised when that line is changed."
+        if stopped_at(case, finding)
+        else "The run is no better when that line is changed.",
         related=[Site(place.file, place.line) for place in finding.related],
         # What the run shows is not this finding's doing until somebody has tried: nothing else is explained away by it.
         explains=(),

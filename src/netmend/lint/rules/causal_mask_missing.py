@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from netmend.lint.engine.program import Program
-from netmend.lint.engine.values import Call, Const, Operation, Value, constant, resolved
+from netmend.lint.engine.values import Const, Operation, Value, constant, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.heads import where
 from netmend.lint.understand.modules import RECURRENT
@@ -81,7 +81,7 @@ _MASKS = {
     "transformerencoderlayer": ("src_mask", 1),
     "multiheadattention": ("attn_mask", 5),
 }
-_MASKING = re.compile("mask|tril|triu|causal|bias|lower", re.IGNORECASE)
+_MASKING = re.compile("mask|tril|triu|causal", re.IGNORECASE)
 
 
 @register
@@ -227,6 +227,6 @@ def _is_product(value: Value) -> bool:
 
 def _masks_by_hand(program: Program, op: Op) -> bool:
     """Any word for a mask in the function around: it may be put on in a way that is not seen."""
-    node: Call | ast.AST = op.value.node or op.node
+    node: ast.AST = op.value.node or op.node
     around = next((above for above in program.above(node) if isinstance(above, ast.FunctionDef)), None)
     return around is None or bool(_MASKING.search(ast.unparse(around)))
