@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -96,10 +97,10 @@ def _settings(file: Path, table: dict[str, Any]) -> CheckSettings:
     values: dict[str, Any] = {}
     for name, part in ((f"tool.{TABLE}", table), (f"tool.{TABLE}.check", own)):
         for key, value in part.items():
-            if part is table and key == "check":
+            if part is table and key in ("check", "run"):
                 continue
             if key not in KEYS:
-                raise UsageError(f"{file}: {name}.{key} is not a setting{_hint(key)}")
+                raise UsageError(f"{file}: {name}.{key} is not a setting{_hint(key, KEYS)}")
             values[key] = _checked(f"{file}: {name}.{key}", key, value)
     baseline = values.get("baseline")
     return CheckSettings(
@@ -113,11 +114,53 @@ def _settings(file: Path, table: dict[str, Any]) -> CheckSettings:
     )
 
 
-def _hint(key: str) -> str:
+def _hint(key: str, known: Iterable[str]) -> str:
     import difflib
 
-    near = difflib.get_close_matches(key.replace("_", "-"), KEYS, n=1, cutoff=0.5)
-    return f"; did you mean {near[0]}?" if near else f"; there are {', '.join(KEYS)}"
+    near = difflib.get_close_matches(key.replace("_", "-"), known, n=1, cutoff=0.5)
+    return f"; did you mean {near[0]}?" if near else f"; there are {', '.join(known)}"
+
+
+RUN_KEYS: dict[str, type] = {
+    "overhead": str,
+    "every": int,
+    "full": bool,
+    "trap": bool,
+    "probe": bool,
+    "quiet": bool,
+    "exit-on-fault": bool,
+    "stop-on": str,
+    "directory": str,
+}
+
+
+def read_run_settings(start: Path) -> dict[str, Any]:
+    """What [tool.netmend.run] of the nearest pyproject.toml says, by name of the option's variable; options given count more."""
+    for file in _candidates(start):
+        try:
+            content = file.read_bytes()
+        except OSError:
+            continue
+        table = _table(file, content) if TABLE.encode() in content else None
+        if isinstance(table, dict):
+            return _run_settings(file, table.get("run", {}))
+    return {}
+
+
+def _run_settings(file: Path, own: Any) -> dict[str, Any]:
+    name = f"{file}: tool.{TABLE}.run"
+    if not isinstance(own, dict):
+        raise UsageError(f"{name} must be a table, got {own!r}")
+    values: dict[str, Any] = {}
+    for key, value in own.items():
+        if key not in RUN_KEYS:
+            raise UsageError(f"{name}.{key} is not a setting{_hint(key, RUN_KEYS)}")
+        kind = RUN_KEYS[key]
+        if type(value) is not kind:
+            words = {str: "a text", int: "a whole number", bool: "true or false"}[kind]
+            raise UsageError(f"{name}.{key} must be {words}, got {value!r}")
+        values[key.replace("-", "_")] = str(file.parent / value) if key == "directory" else value
+    return values
 
 
 def _checked(where: str, key: str, value: Any) -> Any:

@@ -205,7 +205,7 @@ def test_fixing(tmp_path: Path) -> None:
     assert ended.returncode == 1  # the softmax is left: its fix is not safe
     assert (tmp_path / "unused.py").read_text(encoding="utf-8") == "import torch\nx = 1\n"
     assert (tmp_path / "train.py").read_text(encoding="utf-8") == BAD
-    assert "unused.py:2: S001 mended: Remove what silences nothing" in ended.stdout
+    assert "unused.py:2: S001 fixed: Remove what silences nothing" in ended.stdout
     ended = check(tmp_path, "--fix", "--unsafe-fixes")
     assert ended.returncode == 0
     assert (tmp_path / "train.py").read_text(encoding="utf-8") == GOOD

@@ -31,7 +31,12 @@ def main(arguments: list[str] | None = None) -> None:
     hook = sys.excepthook
     try:
         refuse_script_as_command(given)
-        outcome: Any = app(args=separate_module(given), prog_name="netmend", standalone_mode=False)
+        outcome: Any = app(
+            args=separate_module(given),
+            prog_name="netmend",
+            standalone_mode=False,
+            default_map={"run": _configured()} if given[:1] == ["run"] else None,
+        )
     except Exit as leaving:
         sys.exit(leaving.exit_code)
     except Abort:
@@ -50,6 +55,14 @@ def main(arguments: list[str] | None = None) -> None:
         outcome()
     elif isinstance(outcome, int):
         sys.exit(outcome)
+
+
+def _configured() -> dict[str, Any]:
+    from pathlib import Path
+
+    from netmend.config import read_run_settings
+
+    return read_run_settings(Path.cwd())
 
 
 def _check(arguments: list[str]) -> NoReturn:

@@ -10,6 +10,7 @@ import typer
 
 from netmend.cli.adequacy_options import adequacy
 from netmend.cli.bench import app as bench
+from netmend.cli.command_help import CheckCommand, PlainCommand, PlainGroup, ScriptCommand
 from netmend.cli.env import env
 from netmend.cli.locate import locate
 from netmend.cli.mend import app as mend
@@ -34,19 +35,13 @@ from netmend.cli.trial_options import (
 )
 
 app = typer.Typer(
+    cls=PlainGroup,
     help="A debugger for deep-learning programs.",
     no_args_is_help=True,
-    add_completion=False,
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-app.add_typer(bench, name="bench")
-app.add_typer(mend, name="mend")
-app.command()(adequacy)
-app.command()(locate)
-app.command()(env)
-
 
 @app.callback(invoke_without_command=True)
 def root(
@@ -59,22 +54,7 @@ def root(
         raise typer.Exit
 
 
-@app.command(
-    add_help_option=False,
-    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
-    options_metavar="[OPTIONS] [PATH]…",
-)
-def check(context: typer.Context) -> int:
-    """Find training mistakes in source, executing nothing."""
-    from netmend.cli.check_path import leave_out_working_directory
-
-    leave_out_working_directory()
-    from netmend.cli.check import check_arguments
-
-    return check_arguments(context.args)
-
-
-@app.command(context_settings=BEFORE_SCRIPT, options_metavar="[OPTIONS] [--]")
+@app.command(cls=ScriptCommand, context_settings=BEFORE_SCRIPT)
 def run(
     context: typer.Context,
     program: Program = None,
@@ -136,7 +116,23 @@ def run(
     )
 
 
-@app.command(context_settings=BEFORE_SCRIPT, options_metavar="[OPTIONS] [--]")
+@app.command(
+    cls=CheckCommand,
+    add_help_option=False,
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    options_metavar="[OPTIONS] [PATH]…",
+)
+def check(context: typer.Context) -> int:
+    """Find training mistakes in source, executing nothing."""
+    from netmend.cli.check_path import leave_out_working_directory
+
+    leave_out_working_directory()
+    from netmend.cli.check import check_arguments
+
+    return check_arguments(context.args)
+
+
+@app.command(cls=ScriptCommand, context_settings=BEFORE_SCRIPT)
 def repair(
     context: typer.Context,
     program: Program = None,
@@ -191,7 +187,7 @@ def repair(
     )
 
 
-@app.command(context_settings=BEFORE_SCRIPT, options_metavar="[OPTIONS] [--]")
+@app.command(cls=ScriptCommand, context_settings=BEFORE_SCRIPT)
 def neutral(
     context: typer.Context,
     program: Program = None,
@@ -259,10 +255,14 @@ def neutral(
     )
 
 
-app.command(context_settings=BEFORE_SCRIPT, options_metavar="[OPTIONS] [--]")(mutate)
+app.command(
+    cls=ScriptCommand,
+    context_settings=BEFORE_SCRIPT,
+    short_help="Seed faults and see which of them the test data notices.",
+)(mutate)
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def diagnose(
     run: Annotated[str, typer.Argument(help="Id, beginning of an id, path, or 'last'.")] = "last",
     form: Annotated[
@@ -288,7 +288,7 @@ def diagnose(
     return diagnose_run(run, form, html, output, directory, learned)
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def explain(
     code: Annotated[
         str | None,
@@ -301,7 +301,7 @@ def explain(
     explain_code(code)
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def demo(
     keep: Annotated[
         Path | None,
@@ -314,7 +314,7 @@ def demo(
     return show_demo(keep)
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def runs(
     sort: Annotated[
         str,
@@ -336,7 +336,7 @@ def runs(
     show_runs(directory, sort, tuple(where or ()))
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def show(
     run: Annotated[str, typer.Argument(help="Id, beginning of an id, path, or 'last'.")] = "last",
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page instead.")] = None,
@@ -356,7 +356,7 @@ def show(
     show_run(run, html, rank, directory, checked)
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def export(
     run: Annotated[str, typer.Argument(help="Id, beginning of an id, path, or 'last'.")],
     to: Annotated[str, typer.Option("--to", metavar="FORMAT", help="json, parquet or tensorboard.")],
@@ -369,3 +369,10 @@ def export(
     from netmend.cli.show import export_run
 
     export_run(run, to, output, rank, force, directory)
+
+
+app.add_typer(mend, name="mend", short_help="Find a small patch of trained weights, apply it, take it out.")
+app.command(cls=PlainCommand, short_help="Say whether a test set is adequate for a trained model.")(adequacy)
+app.command(cls=PlainCommand, short_help="Rank the files that a bug report is about.")(locate)
+app.command(cls=PlainCommand, short_help="Check versions, devices and limits of this machine.")(env)
+app.add_typer(bench, name="bench", short_help="Run published benchmarks of fault localisation and repair.")

@@ -7,10 +7,14 @@ from typing import Annotated
 
 import typer
 
+from netmend.cli.command_help import PlainCommand, PlainGroup
+
 app = typer.Typer(
+    cls=PlainGroup,
     help="Published benchmarks of fault localisation and repair, each run by one command.",
     invoke_without_command=True,
     add_completion=False,
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -38,7 +42,7 @@ def root(context: typer.Context) -> int | None:
     return show_list()
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def faults22(
     seeds: Annotated[int, typer.Option(min=1, help="Trainings of each program, buggy and fixed.")] = 5,
     stability: Annotated[
@@ -64,7 +68,7 @@ def faults22(
     return bench_faults22(seeds, stability, repair, only, jobs, json, read, work, quiet)
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def bugs21(
     seeds: Annotated[int, typer.Option(min=1, help="Trainings of each program.")] = 1,
     only: Only = "",
@@ -79,7 +83,7 @@ def bugs21(
     return bench_labelled("bugs21", seeds, only, jobs, json, work, quiet)
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def silent(
     seeds: Annotated[int, typer.Option(min=1, help="Trainings of each program.")] = 1,
     only: Only = "",
@@ -94,7 +98,7 @@ def silent(
     return bench_labelled("silent", seeds, only, jobs, json, work, quiet)
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def locate(
     reports: Annotated[
         Path, typer.Option("--reports", metavar="FILE", help="Denchmark's reports, JSON lines (.gz too).")
@@ -139,7 +143,7 @@ def locate(
     return bench_locate(reports, histories, protocol, at, labels, only, learn, jobs, json, work, quiet)
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def repair(
     budgets: Annotated[
         str, typer.Option(metavar="10,20,50", help="Trainings that a search may cost.")
@@ -160,7 +164,7 @@ def repair(
     return run_study(options)
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def setup(
     folder: Annotated[
         Path | None,

@@ -154,7 +154,7 @@ def tell(outcome: Outcome, request: Request, stream: IO[str] | None = None) -> N
         text = render(request.form, outcome, look)
         if request.form == "text" and request.show_fixes:
             text += _fixes(outcome.fixed)
-        if request.form == "text" and not request.quiet:
+        if request.form in ("text", "concise") and not request.quiet:
             text += summary(outcome, look, request.unsafe_fixes)
     write(text, request.output, stream)
 
@@ -176,7 +176,7 @@ def _fixes(fixed: Sequence[Finding]) -> str:
     for finding in fixed:
         cell = f"cell {finding.cell}:" if finding.cell is not None else ""
         title = finding.fix.title if finding.fix is not None else finding.message
-        lines.append(f"{finding.file}:{cell}{finding.line}: {finding.code} mended: {title}\n")
+        lines.append(f"{finding.file}:{cell}{finding.line}: {finding.code} fixed: {title}\n")
     return "".join(lines)
 
 

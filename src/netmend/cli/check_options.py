@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from netmend.cli.check import Request
 from netmend.errors import UsageError
@@ -70,50 +70,88 @@ def _parser() -> argparse.ArgumentParser:
         usage="netmend check [OPTIONS] [PATH]…",
         description=ABOUT,
         epilog=AFTER,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_Help,
         allow_abbrev=False,
+        add_help=False,
     )
-    add = parser.add_argument
-    add(
+    files = parser.add_argument_group("Files")
+    files.add_argument(
         "paths",
         nargs="*",
         metavar="PATH",
         help="files, folders, notebooks, or - for standard input (default: .)",
     )
-    rules = parser.add_argument_group("which rules")
+    _add_files(files)
+    rules = parser.add_argument_group("Rules")
     rules.add_argument("--select", action="append", default=[], metavar="CODES", help="only these")
     rules.add_argument("--ignore", action="append", default=[], metavar="CODES", help="all but these")
     rules.add_argument("--extend-select", action="append", default=[], metavar="CODES", help="these too")
-    _add_mending(parser.add_argument_group("mending"))
-    _add_telling(parser.add_argument_group("telling"))
-    _add_looking(parser.add_argument_group("looking"))
+    _add_fixes(parser.add_argument_group("Fixes"))
+    _add_output(parser.add_argument_group("Output"))
     return parser
 
 
-def _add_mending(group: argparse._ArgumentGroup) -> None:
+def option_help() -> list[tuple[str, str]]:
+    """Every long option with its help, for the completion of shells."""
+    actions = _parser()._actions
+    return [
+        (name, action.help or "")
+        for action in actions
+        for name in action.option_strings
+        if name.startswith("--")
+    ]
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Looks like the help of the other commands."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=26)
+
+    def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: str | None = None) -> None:
+        super().add_usage(usage, actions, groups, "Usage: ")
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        value = f" {action.metavar or action.dest.upper()}" if action.nargs != 0 else ""
+        return (", ".join(action.option_strings) + value) if action.option_strings else str(action.metavar)
+
+    def _expand_help(self, action: argparse.Action) -> str:
+        text = super()._expand_help(action)
+        return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
+
+
+def _add_fixes(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
-    add("--fix", action="store_true", help="mend what can be mended safely")
+    add("--fix", action="store_true", help="fix what can be fixed safely")
     add(
         "--diff",
         action="store_true",
         help="show what --fix would change; write nothing; 1 if something would",
     )
     add("--unsafe-fixes", action="store_true", help="make the fixes too that a person should look at")
-    add("--show-fixes", action="store_true", help="list what --fix has mended")
+    add("--show-fixes", action="store_true", help="list what --fix has fixed")
 
 
-def _add_telling(group: argparse._ArgumentGroup) -> None:
+def _add_output(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
-    add("--format", dest="form", default="text", help="text, json, sarif, github or gitlab")
+    add(
+        "--format",
+        "--output-format",
+        dest="form",
+        default="text",
+        metavar="FORMAT",
+        help="text, concise (a line each), json, sarif, github or gitlab",
+    )
     add("-o", "--output", type=Path, metavar="FILE", help="write to a file instead of the terminal")
     add("--statistics", action="store_true", help="count the findings of each rule instead of listing them")
     add("-q", "--quiet", action="store_true", help="only the findings, no summary")
+    add("-h", "--help", action="help", help="show this message and exit")
     add("--exit-zero", action="store_true", help="end with 0 although something is found")
     add("--baseline", type=Path, metavar="FILE", help="leave out the findings that this file knows")
     add("--write-baseline", action="store_true", help="make all that is found now known: write the baseline")
 
 
-def _add_looking(group: argparse._ArgumentGroup) -> None:
+def _add_files(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
     add("--watch", action="store_true", help="check again whenever a file changes")
     add("--stdin-filename", default="", metavar="NAME", help="the name that standard input goes by")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from netmend.cli.command_help import PlainCommand
 from netmend.cli.mend_group import DEFAULT, MendGroup
 from netmend.cli.mend_options import find
 from netmend.cli.trial_options import Quiet, ResultFile
@@ -18,10 +19,11 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     cls=MendGroup,
+    rich_markup_mode=None,
     help="Mend a trained model: netmend mend MODEL … finds a sparse patch of its weights, which can be taken out again.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command(DEFAULT)(find)
+app.command(DEFAULT, cls=PlainCommand)(find)
 
 PatchFile = Annotated[Path, typer.Argument(metavar="PATCH", help="A patch file (safetensors).")]
 Model = Annotated[
@@ -45,7 +47,7 @@ InPlace = Annotated[
 Force = Annotated[bool, typer.Option("--force", help="Overwrite what is at --out.")]
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def apply(
     patch: PatchFile,
     model: Model,
@@ -61,7 +63,7 @@ def apply(
     return _change(patch, model, State.IN, out, in_place, force, json, quiet)
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def revert(
     patch: PatchFile,
     model: Model,
@@ -77,7 +79,7 @@ def revert(
     return _change(patch, model, State.OUT, out, in_place, force, json, quiet)
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def show(
     patch: PatchFile,
     model: Annotated[
@@ -101,7 +103,7 @@ def show(
     return 0
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def diff(
     first: Annotated[Path, typer.Argument(metavar="PATCH|MODEL", help="A patch, or the model before.")],
     second: Annotated[Path, typer.Argument(metavar="MODEL", help="The patch's model, or the model after.")],

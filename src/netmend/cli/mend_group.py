@@ -6,14 +6,13 @@ import difflib
 from pathlib import Path
 from typing import Any
 
-from typer.core import TyperGroup
-
+from netmend.cli.command_help import PlainGroup
 from netmend.errors import UsageError
 
 DEFAULT = "find"
 
 
-class MendGroup(TyperGroup):
+class MendGroup(PlainGroup):
     """Anything but the name of a command or a wish for help is taken for the default command's."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -31,3 +30,11 @@ class MendGroup(TyperGroup):
             raise UsageError(
                 f"there is neither a command nor a model called {word}; did you mean: netmend mend {meant[0]}?"
             )
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """The default command's options too: whoever asks about `netmend mend` mostly means that one."""
+        super().format_options(ctx, formatter)
+        find = self.commands[DEFAULT]
+        records = [record for one in find.get_params(ctx) if (record := one.get_help_record(ctx))]
+        with formatter.section("Options of netmend mend MODEL"):
+            formatter.write_dl([record for record in records if not record[0].startswith("-h")])

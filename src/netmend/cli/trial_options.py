@@ -11,7 +11,7 @@ BEFORE_SCRIPT = {"allow_extra_args": True, "ignore_unknown_options": False, "all
 
 Program = Annotated[
     list[str] | None,
-    typer.Argument(metavar="SCRIPT [ARGS]…", help="The training script and its arguments."),
+    typer.Argument(metavar="SCRIPT [ARGS]…", hidden=True),
 ]
 Metric = Annotated[
     str,
@@ -28,9 +28,9 @@ Maximize = Annotated[
 ]
 ResultFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON.")]
 Jobs = Annotated[
-    int | None, typer.Option("-j", "--jobs", min=1, help="Trainings at once (default: one per core).")
+    int | None, typer.Option("-j", "--jobs", metavar="N", min=1, help="Trainings at once (default: one per core).")
 ]
-Threads = Annotated[int, typer.Option(min=1, help="Threads of one training.")]
+Threads = Annotated[int, typer.Option(metavar="N", min=1, help="Threads of one training.")]
 Network = Annotated[bool, typer.Option("--network", help="Let trials use the network.")]
 Memory = Annotated[int | None, typer.Option(metavar="MB", min=1, help="Memory that one training may use.")]
 TimeLimit = Annotated[

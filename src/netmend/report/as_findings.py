@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from netmend.errors import UsageError
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "Look", "look_of", "render", "statistics", "summary", "write_to"]
 
-FORMATS = ("text", "json", "sarif", "github", "gitlab")
+FORMATS = ("text", "concise", "json", "sarif", "github", "gitlab")
 _PLAIN = Look()
 
 
@@ -22,6 +23,10 @@ def render(form: str, outcome: Outcome, look: Look = _PLAIN) -> str:
         from netmend.report.findings_text import as_text
 
         return as_text(outcome, look)
+    if form == "concise":
+        from netmend.report.findings_text import as_text
+
+        return as_text(outcome, replace(look, width=None, excerpts=False))
     if form == "json":
         from netmend.report.findings_json import as_json
 
