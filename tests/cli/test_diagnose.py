@@ -200,7 +200,7 @@ def test_training_is_interrupted_when_asked(folder: Path) -> None:
     command = [sys.executable, "-m", "netmend", "run", "--stop-on", "fault", "--json", "long.json", "long.py"]
     ended = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=200)
     assert ended.returncode != 0 and "done" not in ended.stdout
-    assert "netmend: gradients are not cleared long.py:12 (LOOP-ZERO-GRAD)" in ended.stderr
+    assert "netmend  Gradients are not cleared at long.py:12 (LOOP-ZERO-GRAD" in ended.stderr
     data = json.loads((folder / "long.json").read_text(encoding="utf-8"))
     assert data["run"]["status"] == "interrupted" and data["faults"][0]["code"] == "LOOP-ZERO-GRAD"
 

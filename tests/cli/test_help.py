@@ -52,7 +52,12 @@ def test_help_looks_alike_and_shows_no_types() -> None:
 def test_the_commands_are_told_in_whole_sentences() -> None:
     text = help_of(*next(commands()))
     assert "..." not in text.partition("Commands:")[2]
-    assert text.index("\n  run ") < text.index("\n  check ") < text.index("\n  repair ") < text.index("\n  bench ")
+    assert (
+        text.index("\n  run ")
+        < text.index("\n  check ")
+        < text.index("\n  repair ")
+        < text.index("\n  bench ")
+    )
 
 
 def test_mend_shows_the_options_of_its_default() -> None:
@@ -62,7 +67,11 @@ def test_mend_shows_the_options_of_its_default() -> None:
 
 @pytest.mark.parametrize(
     ("typed", "offered"),
-    [("netmend rep", "repair"), ("netmend repair --metr", "--metric"), ("netmend check --unsa", "--unsafe-fixes")],
+    [
+        ("netmend rep", "repair"),
+        ("netmend repair --metr", "--metric"),
+        ("netmend check --unsa", "--unsafe-fixes"),
+    ],
 )
 def test_shells_complete_commands_and_options(typed: str, offered: str) -> None:
     import subprocess

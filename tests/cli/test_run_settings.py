@@ -34,7 +34,11 @@ def test_options_on_the_command_line_count_more(tmp_path: Path, monkeypatch: pyt
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [("overhed = '1%'", "did you mean overhead"), ("full = 'yes'", "must be true or false"), ("every = '5'", "whole number")],
+    [
+        ("overhed = '1%'", "did you mean overhead"),
+        ("full = 'yes'", "must be true or false"),
+        ("every = '5'", "whole number"),
+    ],
 )
 def test_mistakes_are_told(tmp_path: Path, text: str, words: str) -> None:
     write(tmp_path, text)

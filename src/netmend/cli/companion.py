@@ -12,7 +12,7 @@ import sys
 import threading
 from typing import Any
 
-_FIRST_LOOK = 15.0  # seconds after which a run counts as long
+_FIRST_LOOK = 5.0  # seconds after which a run counts as long: a certain fault need not wait for the end
 _PATIENCE = 5.0  # seconds the companion gets to leave at the end
 
 

@@ -9,16 +9,21 @@ import time
 from pathlib import Path
 
 from netmend.localise import diagnose
+from netmend.report.findings_look import Look, look_of
+from netmend.report.signs import harmless, wrapped
 from netmend.store import read_trace
 from netmend.vocabulary import Fault, Site
 
-CERTAIN = 0.9  # confidence at which a fault is told while the program still runs
+CERTAIN = 0.9  # confidence at which a fault is told while the program still runs, when the next look agrees
+SURE = 0.98  # confidence at which one look is enough: what further steps cannot change
+LOG_WIDTH = 100
 _PAUSE, _LONGEST_PAUSE = 3.0, 60.0  # seconds between looks: twice as long each time
+_MOST_LINES = 2  # of what was seen; the end of the run tells all
 _WAITS_FOR_THE_END = frozenset({"HYP-EPOCH-FEW", "HYP-EPOCH-MANY"})  # what only a finished run can show
 
 
 class Announcer:
-    """Tells each fault once, when two looks in a row are certain of it."""
+    """Tells each fault once: at the first look that is sure of it, or when two looks in a row are nearly so."""
 
     def __init__(self) -> None:
         self._suspected: set[tuple[str, Site | None]] = set()
@@ -35,18 +40,29 @@ class Announcer:
         certain = [
             fault
             for fault in faults
-            if (fault.cause, fault.site) in self._suspected and (fault.cause, fault.site) not in self._told
+            if (fault.confidence >= SURE or (fault.cause, fault.site) in self._suspected)
+            and (fault.cause, fault.site) not in self._told
         ]
         self._suspected = keys
         self._told |= {(fault.cause, fault.site) for fault in certain}
         return certain
 
 
-def announcement(fault: Fault) -> str:
-    """One line for the log."""
-    where = f" {fault.site.short}" if fault.site is not None else ""
-    text = " ".join(f"{fault.title}{where} ({fault.cause}): {fault.summary} {fault.remedy}".split())
-    return f"netmend: {text}\n"
+def announcement(fault: Fault, look: Look) -> str:
+    """What and where in one line, what was seen below it, fitted to the terminal."""
+    width = look.width or LOG_WIDTH
+    title = f"{fault.title[:1].upper()}{fault.title[1:]}"
+    where = f" at {harmless(fault.site.short)}" if fault.site is not None else ""
+    first, *more = wrapped(
+        f"{title}{where} ({fault.cause}, {fault.confidence:.0%} sure)", width - 9, width - 9
+    )
+    lines = [look.paint("netmend", "label") + "  " + look.paint(first, "mark")]
+    lines += [f"         {look.paint(line, 'mark')}" for line in more]
+    seen = list(wrapped(harmless(" ".join(fault.summary.split())), width - 9, width - 9))
+    lines += [f"         {line}" for line in seen[:_MOST_LINES]]
+    if len(seen) > _MOST_LINES:
+        lines[-1] = f"{lines[-1][: width - 2]} …"
+    return "".join(f"{line}\n" for line in lines)
 
 
 def main(arguments: list[str]) -> None:
@@ -59,7 +75,7 @@ def main(arguments: list[str]) -> None:
         except Exception:  # noqa: BLE001 - a trace caught in the middle of a change: the next look will do
             found = []
         for fault in found:
-            sys.stderr.write(announcement(fault))
+            sys.stderr.write(announcement(fault, look_of(sys.stderr)))
             sys.stderr.flush()
         if found and stop:
             sys.stderr.write("netmend: training is interrupted, as --stop-on fault asks\n")

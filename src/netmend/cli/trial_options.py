@@ -28,7 +28,8 @@ Maximize = Annotated[
 ]
 ResultFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON.")]
 Jobs = Annotated[
-    int | None, typer.Option("-j", "--jobs", metavar="N", min=1, help="Trainings at once (default: one per core).")
+    int | None,
+    typer.Option("-j", "--jobs", metavar="N", min=1, help="Trainings at once (default: one per core)."),
 ]
 Threads = Annotated[int, typer.Option(metavar="N", min=1, help="Threads of one training.")]
 Network = Annotated[bool, typer.Option("--network", help="Let trials use the network.")]
