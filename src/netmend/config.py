@@ -159,7 +159,7 @@ def _run_settings(file: Path, own: Any) -> dict[str, Any]:
         if type(value) is not kind:
             words = {str: "a text", int: "a whole number", bool: "true or false"}[kind]
             raise UsageError(f"{name}.{key} must be {words}, got {value!r}")
-        values[key.replace("-", "_")] = str(file.parent / value) if key == "directory" else value
+        values[key.replace("-", "_")] = str(file.parent / str(value)) if key == "directory" else value
     return values
 
 

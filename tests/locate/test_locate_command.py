@@ -209,7 +209,7 @@ def drawn(width: int, colour: bool) -> str:
 def test_lines_fit_but_paths_stay_whole(width: int) -> None:
     lines = drawn(width, colour=False).splitlines()
     assert [line for line in lines if len(line) > width and "deep/" not in line] == []
-    assert any(line.endswith("deep/file.py") for line in lines)
+    assert any("deep/file.py" in line for line in lines)
     assert "  1  proj/trainer.py:12" in lines
 
 

@@ -13,7 +13,7 @@ from netmend.errors import UsageError
 
 SCRIPTS = (
     ("gradients_pile_up.py", "The loss goes up instead of down."),
-    ("sure_of_nothing.py", "Training runs smoothly, and the classifier stays unsure of everything."),
+    ("loss_stays_high.py", "Every answer is right, and yet the loss will not fall below 1."),
     ("stuck_at_the_mean.py", "A regression that never gets better than the mean."),
 )
 
@@ -26,22 +26,49 @@ def show_demo(keep: Path | None) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     try:
         outcome = max(
-            _show(folder, name, complaint, number) for number, (name, complaint) in enumerate(SCRIPTS, 1)
+            _show(folder, name, complaint, number, keep is not None)
+            for number, (name, complaint) in enumerate(SCRIPTS, 1)
         )
     finally:
         if keep is None:
-            sys.stdout.write(
-                "\nThese scripts and runs are gone now; keep them with: netmend demo --keep DIRECTORY\n"
-            )
+            sys.stdout.write("\nThese scripts and runs are deleted. To keep them: netmend demo --keep DIR\n")
             shutil.rmtree(folder, ignore_errors=True)
     return outcome
 
 
-def _show(folder: Path, name: str, complaint: str, number: int) -> int:
+def _show(folder: Path, name: str, complaint: str, number: int, kept: bool) -> int:
     script = folder / name
     script.write_text((files("netmend") / "demo" / name).read_text(encoding="utf-8"), encoding="utf-8")
-    sys.stdout.write(f"\n{'─' * 72}\n{number} of {len(SCRIPTS)}  {complaint}\n$ netmend run {name}\n\n")
+    rule = "─" * min(72, shutil.get_terminal_size().columns)
+    sys.stdout.write(f"\n{rule}\n{number} of {len(SCRIPTS)}  {complaint}\n$ netmend run {name}\n\n")
     sys.stdout.flush()
-    command = [sys.executable, "-m", "netmend", "run", "--exit-on-fault", "--directory", ".netmend", name]
+    command = [sys.executable, "-m", "netmend.cli.demo", name, *(["--keep"] if kept else [])]
     ended = subprocess.run(command, cwd=folder, check=False)
     return 0 if ended.returncode == 1 else 2
+
+
+def main(name: str, kept: bool) -> None:
+    """One script as `netmend run` runs it; of a run that is deleted next, no place is told and no next step."""
+    from netmend.cli.run import prepare_run
+
+    run = prepare_run(
+        module=None,
+        program=(name,),
+        overhead="1%",
+        every=None,
+        full=False,
+        trap=False,
+        probe=False,
+        quiet=False,
+        html=None,
+        json=None,
+        exit_on_fault=True,
+        stop_on=None,
+        directory=Path(".netmend"),
+        kept=kept,
+    )
+    run()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], "--keep" in sys.argv)

@@ -33,6 +33,7 @@ def prepare_run(
     exit_on_fault: bool,
     stop_on: str | None,
     directory: Path | None,
+    kept: bool = True,
 ) -> Callable[[], None]:
     """Everything that can be refused is refused here, before the program starts."""
     options = Options(
@@ -49,7 +50,7 @@ def prepare_run(
     if module is None and not program:
         raise UsageError("name the script to run: netmend run train.py [ARGS]")
     quiet = quiet or int(os.environ.get("RANK", "0")) > 0  # one voice in a distributed run
-    wishes = Wishes(quiet, page, data, exit_on_fault, stop_on == "fault")
+    wishes = Wishes(quiet, page, data, exit_on_fault, stop_on == "fault", kept)
     return lambda: _run(_load(module, program), options, wishes)
 
 
@@ -62,6 +63,7 @@ class Wishes:
     data: Path | None = None
     exit_on_fault: bool = False
     stop_on_fault: bool = False
+    kept: bool = True  # whether the run will be there afterwards
 
     @property
     def nothing(self) -> bool:
@@ -165,6 +167,7 @@ def _report(watching: Any, wishes: Wishes) -> bool:
         console.print()
         from netmend.cli.next_step import next_command
 
-        words = report.summary(trace, watching.path, wishes.page, next_command(trace, diagnosis))
+        path = watching.path if wishes.kept else None
+        words = report.summary(trace, path, wishes.page, next_command(trace, diagnosis) if path else "")
         console.print(words, crop=False)
     return bool(diagnosis.faults)

@@ -18,12 +18,6 @@ NAMES = {
     "GPU": "GPU",
     "NonDL": "not DL",
 }
-_WHERE = {
-    "title": "the title",
-    "text": "the text",
-    "message": "the error message",
-    "place": "the files named",
-}
 _MOST_REASONS = 4
 _LEAST = 0.05  # log-odds below which a feature is no reason worth telling
 
@@ -47,9 +41,7 @@ def kind_of(report: BugReport, own: Iterable[str] = ()) -> Kind:
     scored = score_type(report, own)
     ordered = sorted(scored.probabilities.items(), key=lambda pair: -pair[1])
     code, probability = ordered[0]
-    return Kind(
-        code, probability, tuple(_reasons(code, scored.added, _spellings(report))), tuple(ordered[1:])
-    )
+    return Kind(code, probability, tuple(_reasons(scored.added, _spellings(report))), tuple(ordered[1:]))
 
 
 def _spellings(report: BugReport) -> dict[str, str]:
@@ -60,7 +52,7 @@ def _spellings(report: BugReport) -> dict[str, str]:
     return found
 
 
-def _reasons(code: str, added: tuple[tuple[str, float], ...], spellings: dict[str, str]) -> Iterable[str]:
+def _reasons(added: tuple[tuple[str, float], ...], spellings: dict[str, str]) -> Iterable[str]:
     """The features that spoke loudest, in words; single words are told together."""
     words: list[str] = []
     told: list[str] = []
@@ -70,8 +62,6 @@ def _reasons(code: str, added: tuple[tuple[str, float], ...], spellings: dict[st
         name, _, rest = feature.partition(": ")
         if name == "word":
             words.append(spellings.get(rest, rest))
-        elif name in _WHERE and rest == code:
-            told.append(f"{_WHERE[name]} has words of the type {NAMES[code]}")
         elif name == "failure":
             told.append(f"{rest} was raised")
         elif name == "evidence":
@@ -79,5 +69,5 @@ def _reasons(code: str, added: tuple[tuple[str, float], ...], spellings: dict[st
         elif feature == "shapes or types of numbers":
             told.append("shapes or types of numbers are named")
     if words:
-        told.insert(0, f"the words {', '.join(words[:6])}")
+        told.insert(0, f"the word{'s' if len(words) > 1 else ''} {', '.join(words[:6])}")
     return told[:_MOST_REASONS]

@@ -20,12 +20,14 @@ _WARNING, _PROBE = "warning: ", "--probe "  # how sentences begin that are no ga
 _MOST_MISSING = 3  # the page of the run lists all
 
 
-def summary(trace: Trace, run_path: Path, page: Path | None = None, next_command: str = "") -> RenderableType:
-    """What was seen, in some ten lines, where to look further, and the one command that helps."""
+def summary(
+    trace: Trace, run_path: Path | None, page: Path | None = None, next_command: str = ""
+) -> RenderableType:
+    """What was seen, in some ten lines, where to look further (unless the run is not kept), and the one command that helps."""
     bad = trace.run.status == "failed" or any(remark.tone == "bad" for remark in alarms(trace))
     style = STYLES["bad"] if bad else STYLES["warn"] if not trace.run.steps else "bold"
     title = Text("netmend  ", style="bold").append(headline(trace), style)
-    lines = [*_lines(trace), *_places(trace, run_path, page)]
+    lines = [*_lines(trace), *(_places(trace, run_path, page) if run_path is not None else ())]
     if next_command:
         lines.append(Remark("next", next_command, tone="good", whole=True))
     return Group(title, Remarks(lines, indent=2))

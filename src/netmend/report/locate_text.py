@@ -18,6 +18,8 @@ from netmend.report.locate_words import (
     reason_words,
     report_words,
     searched_words,
+    standing_words,
+    vague_words,
     verdict_words,
 )
 from netmend.report.numbers import duration
@@ -38,7 +40,7 @@ def locate_text(found: Located) -> RenderableType:
     )
     parts: list[RenderableType] = [title, Remarks(_head(found), indent=2)]
     for rank, file in enumerate(found.files, 1):
-        parts += [blank(), FileEntry(rank, file, found.answer.root)]
+        parts += [blank(), FileEntry(rank, file, found.answer.root, standing_words(file, found.files[0]))]
     if outside := tuple(outside_remarks(found)):
         parts += [blank(), Text("outside the code", "bold"), Remarks(outside, indent=2)]
     if foot := _foot(found):
@@ -49,15 +51,16 @@ def locate_text(found: Located) -> RenderableType:
 class FileEntry:
     """One ranked file: its place, the functions to begin with, why it ranks where it does."""
 
-    def __init__(self, rank: int, file: RankedFile, root: str | None) -> None:
-        self.rank, self.file, self.root = rank, file, root
+    def __init__(self, rank: int, file: RankedFile, root: str | None, standing: str = "") -> None:
+        self.rank, self.file, self.root, self.standing = rank, file, root, standing
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         line = line_of(self.file)
         words = harmless(self.file.path) + (f":{line}" if line is not None else "")
         # Never broken or cut: editors and terminals open `path:line` only where it stands whole.
         place = Text(f"{self.rank:>{_INDENT - 2}}  ", "bold", no_wrap=True, overflow="ignore")
-        yield place.append(words, Style.parse(PLACE_STYLE) + link(self.root, self.file.path))
+        place.append(words, Style.parse(PLACE_STYLE) + link(self.root, self.file.path))
+        yield place.append(f"  {self.standing}", "dim") if self.standing else place
         fully = self.rank <= _FULLY_TOLD
         remarks = [
             Remark("in", function_words(one))
@@ -79,7 +82,9 @@ def _reason(reason: Reason) -> Remark:
 
 def _head(found: Located) -> list[Remark]:
     title = f"{clean(found.report.title)} – " if found.report.title else ""
+    vague = vague_words(found)
     return [
+        *([Remark("too vague", vague, tone="warn")] if vague and found.files else []),
         Remark("report", f"{title}{report_words(found)}"),
         Remark("searched", searched_words(found)),
         *kind_remarks(found),

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 from netmend.locate.answer import RankedFile, RankedFunction, Reason
 from netmend.locate.located import Located
 from netmend.report.content import clean
-from netmend.report.numbers import plural
+from netmend.report.numbers import plural, share
 
+_VAGUE = 2  # words that a report must have in common with the source, so that an order can be trusted
+_LEAST_SHARE = 0.01
 _POINTING = ("frame", "line", "message")  # evidence that names one line
 
 
@@ -18,6 +22,34 @@ def verdict_words(found: Located) -> str:
     if len(answer.files) == answer.candidates:
         return f"{plural(answer.candidates, 'file')}, likeliest first"
     return f"{len(answer.files)} of {plural(answer.candidates, 'file')}, likeliest first"
+
+
+def vague_words(found: Located) -> str:
+    """Why the order is hardly worth reading: a report with a word or two, no stack trace and no code. Empty where there is more."""
+    report = found.report
+    reasons = [reason for file in found.files for reason in file.reasons]
+    words = sorted({word for reason in reasons for word in reason.words})
+    if (
+        report.traces
+        or report.code
+        or len(words) > _VAGUE
+        or any(reason.kind != "words" for reason in reasons)
+    ):
+        return ""
+    shared = f"only {' and '.join(f'“{clean(word)}”' for word in words)} could be compared; " if words else ""
+    return f"{shared}add the error message, a stack trace, or names from the code"
+
+
+def standing_words(file: RankedFile, first: RankedFile) -> str:
+    """How much speaks for a file, as a share of what speaks for the first; scores are log-odds."""
+    part = math.exp(min(0.0, file.score - first.score))
+    return (
+        ""
+        if file is first
+        else f"{share(part)} of the first"
+        if part >= _LEAST_SHARE
+        else "< 1 % of the first"
+    )
 
 
 def searched_words(found: Located) -> str:

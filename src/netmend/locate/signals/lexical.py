@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from netmend.locate.answer import Reason
@@ -15,6 +15,10 @@ from netmend.locate.signals.bm25 import BY_LENGTH, LATE_SATURATION, SATURATION, 
 _SHOWN = 6  # words in a reason
 # How much long rows are held back: a long file has more to be wrong, a long path has not.
 _BY_LENGTH = {Field.PATH: 0.3, Field.BASENAME: 0.3, Field.CLASSES: 0.3, Field.FUNCTIONS: 0.4}
+_FRAGMENT = 2  # letters: `re` and `lr` say nothing to a reader
+_CONTRACTED = frozenset(
+    ("don", "doesn", "didn", "isn", "wasn", "won", "couldn", "wouldn", "shouldn", "aren", "haven", "hasn")
+)
 _PLACE = {
     Field.PATH: "in its path",
     Field.BASENAME: "in its name",
@@ -71,5 +75,11 @@ class Lexical:
     def reasons(self, query: Query, corpus: Corpus, row: int) -> list[Reason]:
         bag = part_of(query, self.part)
         found = occurrences(corpus.fields[self.field], bag, self._by_length, self._saturation)
-        told = tuple(dict.fromkeys(query.shown.get(term, term) for term in found.best_terms(row)))[:_SHOWN]
+        told = shown_words(query.shown.get(term, term) for term in found.best_terms(row))
         return [Reason("words", f"{', '.join(told)} {_PLACE[self.field]}", words=told)] if told else []
+
+
+def shown_words(words: Iterable[str]) -> tuple[str, ...]:
+    """Words that tell a reader something, each once."""
+    kept = (word for word in dict.fromkeys(words) if len(word) > _FRAGMENT and word not in _CONTRACTED)
+    return tuple(kept)[:_SHOWN]
