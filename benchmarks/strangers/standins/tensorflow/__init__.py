@@ -1,0 +1,1 @@
+"""Only what scripts of 2017 take MNIST from."""
