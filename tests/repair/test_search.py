@@ -40,7 +40,7 @@ def test_two_faults_need_two_changes(tmp_path: Path, monkeypatch: Patch, jobs: i
     assert version.texts == {"train.py": "a = 1\nb = 1\nc = 0\ntrain(a=a, b=b, c=c)\n"}
     assert {part.change.cause for part in version.parts} == {"CAUSE-a", "CAUSE-b"}
     assert best.last("printed:val acc") == pytest.approx(0.99)
-    assert search.stopped == "the program learns, and nothing more is told"
+    assert search.stopped == "metric recovered, no faults left"
     accepted = [attempt.change.title for attempt in search.attempts if attempt.accepted]
     assert sorted(accepted) == ["a 0 → 1", "b 0 → 1"]
     assert search.attempts[0].gain == pytest.approx(-0.2) and search.attempts[0].value == pytest.approx(0.4)

@@ -94,7 +94,7 @@ def test_what_was_tried_stands_best_first() -> None:
         ["the program as it is", "0.627", "1"],
         ["Drop the sigmoid", "0.912, 76.4 % less error; kept", "1"],
         ["learning rate 0.3 → 0.003", "0.660, 8.8 % less error", "1"],
-        ["learning rate 0.3 → 3", "given up early: no better", "0.4"],
+        ["learning rate 0.3 → 3", "stopped early (no gain)", "0.4"],
         ["learning rate 0.3 → 30", "fails", "0.1"],
         ["the same again: other seeds, parts left out", "1"],  # together the 4.5 trainings of the search
     ]
@@ -332,7 +332,7 @@ def test_the_page_shows_verdict_patch_figures_and_attempts() -> None:
         "A fix is proven",
         "0.65 ± 0.03",
         "LYR-SOFTMAX-EXTRA, 99% sure, mended",
-        "given up early: no better",
+        "stopped early (no gain)",
     ):
         assert fact in texts
 

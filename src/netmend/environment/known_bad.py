@@ -189,7 +189,7 @@ def _asked(environment: Environment) -> Iterator[Problem]:
             "warning",
             line.split(" ", 1)[0],
             f"{line}.",
-            "Install what is asked for, in one pip call, so that pip sees all wishes.",
+            "Install what is asked for, in one pip call, so that pip can resolve them together.",
             "metadata of the installed packages",
         )
 

@@ -80,7 +80,7 @@ def _agrees(one: Judgeable, bound: float) -> tuple[str, tuple[str, ...]]:
         )
     elif unseen.broken / unseen.guarded > bound:
         doubts.append(
-            f"{unseen.broken} of {unseen.guarded} unseen guard inputs break, above the bound, but too few to be sure"
+            f"{unseen.broken} of {unseen.guarded} unseen guard inputs break, above the bound, but inconclusive (needs more inputs)"
         )
     if not unseen.failing:
         doubts.append("no failing input was left unseen, so nothing tells whether the repair carries over")

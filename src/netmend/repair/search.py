@@ -82,12 +82,12 @@ class Search:
             if version.parts and self._is_cured(best, diagnosis):
                 polished = self._polished(version, best, trace, found)
                 if polished is None:
-                    self.stopped = "the program learns, and nothing more is told"
+                    self.stopped = "metric recovered, no faults left"
                     break
                 version, best = self._refined(*polished)
                 continue
             if not version.parts and not diagnosis.faults and self._error(best) <= CURED:
-                self.stopped = "the program learns well, and nothing is told"
+                self.stopped = "the program learns well, and no fault is left"
                 break
             step = self._round(version, best, found)
             if step is None and not self._is_cured(best, diagnosis):

@@ -8,7 +8,7 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.text import Text
 
 from netmend.localise.source import Sources
-from netmend.report.content import Remark, clean, place
+from netmend.report.content import Remark, clean, doubt, place
 from netmend.report.fault_edit import changed_lines
 from netmend.report.findings_excerpt import AROUND, excerpt, span_of
 from netmend.report.findings_look import Look
@@ -101,7 +101,7 @@ def _words(trace: Trace, fault: Fault) -> Iterator[Remark]:
             yield Remark("and", clean(item.message))
     yield Remark("why", clean(fault.reason))
     yield Remark("change", clean(fault.remedy))
-    yield Remark("unless", clean(fault.refutation), tone="muted")
+    yield from doubt(fault)
     places = dict.fromkeys(place(site, trace.run) for site in fault.related)
     places.pop(place(fault.site, trace.run), None)
     for where in list(places)[:2]:

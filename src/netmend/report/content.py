@@ -5,10 +5,11 @@ The terminal and the HTML page are drawn from the same content, so they cannot d
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 
-from netmend.vocabulary import RunFact, Site
+from netmend.vocabulary import Fault, RunFact, Site
 
 
 @dataclass(frozen=True)
@@ -85,3 +86,9 @@ def first_line(text: str) -> str:
     """The first non-empty line: an exception's message may go on for pages."""
     lines = [line for line in text.splitlines() if line.strip()]
     return clean(lines[0]) if lines else ""
+
+
+def doubt(fault: Fault) -> Iterator[Remark]:
+    """What would show that it is something else; nothing for a program that cannot run as it is."""
+    if fault.refutation:
+        yield Remark("wrong if", clean(fault.refutation), tone="muted")

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from netmend.diagnose.measures.progress import main_progress
 from netmend.localise.source import Sources
 from netmend.report.code import CodeLine, excerpt
-from netmend.report.content import Remark, clean, place
+from netmend.report.content import Remark, clean, doubt, place
 from netmend.report.curves import Curve, Line, curves
 from netmend.report.depth import depth_curves
 from netmend.report.fault_edit import ChangedLine, changed_lines
@@ -93,7 +93,7 @@ def _card(trace: Trace, sources: Sources, fault: Fault, rank: int) -> Card:
             Remark("seen", clean(fault.summary)),
             Remark("why", clean(fault.reason)),
             Remark("change", clean(fault.remedy)),
-            Remark("unless", clean(fault.refutation), tone="muted"),
+            *doubt(fault),
         ),
         () if fault.edit is None else changed_lines(fault.edit),
         tuple(replace(item, message=clean(item.message)) for item in ordered if item.weight > 0),

@@ -27,7 +27,7 @@ _LEFT_OUT = {
 def verdict_words(result: MutationResult) -> tuple[str, str]:
     """The tone (good, warn, bad) and the outcome in a few words."""
     if result.stopped == ESTIMATED:
-        return "good", "nothing was trained but the program as it is; the cost is told below"
+        return "good", "estimate only: nothing but the program as it is was trained"
     if not result.sets:
         return "warn", "interrupted before any mutant was judged"
     first = result.sets[0]

@@ -38,7 +38,7 @@ def tried_grid(result: Result, most: int | None = None, causes: bool = False) ->
 
 
 def result_words(result: Result, attempt: Attempt) -> str:
-    """`0.912, 76.4 % less error; kept`, `given up early: no better`."""
+    """`0.912, 76.4 % less error; kept`, `stopped early (no gain)`."""
     if attempt.status in ENDINGS:
         # Alone it was no better; together with others it is part of the patch.
         return (

@@ -15,7 +15,7 @@ from netmend.vocabulary import UNDECIDED, Site
 from netmend.vocabulary.verification import PROMISING, PROVEN
 
 ENDINGS = {
-    STOPPED: "given up early: no better",
+    STOPPED: "stopped early (no gain)",
     FAILED: "fails",
     TIMED_OUT: "takes too long",
     OUT_OF_MEMORY: "runs out of memory",

@@ -79,7 +79,7 @@ LEAVES: dict[str, Leaf] = {
         Leaf("OPT-SELECT", "the optimiser does not suit the problem", ("OCH",)),
         Leaf("OPT-EPS", "the optimiser's epsilon is off", ("PRC",)),
         Leaf("OPT-CLIP", "gradient clipping is wrong or missing", ("OCG", "CLP")),
-        Leaf("OPT-PARAMS", "the optimiser does not hold the right parameters", ("OPL",)),
+        Leaf("OPT-PARAMS", "some parameters are not in the optimiser", ("OPL",)),
         Leaf("OPT-MOMENTUM", "momentum out of range"),
         Leaf("DAT-LITTLE", "too little training data", ("TRD",)),
         Leaf("DAT-LOWQ", "data of low quality", ("TAN",)),

@@ -33,7 +33,7 @@ class Fault:
     summary: str  # what was seen, with numbers: one or two sentences
     reason: str  # why that hurts: one sentence
     remedy: str  # what to change, concretely
-    refutation: str  # what would show that this is not the cause
+    refutation: str  # what would show that this is not the cause; "" where the program cannot run as it is
     evidence: tuple[Evidence, ...] = ()
     related: tuple[
         Site, ...

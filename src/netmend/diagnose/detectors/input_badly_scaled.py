@@ -51,13 +51,11 @@ class InputBadlyScaled:
         assert known is not None
         smallest, largest = float(known.rms.min()), float(known.rms.max())
         large = size > self.size_limit
-        spread = (
-            f", the features' own sizes from {smallest:.3g} to {largest:.3g}" if len(known.rms) > 1 else ""
-        )
+        spread = f" (features {smallest:.3g}–{largest:.3g})" if len(known.rms) > 1 else ""
         yield Symptom(
             self.code,
-            f"The inputs are {'large' if large else 'tiny'}: root mean square {_overall(known):.3g}{spread}; about 1 is what "
-            "initial weights are made for.",
+            f"The inputs are {'large' if large else 'tiny'}: root mean square {_overall(known):.3g}{spread}; default "
+            "initialisation expects about 1.",
             component=next((batch.model for batch in trace.batches), ""),
             observed=size,
             limit=self.size_limit if large else self.tiny_limit,

@@ -61,8 +61,8 @@ class NotShuffled:
         if found.get("order_limit", 1.0) < self.order_limit:
             yield Symptom(
                 self.code,
-                f"Neighbouring training samples differ in label {found['order_limit']:.0%} as often as in random order: "
-                "the data comes sorted by class.",
+                f"Consecutive samples have different labels only {found['order_limit']:.0%} as often as in random order: "
+                "the data is sorted by class.",
                 component="" if loader is None else loader.name,
                 observed=found["order_limit"],
                 limit=self.order_limit,
@@ -71,8 +71,8 @@ class NotShuffled:
         elif found.get("drift_limit", 1.0) > self.drift_limit:
             yield Symptom(
                 self.code,
-                f"The targets' mean differs between batches {found['drift_limit']:.0f} times as much as it would in random "
-                "order: the data comes sorted.",
+                f"The targets' mean differs between batches {found['drift_limit']:.0f} times as much as in random order: "
+                "the data is sorted.",
                 component="" if loader is None else loader.name,
                 observed=found["drift_limit"],
                 limit=self.drift_limit,

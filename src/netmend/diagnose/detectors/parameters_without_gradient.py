@@ -20,7 +20,7 @@ _CUT = Layer("encoder", gradient=None, update=0.0)
 class ParametersWithoutGradient:
     """Layers take part in the forward pass and are held by the optimiser, but never get a gradient.
 
-    Nothing that they compute reaches the loss in a way that can be differentiated, so they stay at their random start.
+    Nothing that they compute reaches the loss in a way that can be differentiated, so they are never trained.
     Usual causes: detach(), .data, .item(), numpy, argmax or no_grad on the way, or a result that is computed and not used.
     """
 

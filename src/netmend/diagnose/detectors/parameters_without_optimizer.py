@@ -34,7 +34,7 @@ def _in_charge(trace: Trace, own: Sequence[Wire], lost: Sequence[Wire]) -> Optim
 class ParametersWithoutOptimizer:
     """Trainable parameters get gradients, but no optimiser holds them: they never change.
 
-    The program computes the gradients and throws them away; these layers stay at their random start.
+    The program computes the gradients and throws them away; these layers are never trained.
     Usual causes: only a part's parameters() were given to the optimiser, a second network was forgotten, a layer was replaced or
     the model created anew after the optimiser was made.
     """

@@ -40,7 +40,7 @@ class AccumulationWrong:
                 summary=symptom.message,
                 reason="Only the last of the batches counts; the step is as noisy as that of a single one.",
                 remedy=f"Move `{symptom.component}.zero_grad()` behind the optimiser's step.",
-                refutation="Gradients that the program has copied before they were cleared.",
+                refutation="The program copied these gradients before they were cleared.",
                 related=[symptom.detail.get("backward"), symptom.detail.get("step")],
                 explains=(*NOT_LEARNING, "D208", "D313", "D503"),
             )
@@ -66,7 +66,7 @@ class AccumulationWrong:
                 summary=symptom.message,
                 reason=f"The step is {batches} times as long as the learning rate says.",
                 remedy=f"Divide the loss by {batches} before `backward()`.",
-                refutation=f"A learning rate that was chosen for sums of {batches} batches.",
+                refutation=f"The learning rate was chosen for sums of {batches} batches.",
                 explains=UNSTABLE,
             )
 

@@ -53,7 +53,7 @@ class ArgumentTypes:
                 remedy="Convert the labels with `.long()` for class losses and with `.float()` for all others."
                 if loss
                 else "Convert the data to `torch.float32` where it is made, or with `.float()` before the model.",
-                refutation="None: the program cannot run like this.",
+                refutation="",
                 related=[symptom.site, *(loader.created for loader in case.trace.loaders[:1])],
                 explains=ANY,
             )

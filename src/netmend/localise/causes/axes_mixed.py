@@ -52,7 +52,7 @@ class AxesMixed:
                 summary=symptom.message,
                 reason="The numbers stay where they are in memory, so values that do not belong together are read as neighbours.",
                 remedy=_remedy(case, symptom, site),
-                refutation="Data whose numbers really lie in the order of the new shape.",
+                refutation="The numbers really lie in the order of the new shape.",
                 explains=(*ANY, "D303", "D310", "D311", "D602"),
             )
 

@@ -34,7 +34,7 @@ class BackwardMissing:
                 summary=symptom.message,
                 reason="Without gradients a step of the optimiser changes nothing.",
                 remedy="Insert `loss.backward()` between the loss and the optimiser's step.",
-                refutation="Gradients that are computed by a library which bypasses PyTorch's autograd.",
+                refutation="A library that bypasses PyTorch's autograd computes the gradients.",
                 related=[usual_site(case.trace, "loss")],
                 explains=(*NOT_LEARNING, "D201", "D214", "D215"),
             )

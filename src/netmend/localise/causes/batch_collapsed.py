@@ -37,7 +37,7 @@ class BatchCollapsed:
                 summary=symptom.message,
                 reason="All samples but one are thrown away before the model sees them.",
                 remedy="Keep one entry per sample in every list that is put together, and stack them in the end.",
-                refutation="A function that sums its samples up on purpose.",
+                refutation="The samples are meant to be added up.",
                 related=[symptom.site, symptom.detail.get("loader")],
                 explains=(*NOT_LEARNING, "D307", "D503"),
             )

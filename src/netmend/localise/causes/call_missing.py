@@ -37,7 +37,7 @@ class CallMissing:
                 "far too large.",
                 remedy="Use `torch.nn.utils.parametrizations.spectral_norm`, which estimates the norm when it is applied, or make a pass in "
                 "`train()` mode first.",
-                refutation="An evaluation whose result is not used.",
+                refutation="The result of this evaluation is not used.",
                 explains=ANY,
             )
         for symptom in case.of("D124"):
@@ -68,7 +68,7 @@ class CallMissing:
             summary=f"{symptom.message} Its initialiser in {initialiser.site.short} was skipped.",
             reason="The values that the layer needs to start from were never put in; it works with a place-holder.",
             remedy=f"Let the initialiser of `{name}` run in {place.short}, whatever way the model is built.",
-            refutation="A parameter that is meant to start at one value here.",
+            refutation="This parameter is meant to start at one value.",
             related=[initialiser.site, symptom.site],
             explains=(*ANY, "D113"),
         )

@@ -34,7 +34,7 @@ class CheckpointNotLoaded:
                     summary=symptom.message,
                     reason="`state_dict()` gives references: training went on changing the state that was meant to be kept.",
                     remedy="Copy the state when it is kept: `copy.deepcopy(model.state_dict())`.",
-                    refutation="A state that was taken just before, so that nothing has changed since.",
+                    refutation="The state was taken just before, so nothing has changed since.",
                 )
                 continue
             nothing = not symptom.detail["matched"]
@@ -48,7 +48,7 @@ class CheckpointNotLoaded:
                 summary=symptom.message,
                 reason="Entries whose names do not fit are passed over, so the model keeps its random weights.",
                 remedy=f"Make the names in the saved state fit the model{names}, and load it with `strict=True`.",
-                refutation="A model that is meant to start at random values.",
+                refutation="The model is meant to start at random values.",
                 explains=(*NOT_LEARNING, "D220", "D213", "D214"),
             )
         for symptom in case.of("D701"):
@@ -69,7 +69,7 @@ class CheckpointNotLoaded:
                 remedy="Load the state into the model it was saved from, or rename its entries."
                 if keys
                 else "Correct the path, or save the checkpoint before it is loaded.",
-                refutation="A file that exists on the machine where the program is meant to run.",
+                refutation="The file exists on the machine where the program is meant to run.",
                 explains=ANY,
             )
 

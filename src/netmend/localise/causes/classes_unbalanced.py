@@ -78,7 +78,7 @@ class ClassesUnbalanced:
                 summary=symptom.message + (f" {collapse.message}" if collapse is not None else ""),
                 reason="Always giving the frequent class is right most of the time, so there is little reason to learn the others.",
                 remedy="Weight the classes in the loss (`weight=` or `pos_weight=`), or draw them evenly with a WeightedRandomSampler, and watch the recall of each class.",
-                refutation="The rare class is not found with weights either.",
+                refutation="The rare class is never predicted with class weights either.",
                 related=(loader_site(case), target_origin(case)),
                 explains=("D511", "D510", "D501"),
             )

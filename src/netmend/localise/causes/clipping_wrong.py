@@ -61,7 +61,7 @@ class ClippingWrong:
                 summary=symptom.message,
                 reason="Every step is cut to a tiny part of its length, so learning is slower by that factor.",
                 remedy=f"Raise the limit from {limit:.3g} to about {_round(norm)}{where}.",
-                refutation="A learning rate that makes up for it.",
+                refutation="The learning rate makes up for it.",
                 related=[symptom.site],
                 explains=(*NOT_LEARNING,),
             )
@@ -76,7 +76,7 @@ class ClippingWrong:
                 summary=symptom.message,
                 reason="The step uses gradients of full length: the limit has no effect.",
                 remedy="Move the clipping between `backward()` and the optimiser's step.",
-                refutation="Gradients that are kept over several steps on purpose.",
+                refutation="Gradients are kept over several steps on purpose.",
                 explains=("D103", "D502", "D503"),
             )
 
@@ -103,7 +103,7 @@ class ClippingWrong:
             summary=f"Gradients explode, and nothing limits them: {burst.message}",
             reason="A recurrent layer multiplies gradients over many steps of time; one burst can undo all training.",
             remedy="Call `torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)` between backward and step.",
-            refutation="A lower learning rate that cures it alone.",
+            refutation="A lower learning rate alone cures it.",
             related=[recurrent.created, *(optimizer.created for optimizer in case.trace.optimizers[:1])],
             explains=UNSTABLE,
         )

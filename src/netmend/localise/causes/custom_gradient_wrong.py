@@ -35,7 +35,7 @@ class CustomGradientWrong:
                 summary=symptom.message,
                 reason="Everything before this function is updated with a gradient that is not that of the loss.",
                 remedy=f"Correct {quoted}{_hint(symptom)} `torch.autograd.gradcheck` shows when it is right.",
-                refutation="A backward that replaces the true gradient on purpose.",
+                refutation="The backward replaces the true gradient on purpose.",
                 explains=(*ANY, "D215", "D605"),
             )
 

@@ -39,7 +39,7 @@ class DropoutAlwaysOn:
                 remedy="Give the attention function a `dropout_p` of 0.0 unless `self.training` holds."
                 if "attention" in symptom.component
                 else "Pass `training=self.training` to the dropout function, or use an `nn.Dropout` created in `__init__`.",
-                refutation="Dropout that is kept on purpose, to measure uncertainty.",
+                refutation="Dropout is kept on purpose, to measure uncertainty.",
                 explains=("D205", "D506", "D509"),
             )
 

@@ -37,7 +37,7 @@ class EnvironmentNotReset:
                 summary=symptom.message,
                 reason="After its end an environment goes on from a state that no episode reaches, with rewards that mean nothing.",
                 remedy=f"After this step, look for {which}, and call `reset()` when one is true.",
-                refutation="An environment that starts anew by itself.",
+                refutation="The environment resets itself.",
                 related=[world.reset, world.created],
                 explains=("D715", "D711", "D722", "D723", "D717"),
             )

@@ -42,7 +42,7 @@ class EvaluationInTrainingMode:
                 summary=symptom.message,
                 reason="Dropout disturbs every prediction and batch norm uses the statistics of the batch at hand.",
                 remedy=f"Call `{model}.eval()` before this pass and `{model}.train()` after it.",
-                refutation="Dropout that is left on to estimate uncertainty.",
+                refutation="Dropout is left on to estimate uncertainty.",
                 related=[symptom.site, *_layers(case, symptom.detail.get("layers", ()))],
                 explains=("D509", "D603", "D605"),
             )

@@ -34,7 +34,7 @@ class GradientsNotCleared:
                 summary=symptom.message,
                 reason="`backward()` adds to the stored gradients, so every step follows the sum of all batches so far.",
                 remedy=f"Insert `{optimizer}.zero_grad()` before the backward call, inside the loop over batches.",
-                refutation="Gradients that are cleared in a way netmend cannot see, for example by replacing `.grad` in C++ code.",
+                refutation="Gradients are cleared in a way netmend cannot see, for example in C++ code.",
                 explains=("D101", "D103", "D501", "D502", "D503", "D504"),
             )
 

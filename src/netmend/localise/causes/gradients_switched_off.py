@@ -46,7 +46,7 @@ class GradientsSwitchedOff:
                 summary=symptom.message,
                 reason="Recording costs memory and time; results are not affected.",
                 remedy="Put `with torch.no_grad():` around the evaluation.",
-                refutation="Gradients that are used, for example for saliency maps.",
+                refutation="The gradients are used, for example for saliency maps.",
             )
 
     def _raised(self, case: Case, symptom: Symptom) -> Fault:
@@ -59,7 +59,7 @@ class GradientsSwitchedOff:
             summary=symptom.message,
             reason=why,
             remedy=remedy,
-            refutation="None: without a graph there is nothing to differentiate.",
+            refutation="",
             related=[symptom.site],
             explains=ANY,
         )

@@ -45,7 +45,7 @@ class GraphCut:
                 summary=symptom.message,
                 reason=f"{how} keeps every gradient from them, so they stay as they were at the start.",
                 remedy=f"Remove {how[0].lower() + how[1:]} or replace it by an operation that can be differentiated.",
-                refutation="Layers that are meant to stay fixed; then freeze them with `requires_grad_(False)`.",
+                refutation="These layers are meant to stay fixed; then freeze them with `requires_grad_(False)`.",
                 related=[symptom.site, *_created(case, layers)],
                 explains=(*NOT_LEARNING, "D218", "D226"),
             )

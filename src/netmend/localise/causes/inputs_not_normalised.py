@@ -62,7 +62,9 @@ class InputsNotNormalised:
         for symptom in case.of("D302"):
             evidence = [for_symptom(symptom, STRONG)]
             if symptom.observed and symptom.limit and symptom.observed > self.large_factor * symptom.limit:
-                evidence.append(Evidence("They are larger by orders of magnitude.", FAIR))
+                evidence.append(
+                    Evidence(f"The inputs are about {symptom.observed:.2g} times too large.", FAIR)
+                )
             unseen = _SLOWNESS if hardly_trained(case) else ()
             harm = [found for code in _HARM if code not in unseen and (found := case.first(code)) is not None]
             evidence.extend(for_symptom(found, FAIR) for found in harm[:2])

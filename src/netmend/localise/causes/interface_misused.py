@@ -85,9 +85,9 @@ class InterfaceMisused:
                 summary=symptom.message,
                 reason=why,
                 remedy=remedy,
-                refutation="None: the program cannot run like this."
+                refutation=""
                 if code != "TRN-MODEL-BIG"
-                else "Memory that another program or an earlier step has taken.",
+                else "Another program or an earlier step has taken the memory.",
                 related=[symptom.site],
                 explains=ANY,
             )

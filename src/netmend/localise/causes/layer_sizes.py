@@ -84,7 +84,7 @@ class LayerSizes:
             summary=f"`{layer.name}` raised: {symptom.message}",
             reason=why,
             remedy=remedy,
-            refutation="None: the program cannot run like this.",
+            refutation="",
             related=[
                 layer.created,
                 before.created if before is not None else None,
@@ -105,7 +105,7 @@ class LayerSizes:
             summary=f"Batch norm was given a batch with a single sample: {symptom.message}",
             reason="Batch norm needs at least two samples to compute a spread.",
             remedy="Drop the incomplete last batch with `drop_last=True`, or choose a batch size that leaves no single sample.",
-            refutation="None: the program cannot run like this.",
+            refutation="",
             related=[symptom.site],
             explains=ANY,
         )

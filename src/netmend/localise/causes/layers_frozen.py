@@ -51,7 +51,7 @@ class LayersFrozen:
                 summary=symptom.message,
                 reason="Frozen random layers pass on an arbitrary mixture of the input and cannot be improved.",
                 remedy=f"Do not freeze {', '.join(layers[:2])}, or load trained weights before freezing.",
-                refutation="Random features that are meant to stay random.",
+                refutation="The features are meant to stay random.",
                 related=[symptom.site],
                 explains=(*NOT_LEARNING, "D120"),
             )
@@ -71,7 +71,7 @@ class LayersFrozen:
                 reason="Nothing that the optimiser could change is left to be trained; what still moves are running averages.",
                 remedy=f"Let the parameters that `{symptom.component}` holds require gradients: freeze first, then make or thaw the part "
                 "that is to be trained.",
-                refutation="An optimiser that is kept for a later part of the program.",
+                refutation="The optimiser is kept for a later part of the program.",
                 related=[symptom.site],
                 explains=(*NOT_LEARNING, "D213", "D214", "D220", "D502"),
             )
@@ -87,7 +87,7 @@ class LayersFrozen:
                 summary=symptom.message,
                 reason=f"A new model is in training mode already; nothing calls `{name}.train()`, so what it freezes was trained.",
                 remedy=f"Freeze in the `__init__` of {name} too, or call `train()` before the first step.",
-                refutation="Parts that are meant to be trained first and frozen later.",
+                refutation="These parts are trained first and frozen later on purpose.",
             )
 
     FAULTY: ClassVar[tuple[Run, ...]] = (

@@ -41,11 +41,11 @@ class LayersNotRegistered:
                 summary=symptom.message,
                 reason="A tensor that is no registered parameter is invisible to `parameters()`, so it is never trained."
                 if single
-                else "Layers in a plain container are invisible to `parameters()`, so they stay at their random start.",
+                else "Layers in a plain container are invisible to `parameters()`, so they are never trained.",
                 remedy="Make it an `nn.Parameter`, or put several into an `nn.ParameterList`."
                 if single
                 else "Wrap the container in `nn.ModuleList` or `nn.ModuleDict`.",
-                refutation="A fixed network that is hidden from the model on purpose.",
+                refutation="The network is fixed, and hidden from the model on purpose.",
                 related=[symptom.detail.get("called")],
                 explains=(*NOT_LEARNING, "D213", "D226"),
             )
@@ -63,7 +63,7 @@ class LayersNotRegistered:
                 remedy="Wrap the container in `nn.ModuleList`."
                 if place is not None
                 else "Assign the layers to attributes of the module in `__init__`.",
-                refutation="A model that is meant to have no parameters.",
+                refutation="The model is meant to have no parameters.",
                 related=[symptom.site],
                 explains=ANY,
             )

@@ -49,7 +49,7 @@ class LogProbabilitiesMissing:
                 summary=symptom.message,
                 reason="Without normalisation the loss falls without end as the scores grow, and classes do not compete.",
                 remedy=remedy,
-                refutation="Outputs that are logarithms of densities, which may be above 0.",
+                refutation="The outputs are logarithms of densities, which may be above 0.",
                 related=[loss.called, *((layer.created, layer.called) if layer is not None else ())],
                 explains=(*STUCK, "D101", "D103", "D107", "D110", "D115", "D409", "D502"),
             )

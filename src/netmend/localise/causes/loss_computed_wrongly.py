@@ -42,7 +42,7 @@ class LossComputedWrongly:
                 reason="The optimiser makes the objective small, and so the error as large as it can.",
                 remedy=f"Turn the sign of the objective at {text_at(case, site)}.",
                 related=[symptom.site, backward],
-                refutation="A program that means to unlearn, or to find inputs on which the model fails.",
+                refutation="The program is meant to unlearn, or to find inputs on which the model fails.",
                 explains=(*STUCK, *_TOO_LARGE),
             )
         for symptom in case.of("D415"):

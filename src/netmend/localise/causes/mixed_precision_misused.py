@@ -34,7 +34,7 @@ class MixedPrecisionMisused:
                 summary=symptom.message,
                 reason="Scaled gradients all look enormous, so clipping leaves next to nothing of them after unscaling.",
                 remedy="Call `scaler.unscale_(optimizer)` before this line.",
-                refutation="A limit that was multiplied by the scale as well.",
+                refutation="The limit was multiplied by the scale as well.",
                 explains=(*NOT_LEARNING, "D211"),
             )
         for symptom in case.of("D225"):
@@ -46,7 +46,7 @@ class MixedPrecisionMisused:
                 summary=symptom.message,
                 reason="A skipped step teaches nothing.",
                 remedy="Find the value that overflows in half precision, or compute that part in float32.",
-                refutation="Weights that diverge in float32 as well.",
+                refutation="The weights diverge in float32 as well.",
             )
         for symptom in case.of("D215"):
             if symptom.detail.get("half") and symptom.detail.get("rate") != 0:
@@ -58,7 +58,7 @@ class MixedPrecisionMisused:
                     summary=symptom.message,
                     reason="In half precision a weight plus a small update is the same weight again.",
                     remedy="Keep the weights in float32 and use autocast for the forward pass.",
-                    refutation="Weights that do change, but more seldom than was looked.",
+                    refutation="The weights do change, but between two looks.",
                     explains=NOT_LEARNING,
                 )
 

@@ -40,7 +40,7 @@ class ModelRecreated:
                 summary=symptom.message,
                 reason="Every new model starts at random values: what the one before had learned is gone.",
                 remedy="Create the model once, before the loop over epochs, and the optimiser after it.",
-                refutation="Models that are compared with each other on purpose (folds, seeds, a search).",
+                refutation="The models are compared with each other on purpose (folds, seeds, a search).",
                 related=[symptom.site, *(optimizer.created for optimizer in case.trace.optimizers[:1])],
                 explains=(*NOT_LEARNING, "D213", "D502", "D503"),
             )
@@ -54,7 +54,7 @@ class ModelRecreated:
                     summary=symptom.message,
                     reason="A layer that is created inside `forward` has new random weights on every call and is never trained.",
                     remedy="Create the layer in `__init__`, assign it to an attribute and call that in `forward`.",
-                    refutation="A layer that is stored and created only once.",
+                    refutation="The layer is stored and created only once.",
                     related=[symptom.detail.get("called")],
                     explains=(*NOT_LEARNING, "D603"),
                 )

@@ -37,9 +37,9 @@ class NormalisedTwice:
                 component=symptom.component,
                 site=site,
                 summary=symptom.message,
-                reason=f"`{head.loss.criterion}` takes probabilities for scores, so even a perfect answer costs a lot and gradients stay small.",
+                reason=f"`{head.loss.criterion}` treats probabilities as logits, so the loss stays high even for correct predictions and gradients are small.",
                 remedy=f"Remove the {function} at {text_at(case, site, function)} from what the loss is given; apply it only where probabilities are read.",
-                refutation=f"Outputs that are meant as scores and lie in this range by chance, without any {function} before the loss.",
+                refutation=f"No {function} runs before the loss, and the scores lie in this range by chance.",
                 related=related,
                 explains=STUCK,
             )

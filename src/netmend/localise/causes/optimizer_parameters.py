@@ -19,7 +19,7 @@ from netmend.vocabulary import Evidence, Fault, Symptom
 class OptimizerParameters:
     """The optimiser does not hold, or its step does not reach, the parameters that should be trained.
 
-    Parameters that no optimiser holds stay at their random start, although gradients are computed for them; the same holds for
+    Parameters that no optimiser holds are never trained, although gradients are computed for them; the same holds for
     those that its step passes over.
     Give the optimiser the parameters of the whole model, and create it after the model is final.
     """
@@ -41,12 +41,12 @@ class OptimizerParameters:
                 component=symptom.component,
                 site=symptom.site,
                 summary=symptom.message,
-                reason="Their gradients are computed and thrown away, so these layers stay at their random start.",
+                reason="Their gradients are computed and thrown away, so these layers are never trained.",
                 remedy=f"Create `{name}` after the model is final, so that it holds {layers} as well."
                 if replaced
                 else f"Give `{name}` the parameters of {layers} too, for example with "
                 f"`{detail['model']}.parameters()`.",
-                refutation="Layers that are meant to stay as they are; then freeze them with `requires_grad_(False)`.",
+                refutation="These layers are meant to stay as they are; then freeze them with `requires_grad_(False)`.",
                 related=[detail.get("created")],
                 explains=(*NOT_LEARNING, *UNSTABLE, "D412"),
             )
@@ -71,7 +71,7 @@ class OptimizerParameters:
                 if others
                 else f"Create `{symptom.component}` last, with the parameters of the model as it is trained: after wrapping, "
                 "sharding, moving or replacing parts of it.",
-                refutation="An optimiser whose part of the program has not begun yet.",
+                refutation="The optimiser's part of the program has not begun yet.",
                 explains=(*NOT_LEARNING, "D213", "D214", "D215", "D216"),
             )
 
@@ -89,7 +89,7 @@ class OptimizerParameters:
                 remedy=f"Compare `{detail['optimizer']}` with `torch.optim.Adam` or `SGD` on the same parameters: {detail['kind']} loses "
                 "their updates. Look for a list of parameters made once, and for in-place writes to copies (tensors that are not "
                 "contiguous).",
-                refutation="An optimiser that leaves these parameters alone on purpose.",
+                refutation="The optimiser leaves these parameters alone on purpose.",
                 related=[symptom.site],
                 explains=(*NOT_LEARNING, "D108", "D215"),
             )

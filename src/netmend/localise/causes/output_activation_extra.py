@@ -40,7 +40,7 @@ class OutputActivationExtra:
                 summary=symptom.message,
                 reason="Scores below zero are cut off together with their gradient, so a class that falls there cannot come back.",
                 remedy=f"Remove the {function} at {text_at(case, site, function)}: the loss needs the raw output of the last layer.",
-                refutation="Scores that pass through further layers before the loss.",
+                refutation="The scores pass through further layers before the loss.",
                 related=related,
                 explains=STUCK,
             )

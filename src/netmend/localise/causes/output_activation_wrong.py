@@ -60,7 +60,7 @@ class OutputActivationWrong:
                 summary=symptom.message,
                 reason=reason,
                 remedy=f"{instead} at {text_at(case, site, function)}.",
-                refutation="Targets that stay in the range of the output in all other batches.",
+                refutation="The targets of all other batches stay in the output's range.",
                 related=related,
                 explains=STUCK,
             )
@@ -77,7 +77,7 @@ class OutputActivationWrong:
             summary=symptom.message,
             reason=f"What leaves {function} is no probability: the loss takes values between 0 and 1 only.",
             remedy=f"Use a sigmoid instead of {function} at {text_at(case, last.site)}.",
-            refutation="An output that is a probability by construction, and leaves 0..1 only by rounding.",
+            refutation="The output is a probability by construction and leaves 0..1 only by rounding.",
             related=[symptom.site],
             explains=(*STUCK, "D110", "D701"),
         )
@@ -95,7 +95,7 @@ class OutputActivationWrong:
             summary=symptom.message,
             reason="Shares of a sum are probabilities only where no value is negative and not all are zero.",
             remedy=f"Use a softmax instead of {function} at {text_at(case, symptom.site)}.",
-            refutation="Outputs that are above zero by construction.",
+            refutation="The outputs are above zero by construction.",
             related=[loss.called, loss.backward] if loss is not None else [],
             explains=(*STUCK, "D110", "D502"),
         )

@@ -50,7 +50,7 @@ class OutputWidth:
                 summary=symptom.message,
                 reason="Every class or target needs an output of its own.",
                 remedy=f"Set the width of the last layer at {text_at(case, site)} to {_needed(case, symptom)}.",
-                refutation="Outputs that are meant to share a target, such as the members of an ensemble.",
+                refutation="The outputs are meant to share a target, like the members of an ensemble.",
                 related=[*related, symptom.site],
                 explains=(*STUCK, "D306", "D701"),
             )

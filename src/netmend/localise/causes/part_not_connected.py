@@ -59,7 +59,7 @@ class PartNotConnected:
                 summary=symptom.message,
                 reason="What these layers compute does not reach the loss, so they neither help nor learn.",
                 remedy=f"Use the result of `{layers[-1]}` in `forward`, or remove the layers.",
-                refutation="An output that is only used elsewhere on purpose.",
+                refutation="This output is used elsewhere on purpose.",
                 related=[m.created for m in modules[:3]],
                 explains=(*NOT_LEARNING, "D120"),
             )
@@ -77,7 +77,7 @@ class PartNotConnected:
                 summary=symptom.message,
                 reason="`forward` passes these layers by, so the network is smaller than it looks.",
                 remedy=f"Call `{symptom.component}` in `forward`, or remove it.",
-                refutation="A part that is kept for later or for another task.",
+                refutation="The part is kept for later or for another task.",
                 related=[module.created if module else None, owner.called if owner else None],
                 explains=("D120",),
             )

@@ -32,7 +32,7 @@ class ReplicasDiffer:
                 summary=symptom.message,
                 reason="Each process trains a model of its own on a part of the data.",
                 remedy="Wrap the model in `DistributedDataParallel`, and call the wrapper in the training loop.",
-                refutation="Models that are meant to differ, as in ensembles or federated training.",
+                refutation="The models are meant to differ, as in ensembles or federated training.",
             )
 
     FAULTY: ClassVar[tuple[Run, ...]] = replica_desync.ReplicaDesync.FAULTY

@@ -69,7 +69,7 @@ class ScheduleRuinsRate:
             summary=symptom.message,
             reason=f"The {kind} multiplies the given rate; what is left of it moves nothing.",
             remedy="Return a factor (1.0 where the rate is to be as given), not a rate, and let a warm-up end within the run.",
-            refutation="A given rate that is only a unit, and a loss that falls.",
+            refutation="The given rate is only a unit, and the loss falls.",
             related=[symptom.site, *(optimizer.created for optimizer in case.trace.optimizers)],
             explains=(*NOT_LEARNING, "D102", "D125", "D209", "D215"),
         )
@@ -93,7 +93,7 @@ class ScheduleRuinsRate:
             remedy=f"Step the {kind} once per epoch instead of once per batch, or give it numbers that count batches."
             if often
             else f"Let the {kind} decay more slowly: the rate should stay within a hundredth of its peak until the end.",
-            refutation="A loss that had reached its floor before the rate fell.",
+            refutation="The loss had reached its floor before the rate fell.",
             related=[made, stepped, *optimizers],
             explains=(*NOT_LEARNING, "D209", "D215"),
         )

@@ -37,7 +37,7 @@ class SchedulerOrder:
                 summary=symptom.message,
                 reason="The rate that was set for the first step or epoch is never used.",
                 remedy="Call `scheduler.step()` after the optimiser has stepped.",
-                refutation="A schedule that is advanced once on purpose, to resume an earlier run.",
+                refutation="The schedule is advanced once on purpose, to resume an earlier run.",
             )
 
     FAULTY: ClassVar[tuple[Run, ...]] = scheduler_order.SchedulerOrder.FAULTY

@@ -42,7 +42,7 @@ class SequenceLayout:
                 reason="The layer reads the first axis as time, so it runs from sample to sample instead of from step to step.",
                 remedy=f"Create {name} with `batch_first=True`"
                 + (f" in {created.short}." if created is not None else "."),
-                refutation="An input whose first axis really is time.",
+                refutation="The first axis of the input really is time.",
                 related=(symptom.site,),
                 explains=(*ANY, "D310", "D311", "D602"),
             )

@@ -44,7 +44,7 @@ class ShapesBroadcast:
                 if raised
                 else "Each prediction is pulled towards the targets of all samples, so the model learns their mean.",
                 remedy=f"Add {change} before {text_at(case, site)}, so that both shapes are equal.",
-                refutation="A loss that is meant to compare all pairs of samples.",
+                refutation="The loss is meant to compare all pairs of samples.",
                 related=[symptom.site, *models],
                 explains=(*STUCK, "D406", "D412", "D701"),
             )

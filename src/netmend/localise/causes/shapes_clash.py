@@ -59,7 +59,7 @@ class ShapesClash:
                 summary=symptom.message,
                 reason=why,
                 remedy=remedy,
-                refutation="None: the program cannot run like this.",
+                refutation="",
                 related=[symptom.site],
                 explains=ANY,
             )

@@ -41,7 +41,7 @@ class SoftmaxAxis:
                 remedy=f"Let {function} run over the classes (`dim={head.class_axis}`) at {text_at(case, site, function)}."
                 if head.class_axis and head.width != 1
                 else f"Use a sigmoid for a single output instead of {function} at {text_at(case, site, function)}.",
-                refutation="Outputs whose first axis holds the classes.",
+                refutation="The first axis of the outputs holds the classes.",
                 related=related,
                 explains=(*STUCK, "D401", "D403", "D601"),
             )

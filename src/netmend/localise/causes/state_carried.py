@@ -88,7 +88,7 @@ class StateCarried:
             summary=symptom.message,
             reason="What is carried from step to step brings the graphs of all earlier steps along.",
             remedy="Detach the state that this line gets from the step before, for example `hidden = hidden.detach()`.",
-            refutation="A graph that is meant to span several steps.",
+            refutation="The graph is meant to span several steps.",
             related=[symptom.site],
             explains=explains,
         )

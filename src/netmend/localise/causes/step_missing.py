@@ -32,9 +32,9 @@ class StepMissing:
                 component=symptom.component,
                 site=symptom.site,
                 summary=symptom.message,
-                reason="Without `step()` the weights stay at their random start, whatever the loss says.",
+                reason="Without `step()` the weights never change, whatever the loss says.",
                 remedy=f"Insert `{symptom.component}.step()` after the backward call, inside the loop over batches.",
-                refutation="Weights that are changed by another part of the program, out of netmend's sight.",
+                refutation="Another part of the program changes the weights where netmend cannot see it.",
                 related=[o.created for o in case.trace.optimizers if o.name == symptom.component],
                 explains=(*NOT_LEARNING, "D215"),
             )
@@ -53,7 +53,7 @@ class StepMissing:
                 remedy=f"Move `{name}.zero_grad()` behind the step, or before the backward call."
                 if symptom.detail["cleared"]
                 else f"Move `{name}.step()` below the backward call.",
-                refutation="Delayed steps that are meant, as in pipelined training.",
+                refutation="The steps are delayed on purpose, as in pipelined training.",
                 explains=(*NOT_LEARNING, "D204", "D214", "D215"),
             )
 
@@ -68,7 +68,7 @@ class StepMissing:
                     summary=f"The optimiser stepped between the forward and the backward pass: {symptom.message}",
                     reason="The step changes the weights that the backward pass still needs as they were.",
                     remedy=f"Move `{step.component or 'optimizer'}.step()` below the backward call.",
-                    refutation="None: the program cannot run like this.",
+                    refutation="",
                     related=[symptom.site],
                     explains=ANY,
                 )

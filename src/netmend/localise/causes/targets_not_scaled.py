@@ -43,7 +43,7 @@ class TargetsNotScaled:
             course = next((c for c in progress(case.trace) if c.loss == symptom.component), None)
             evidence = [for_symptom(symptom, STRONG)]
             if symptom.observed and symptom.limit and symptom.observed > self.large_factor * symptom.limit:
-                evidence.append(Evidence("They are larger by orders of magnitude.", FAIR))
+                evidence.append(Evidence("The targets are far larger than a new network's outputs.", FAIR))
             if course is None or course.last_relative is None:
                 continue
             if self._learned(case, course.loss):

@@ -44,7 +44,7 @@ class TrainingInEvaluationMode:
                 summary=symptom.message,
                 reason="Dropout is off, and batch norm uses running statistics that training does not renew.",
                 remedy=f"Call `{model}.train()` before the loop over batches, in every epoch.",
-                refutation="A network that is trained with fixed statistics on purpose.",
+                refutation="The network is trained with fixed statistics on purpose.",
                 related=[symptom.detail.get("switched"), symptom.site],
                 explains=(*UNSTABLE, "D506", "D507", "D605"),
             )

@@ -87,7 +87,7 @@ class WeightsStartBadly:
                 reason="Every call throws the values before away, so which rule holds in the end is a matter of the order, and building the "
                 "model takes longer.",
                 remedy="Walk through a module's own parameters only (`parameters(recurse=False)`), or do it once for the whole model.",
-                refutation="Parameters that several modules share.",
+                refutation="Several modules share these parameters.",
             )
 
     def _fault(self, case: Case, symptom: Symptom, evidence: list[Evidence]) -> Fault:

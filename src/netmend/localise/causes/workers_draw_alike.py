@@ -40,7 +40,7 @@ class WorkersDrawAlike:
                 if seeded
                 else f"Make `{name}` in each worker: `np.random.default_rng(torch.utils.data.get_worker_info().seed)`, in a "
                 "`worker_init_fn`.",
-                refutation="Numbers that are meant to repeat, or a generator that no sample is made with.",
+                refutation="The numbers are meant to repeat, or no sample is made with this generator.",
                 related=[symptom.detail.get("loader")],
             )
 

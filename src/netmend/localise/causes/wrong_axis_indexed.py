@@ -43,7 +43,7 @@ class WrongAxisIndexed:
                 summary=symptom.message,
                 reason="The operation runs over the samples of the batch, so what belongs to one sample gets into the others.",
                 remedy=_remedy(case, symptom, operation),
-                refutation="A first axis that does not hold samples, or samples that are meant to be compared with each other.",
+                refutation="The first axis does not hold samples, or samples are meant to be compared with each other.",
                 explains=(*ANY, "D310", "D311", "D408", "D602"),
             )
 

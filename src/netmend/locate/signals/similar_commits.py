@@ -46,4 +46,4 @@ class SimilarCommits:
         return np.asarray(fit * fading / np.sqrt(np.maximum(history.sizes, 1.0)) * history.telling)
 
     def reasons(self, query: Query, corpus: Corpus, row: int) -> list[Reason]:
-        return told_best(corpus, row, self._fit(query, corpus), "touched by a commit that speaks of this,")
+        return told_best(corpus, row, self._fit(query, corpus), "related commit (may already be the fix):")

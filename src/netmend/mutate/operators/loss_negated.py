@@ -16,7 +16,7 @@ from netmend.repair.source.writing import replace
 @register
 @dataclass(frozen=True)
 class LossNegated:
-    """Turn the sign of the loss round before the gradient is taken.
+    """Negate the loss before the gradient is taken.
 
     Training makes the loss as large as it can.
     """

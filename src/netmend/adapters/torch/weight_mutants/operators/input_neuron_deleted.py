@@ -17,7 +17,7 @@ from netmend.adapters.torch.weight_mutants.weights import weights_at, weights_of
 @register
 @dataclass(frozen=True)
 class InputNeuronDeleted:
-    """Make the first layer deaf to some of the inputs; of an embedding, to some of its words.
+    """Make the first layer ignore some inputs; an embedding, some of its words.
 
     A test that never varies those inputs cannot notice.
     """
