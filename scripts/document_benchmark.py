@@ -13,7 +13,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from benchmark_page import diagnosis, faults22, labelled, neutral, other, repair, study
+from benchmark_page import advice, diagnosis, faults22, labelled, neutral, other, repair, study
 from benchmark_page.results import Results, Stale
 from study_page import RESULTS, ROOT, templates
 
@@ -25,6 +25,7 @@ def page(results: Results) -> str:
     environment.globals["missing"] = results.missing
     shown = {
         **diagnosis.sections(results),
+        "advice": advice.section(results),
         **repair.sections(results),
         "faults22": faults22.section(results),
         "study": study.section(results),

@@ -18,6 +18,7 @@ COMMANDS = {
     "diagnose-calibration.json": "python benchmarks/diagnose.py --part calibration --json benchmarks/results/diagnose-calibration.json",
     "diagnose-rivals.json": "python benchmarks/diagnose_rivals.py --python rivals/bin/python --json benchmarks/results/diagnose-rivals.json",
     "diagnose-speed.json": "python benchmarks/diagnose_speed_synthetic.py",
+    "advice-heldout.json": "python benchmarks/advice.py --part heldout",
     "repair-heldout-faulty-netmend.json": "python benchmarks/repair.py --part heldout",
     "repair-calibration-faulty-netmend.json": "python benchmarks/repair.py --part calibration --every 5",
     "repair-bugs21-faulty-netmend.json": "python benchmarks/repair.py --part bugs21",

@@ -21,6 +21,7 @@ from netmend.vocabulary.change import Change, Patch
 from netmend.vocabulary.finding import Finding
 
 SECONDS = 0.2  # for all faults together; the first is always looked at
+_RATES = ("HYP-LR-HIGH", "HYP-LR-LOW")
 _NEAR = 1  # lines between a fault and the finding whose fix is its edit
 _NUMBER = re.compile(r"(?<![\w.:])\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w%])", re.IGNORECASE)
 _QUOTED = re.compile(r"`([^`]+)`")
@@ -48,12 +49,20 @@ def with_edits(
     program = _Program(trace, sources, tuple(findings))
     begun = time.monotonic()
     faults: list[Fault] = []
+    covered: list[Fault] = []
     for fault in diagnosis.faults:
+        if fault.cause in _RATES and len(trace.optimizers) < 2 and any(map(_lowers_rate_too, faults)):
+            covered.append(fault)  # what an earlier edit does already would be taken back, or done twice
+            continue
         if faults and time.monotonic() - begun > seconds:
             faults.append(fault)
             continue
         faults.append(_advised(program, fault, faults))
-    return replace(diagnosis, faults=tuple(faults))
+    return replace(diagnosis, faults=tuple(faults), suspects=(*covered, *diagnosis.suspects))
+
+
+def _lowers_rate_too(fault: Fault) -> bool:
+    return fault.cause not in _RATES and fault.edit is not None and "; learning rate" in fault.edit.title
 
 
 def _advised(program: _Program, fault: Fault, before: Sequence[Fault]) -> Fault:
@@ -62,7 +71,9 @@ def _advised(program: _Program, fault: Fault, before: Sequence[Fault]) -> Fault:
     for change in (*_proposed(program, fault), *_fixes(program, fault)):
         if taken & set(change.edits):
             return fault
-        together, also = uncovered(program.trace, program.sources, fault, change)
+        together, also = change, ""
+        if not any(other.cause in _RATES for other in before):
+            together, also = uncovered(program.trace, program.sources, fault, change)
         patch = _patch(program, together)
         if patch is not None:
             told = fault.remedy if _agrees(fault.remedy, patch) else sentence(change.title)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from typing import ClassVar
@@ -35,6 +36,26 @@ def _crash(exception: str) -> Trace:
     return Trace(facts={"run": {"example": run}})
 
 
+def _with_batch_axis(case: Case, site: Site | None) -> str:
+    """`criterion(output, target[c])`: a slice of length one keeps the axis."""
+    found = (
+        []
+        if site is None
+        else [
+            node
+            for node in case.sources.nodes(site.file)
+            if isinstance(node, ast.Call) and node.lineno <= site.line <= (node.end_lineno or node.lineno)
+        ]
+    )
+    for call in found:
+        for given in call.args:
+            if isinstance(given, ast.Subscript) and isinstance(given.slice, ast.Name | ast.Constant):
+                name, index = ast.unparse(given.value), ast.unparse(given.slice)
+                after = f"{int(index) + 1}" if index.isdigit() else f"{index} + 1"
+                return f"Keep the batch axis of the target: `{name}[{index}:{after}]` instead of `{name}[{index}]`."
+    return "Give the target a batch axis: `target.unsqueeze(0)`."
+
+
 @register
 class ShapesClash:
     """Tensors that meet in an operation or a loss have shapes that do not fit.
@@ -66,6 +87,9 @@ class ShapesClash:
 
     def _judge(self, case: Case, symptom: Symptom, text: str) -> tuple[str, Site | None, str, str] | None:
         batch = _BATCH.search(text)
+        if batch is not None and batch[2] == "0":
+            why = "The target is a single number without an axis for the batch; the prediction has one."
+            return "TSR-SHAPE", None, why, _with_batch_axis(case, symptom.site)
         if batch is not None:
             why = f"The model's output has {batch[1]} rows for {batch[2]} targets: a reshape mixes axes with the batch."
             place = next((r for m in case.trace.models if (r := reshaping(case.sources, m.created))), None)
