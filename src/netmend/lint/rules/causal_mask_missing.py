@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Const, Operation, Value, constant, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
-from netmend.lint.understand.heads import where
+from netmend.lint.understand.heads import where, with_argument
 from netmend.lint.understand.modules import RECURRENT
 from netmend.lint.understand.next_token import token_losses
 from netmend.lint.understand.operations import LAYOUT, Op, operation, origins, walk
 from netmend.lint.understand.token_steps import TOKENS
-from netmend.vocabulary.finding import Finding
+from netmend.syntax.edits import replace
+from netmend.vocabulary.finding import Finding, Fix
 
 HEAD = """\
 import torch
@@ -117,8 +118,10 @@ class CausalMaskMissing(StaticRule):
                 "x = self.body(x, memory, tgt_mask=nn.Transformer.generate_square_subsequent_mask(ids.shape[1]))")),
     )  # fmt: skip
     BAD = (
-        Snippet("fused attention", HEAD.format(FUSED.format("q, k, v")) + PAIRS, line=13),
-        Snippet("pieces of a text", HEAD.format(FUSED.format("q, k, v, is_causal=False")) + WINDOWS, line=13),
+        Snippet("fused attention", HEAD.format(FUSED.format("q, k, v")) + PAIRS, line=13,
+                fixed=HEAD.format(FUSED.format("q, k, v, is_causal=True")) + PAIRS),
+        Snippet("pieces of a text", HEAD.format(FUSED.format("q, k, v, is_causal=False")) + WINDOWS, line=13,
+                fixed=HEAD.format(FUSED.format("q, k, v, is_causal=True")) + WINDOWS),
         Snippet("by hand", HEAD.format(BY_HAND.format("")) + WINDOWS, line=14),
         Snippet("layers", LAYERS.format(ENCODER, "x = self.body(x)"), line=13),
         Snippet("parts in a dict", LAYERS.format(f"nn.ModuleDict(dict(blocks={ENCODER}))", "x = self.body.blocks(x, mask=None)"), line=13),
@@ -139,7 +142,11 @@ class CausalMaskMissing(StaticRule):
                 seen.add(id(op.node))
                 related = where(program, "The next token is compared with here.", found.use.node)
                 yield self.finding(
-                    program, op.value.node or op.node, self.message.format(*told[1:]), related=related
+                    program,
+                    op.value.node or op.node,
+                    self.message.format(*told[1:]),
+                    fix=_fix(program, op),
+                    related=related,
                 )
                 break
 
@@ -177,6 +184,22 @@ def _leak(program: Program, op: Op) -> tuple[Value, str, str] | None:
         if key is not None and not _masks_by_hand(program, op):
             return key, "This attention", "mask the scores of later steps before the softmax"
     return None
+
+
+def _fix(program: Program, op: Op) -> Fix | None:
+    """`is_causal=True` for fused attention; the other layers also want the mask itself."""
+    node = op.value.node
+    if op.name != "scaled_dot_product_attention" or node is None:
+        return None
+    given = next((keyword.value for keyword in node.keywords if keyword.arg == "is_causal"), None)
+    if given is None and len(node.args) > 5:
+        return None
+    edits = (
+        replace(program, given, "True")
+        if given is not None
+        else with_argument(program, node, "is_causal=True")
+    )
+    return Fix("Give attention a causal mask", edits) if edits else None
 
 
 def _is(value: Value | None, wanted: object) -> bool:

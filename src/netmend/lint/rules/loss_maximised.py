@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 
@@ -18,7 +19,8 @@ from netmend.lint.understand.policy_terms import Terms, falling_gain, growing_di
 from netmend.lint.understand.roles import optimised
 from netmend.lint.understand.signed_terms import flipped_gaussian, is_flipped_hinge, signed_terms
 from netmend.lint.understand.training import backward_calls, is_backward, is_step, stepped
-from netmend.vocabulary.finding import Finding
+from netmend.syntax.edits import wrap
+from netmend.vocabulary.finding import Finding, Fix
 
 HEAD = """\
 import torch
@@ -119,6 +121,7 @@ class LossMaximised(StaticRule):
         Snippet("returns with their minus", POLICY.format("-log_prob * R")),
         Snippet("returns against a baseline", POLICY.format("log_prob * (baseline - R)")),
         Snippet("a cost to be lowered", POLICY.format("log_prob * cost")),
+        Snippet("an advantage in costs", PPO.format("batch.cost_adv", "batch.cost_adv", "torch.max(first, second)")),
         Snippet("an optimiser that maximises", POLICY.format("log_prob * R").replace("parameters())", "parameters(), maximize=True)")),
         Snippet("clipped ratios", PPO.format("-batch.adv", "-batch.adv", "torch.max(first, second)")),
         Snippet("the smaller of two gains", PPO.format("batch.adv", "batch.adv", "-torch.min(first, second)")),
@@ -129,7 +132,7 @@ class LossMaximised(StaticRule):
         Snippet("weighted divergence", ENCODER.format("-0.5", "fit / x.size(0) + args.beta * divergence / len(x)").replace("(recon_x, x, mu, logvar):", "(recon_x, x, mu, logvar, args=None):")),
     )  # fmt: skip
     BAD = (
-        Snippet("returns without a minus", POLICY.format("log_prob * R"), line=11),
+        Snippet("returns without a minus", POLICY.format("log_prob * R"), fixed=POLICY.format("-log_prob * R"), line=11),
         Snippet("by what they are", POLICY.format("lp * R").replace("log_prob,", "lp,") + "\nkept, rewards = [], []\nfor s in states:\n    dist = Categorical(policy(s))\n"
                 "    action = dist.sample()\n    kept.append(dist.log_prob(action))\n    rewards.append(step(action))\nfinish(kept, rewards)\n", line=11),
         Snippet("a minus too much", POLICY.format("-log_prob * R").replace("loss.backward()", "(-loss).backward()"), line=11),
@@ -172,7 +175,8 @@ class LossMaximised(StaticRule):
                 flipped = None if why else self._flipped(program, event, terms or [])
                 if flipped is not None:
                     value, why = flipped
-                    yield self.finding(program, value.node or event.node, self.message.format(why))
+                    node = value.node or event.node
+                    yield self.finding(program, node, self.message.format(why), fix=_negated(program, node))
                 elif why:
                     yield self.finding(program, resolved(loss).node or event.node, self.message.format(why))
 
@@ -186,6 +190,14 @@ class LossMaximised(StaticRule):
         if value is None or _is_meant_by_name(program, event) or _ascends(program):
             return None
         return value, "the likelihood of rewarded actions falls; put a minus before it"
+
+
+def _negated(program: Program, node: ast.AST) -> Fix | None:
+    """A minus before a product; the other signs want more than that."""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mult):
+        return None
+    edits = wrap(program, node, "-", "")
+    return Fix("Put a minus before it", edits) if edits else None
 
 
 def _ascends(program: Program) -> bool:

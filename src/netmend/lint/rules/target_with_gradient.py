@@ -9,10 +9,11 @@ from netmend.lint.engine.values import Attribute, Call, Item, Operation, Param, 
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.gradient_flow import reach
 from netmend.lint.understand.heads import loss_uses, where
-from netmend.lint.understand.losses import ELEMENTWISE
+from netmend.lint.understand.losses import ELEMENTWISE, LossUse
 from netmend.lint.understand.operations import LAYOUT, origins
 from netmend.lint.understand.training import grad_is_off
-from netmend.vocabulary.finding import Finding
+from netmend.syntax.edits import wrap
+from netmend.vocabulary.finding import Finding, Fix
 
 HEAD = """\
 import torch
@@ -56,7 +57,7 @@ class TargetWithGradient(StaticRule):
         Snippet("the value of the data", HEAD + NEXT.replace(".max(1)", ".data.max(1)") + FIT.format("goal")),
     )  # fmt: skip
     BAD = (
-        Snippet("the best next value", HEAD + NEXT + FIT.format("goal"), line=14),
+        Snippet("the best next value", HEAD + NEXT + FIT.format("goal"), line=14, fixed=HEAD + NEXT + FIT.format("goal.detach()")),
         Snippet("the value of a state", HEAD.replace("q(s).gather(1, a)", "q(s)") + "    goal = r + 0.99 * q(s2) * (1 - done)\n" + FIT.format("goal"), line=13),
         Snippet("written in the loss", HEAD + FIT.format("r + gamma * q(s2).max(1, keepdim=True)[0]"), line=13),
     )  # fmt: skip
@@ -73,7 +74,17 @@ class TargetWithGradient(StaticRule):
             through = reach(program, goal).open
             if through and set(through) & set(reach(program, use.prediction).open):
                 seen.add(id(goal.node))
-                yield self.finding(program, goal.node, related=where(program, "Compared here.", use.node))
+                related = where(program, "Compared here.", use.node)
+                yield self.finding(program, goal.node, fix=_fix(program, use), related=related)
+
+
+def _fix(program: Program, use: LossUse) -> Fix | None:
+    node = use.call.node
+    if node is None or len(node.args) < 2 or isinstance(node.args[1], ast.Starred):
+        return None
+    plain = isinstance(node.args[1], ast.Name | ast.Attribute | ast.Call | ast.Subscript)
+    edits = wrap(program, node.args[1], "" if plain else "(", ".detach()" if plain else ").detach()")
+    return Fix("Detach the target", edits) if edits else None
 
 
 def _is_bootstrapped(value: Value) -> bool:

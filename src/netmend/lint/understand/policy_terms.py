@@ -12,6 +12,7 @@ from netmend.lint.understand.signed_terms import signed_terms
 Terms = list[tuple[int, Value]]
 
 _GAIN = re.compile(r"reward|return|advantage|(^|_)advs?(_|$)|(^|_)gae|^R$|^G$", re.IGNORECASE)
+_LOSS = re.compile("cost|loss|penal|regret|neg", re.IGNORECASE)
 _LIKELIHOOD = re.compile(r"log_?p(rob|i)?s?(_|$)|logp", re.IGNORECASE)
 _PROBABILITY = re.compile(r"prob|(^|_)pi(_|$)", re.IGNORECASE)
 _RATIO = re.compile(r"ratio", re.IGNORECASE)
@@ -40,9 +41,13 @@ def _side(value: Value) -> int | None:
 def _gain(value: Value) -> int | None:
     """The sign of a product of a likelihood or a ratio with what it brings; None for anything else."""
     sign, factors = _factors(resolved(value), value.node)
-    gains = [part for part, node in factors if _GAIN.search(_word(node)) and not _is_turned(part)]
+    gains = [part for part, node in factors if _is_gain(_word(node)) and not _is_turned(part)]
     chances = [node for part, node in factors if _is_chance(part, node)]
     return sign if len(gains) == 1 and len(chances) == 1 and len(factors) == 2 else None
+
+
+def _is_gain(word: str) -> bool:
+    return bool(_GAIN.search(word)) and not _LOSS.search(word)
 
 
 def _factors(value: Value, node: ast.AST | None) -> tuple[int, list[tuple[Value, ast.AST | None]]]:
