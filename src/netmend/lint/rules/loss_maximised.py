@@ -132,7 +132,7 @@ class LossMaximised(StaticRule):
         Snippet("weighted divergence", ENCODER.format("-0.5", "fit / x.size(0) + args.beta * divergence / len(x)").replace("(recon_x, x, mu, logvar):", "(recon_x, x, mu, logvar, args=None):")),
     )  # fmt: skip
     BAD = (
-        Snippet("returns without a minus", POLICY.format("log_prob * R"), fixed=POLICY.format("-log_prob * R"), line=11),
+        Snippet("returns without a minus", POLICY.format("log_prob * R"), fixed=POLICY.format("-(log_prob * R)"), line=11),
         Snippet("by what they are", POLICY.format("lp * R").replace("log_prob,", "lp,") + "\nkept, rewards = [], []\nfor s in states:\n    dist = Categorical(policy(s))\n"
                 "    action = dist.sample()\n    kept.append(dist.log_prob(action))\n    rewards.append(step(action))\nfinish(kept, rewards)\n", line=11),
         Snippet("a minus too much", POLICY.format("-log_prob * R").replace("loss.backward()", "(-loss).backward()"), line=11),
