@@ -84,6 +84,7 @@ class ZeroGradMissing(StaticRule):
         Snippet("cleared after the step", HEAD + "for x, y in data:\n    net(x).sum().backward()\n    optimizer.step()\n    optimizer.zero_grad()\n"),
         Snippet("cleared parameter by parameter", HEAD + "for x, y in data:\n    net(x).sum().backward()\n    optimizer.step()\n"
                 "    for p in net.parameters():\n        p.grad = None\n"),
+        Snippet("cleared all at once", HEAD + "for x, y in data:\n    net(x).sum().backward()\n    optimizer.step()\n    torch._foreach_zero_([p.grad for p in net.parameters()])\n"),
         Snippet("a caller may clear", "def update(loss, optimizer):\n    loss.backward()\n    optimizer.step()\n"),
         Snippet("an unknown helper gets the optimizer", HEAD + "from tools import prepare\nfor x, y in data:\n    prepare(optimizer)\n"
                 "    net(x).sum().backward()\n    optimizer.step()\n"),

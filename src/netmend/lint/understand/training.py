@@ -122,7 +122,7 @@ def is_zero(event: Event) -> bool:
     """`zero_grad()` of anything, `p.grad = None`, `p.grad.zero_()`, `grad.data.fill_(0)`."""
     call = event.call
     if call is not None:
-        if call.method == "zero_grad":
+        if call.method == "zero_grad" or call.qualified == "torch._foreach_zero_":
             return True
         return call.method in ("zero_", "fill_", "detach_") and _is_grad(call.receiver)
     return event.kind == STORE and event.target is not None and event.target.name == "grad"
