@@ -61,7 +61,7 @@ class FewUpdates:
             or passes < self.least_epochs
         ):
             return
-        if course.last_relative < self.least_relative or trace.run.status == "interrupted":
+        if course.last_relative < self.least_relative:
             return
         size = min(size, samples)
         if size < self.least_size or _on_a_part(trace, size):
@@ -87,12 +87,6 @@ def _on_a_part(trace: Trace, size: int) -> bool:
     return any(shape and shape[0] < size for shape in shapes)
 
 
-def _interrupted() -> Trace:
-    trace = _trace(20, 1000, 1000)
-    run = replace(trace.run, status="interrupted")
-    return Trace({**trace.facts, "run": {"example": run}}, trace.tables)
-
-
 def _graph() -> Trace:
     """All nodes go through the model, some of them alike; the loss is that of the 140 labelled ones."""
     trace = _trace(20, 2708, 2367)
@@ -104,6 +98,5 @@ def _graph() -> Trace:
 FewUpdates.HEALTHY = (
     *FewUpdates.HEALTHY,
     Run("a tiny set and a larger batch", lambda: _trace(20, 1000, 90)),
-    Run("interrupted", _interrupted),
     Run("labelled nodes of a graph", _graph),
 )

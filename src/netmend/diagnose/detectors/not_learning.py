@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
+import numpy as np
+
 from netmend.diagnose.detector import register
 from netmend.diagnose.measures.examples import falling, flat, run_with
-from netmend.diagnose.measures.objective import objective, relative_to, right_more_often_than_chance
+from netmend.diagnose.measures.objective import (
+    constant_of,
+    objective,
+    relative_to,
+    right_more_often_than_chance,
+)
+from netmend.diagnose.measures.progress import Progress
 from netmend.unit import Run, threshold
 from netmend.vocabulary import LossFact, Symptom, Trace
 
@@ -37,7 +45,7 @@ class NotLearning:
         loss = trace.get(LossFact, course.loss)
         if loss is not None and loss.settings.get("reduction") == "none":
             return  # weighted by the program itself (rewards, masks): the plain mean is not what is trained
-        if right_more_often_than_chance(trace, course):
+        if right_more_often_than_chance(trace, course) or _under_way(course):
             return
         last = float(course.relative[-1])
         yield Symptom(
@@ -73,7 +81,29 @@ class NotLearning:
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run("learns", lambda: run_with(falling(200))),
         Run("learns a little, from very noisy data", lambda: run_with(flat(100, 1.0) + flat(200, 0.92))),
+        Run("slow, but below it and still falling", lambda: run_with(_slope(1.17, 0.94))),
         Run("too short to judge", lambda: run_with(flat(12))),
         Run("no constant answer is known for this loss", lambda: run_with(flat(200), constant=None)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("stays at the constant answer", lambda: run_with(flat(200))),)
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("stays at the constant answer", lambda: run_with(flat(200))),
+        Run("falls towards the constant answer", lambda: run_with(_slope(1.3, 1.0) + flat(200, 1.0))),
+    )
+
+
+def _slope(start: float, end: float, steps: int = 400) -> list[float]:
+    return [start + (end - start) * step / steps + 0.02 * (-1) ** step for step in range(steps)]
+
+
+def _under_way(course: Progress) -> bool:
+    """Whether the loss has come below that of the constant answer and was still falling: slow is not stuck."""
+    assert course.relative is not None
+    quarter = len(course.losses) // 4
+    constant = constant_of(course)
+    if not quarter or constant is None:
+        return False
+    late, before = course.losses[-quarter:], course.losses[-2 * quarter : -quarter]
+    error = float(np.hypot(course.errors[-quarter:].mean(), course.errors[-2 * quarter : -quarter].mean()))
+    error /= quarter**0.5
+    falls = float(before.mean() - late.mean())
+    return falls > 4 * error and float(late[-1]) < constant - 4 * float(course.errors[-1])

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from netmend.diagnose.detectors.target_badly_scaled import TargetBadlyScaled
+from netmend.diagnose.measures.ending import finished
 from netmend.diagnose.measures.examples import flat, run_with
 from netmend.diagnose.measures.objective import constant_of
 from netmend.diagnose.measures.progress import progress
@@ -52,7 +53,7 @@ class TargetsNotScaled:
                 )
             elif hardly_trained(case):
                 evidence.append(Evidence("Steps were too few or too small to get anywhere.", -STRONG))
-            else:
+            elif finished(case.trace):
                 evidence.append(
                     Evidence(
                         f"At the end the loss was still {course.last_relative:.2f} times that of the best constant answer.",
