@@ -19,6 +19,8 @@ from netmend.diagnose.measures.progress import Progress
 from netmend.unit import Run, threshold
 from netmend.vocabulary import LossFact, Symptom, Trace
 
+_CLEARLY = 0.97  # of the constant answer's loss: more than a network gains that hardly moves
+
 
 @register
 class NotLearning:
@@ -106,4 +108,4 @@ def _under_way(course: Progress) -> bool:
     error = float(np.hypot(course.errors[-quarter:].mean(), course.errors[-2 * quarter : -quarter].mean()))
     error /= quarter**0.5
     falls = float(before.mean() - late.mean())
-    return falls > 4 * error and float(late[-1]) < constant - 4 * float(course.errors[-1])
+    return falls > 4 * error and float(late[-1]) < _CLEARLY * constant
