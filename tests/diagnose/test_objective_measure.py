@@ -88,3 +88,10 @@ def test_of_several_terms_the_one_that_weighs_most_is_followed():
     course = objective(trace)
     assert course is not None and course.loss == main.name
     assert evaluations(trace) is None, "another line: it may compute either of the two"
+
+
+def test_a_run_whose_later_half_was_not_seen_has_no_end_to_judge() -> None:
+    trace = run_with(falling(200))
+    longer = {name: replace(fact, steps=500) for name, fact in trace.facts["run"].items()}
+    assert objective(trace) is not None
+    assert objective(replace(trace, facts={**trace.facts, "run": longer})) is None

@@ -201,3 +201,11 @@ def test_overhead_is_the_share_of_the_time_the_program_would_have_taken_alone() 
         budget.step_done(LINE, 1.1, 0.1)
         budget.own_seconds += 0.1
     assert budget.overhead == pytest.approx(0.1)
+
+
+def test_the_loss_near_the_end_is_read_even_where_nothing_can_be_afforded() -> None:
+    simulation = Simulation(1e-4, 0.05, 0.5)  # reading the loss takes as long as 500 steps
+    simulation.run(3000)
+    looked = [step for step, level in enumerate(simulation.levels) if level != LIGHT]
+    assert looked[-1] > 0.75 * 3000
+    assert simulation.schedule.next_look(1600) <= 2048 - 256

@@ -17,6 +17,9 @@ _GRANTED_FULL, _GRANTED_LINES = (
     4,
     32,
 )  # looks per doubling that the grant pays for once the allowance is used up
+_SURE_LINES = (
+    4  # losses per doubling that are read whatever it costs: what is told at the end belongs to the end
+)
 _LINE_SHARE = 0.5  # part of the budget that line-level watching may use before steps go light
 _MARGIN = 0.7  # aim below the promise: estimates are noisy
 _ANOMALY_STEPS = 4
@@ -67,9 +70,8 @@ class Schedule:
 
     def next_look(self, step: int) -> int:
         """The first step after this one that may be more than light."""
-        interval = self.line_interval
-        if self.budget.generous:
-            interval = min(interval, _distance(step + 1, _GRANTED_LINES))
+        looks = _GRANTED_LINES if self.budget.generous else _SURE_LINES
+        interval = min(self.line_interval, _distance(step + 1, looks))
         return step + interval - step % interval
 
     def _choose(self, step: int) -> tuple[int, bool]:
@@ -101,7 +103,7 @@ class Schedule:
 
     def _within_budget(self, step: int) -> tuple[int, bool]:
         if step % self.line_interval:
-            return LIGHT, False
+            return (LIGHT if step % _distance(step, _SURE_LINES) else LINE), False
         # The distance is checked too: multiples of a shrinking interval may come close after one another.
         interval = self.full_interval
         full = step % interval == 0 and step - self._last_full >= interval // 2

@@ -11,6 +11,7 @@ from netmend.diagnose.measures.progress import Progress, main_progress, progress
 from netmend.vocabulary import LossFact, Pattern, Table, TargetFact, Trace
 from netmend.vocabulary.table import FloatArray, IntArray
 
+_LATE = 0.5  # of the steps of a run
 _REGRESSIONS = ("mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss", "objective", "expression")
 
 
@@ -21,9 +22,16 @@ def objective(trace: Trace) -> Progress | None:
     if len(courses) > 1 and len(trace.optimizers) > 1:
         return None  # objectives that take turns pull against each other
     course = main_progress(trace)
-    if course is None or course.best < 0 or _own_targets(trace, course):
+    if course is None or course.best < 0 or _own_targets(trace, course) or not _end_seen(trace):
         return None
     return course
+
+
+def _end_seen(trace: Trace) -> bool:
+    """Whether losses are known from the later half of the run: on a busy machine there may be no time to look."""
+    tables = (*trace.tables_of("step"), *trace.tables_of("progress"))
+    last = max((int(table.steps[-1]) for table in tables if len(table)), default=0)
+    return last + 1 >= _LATE * trace.run.steps
 
 
 def _own_targets(trace: Trace, course: Progress) -> bool:
