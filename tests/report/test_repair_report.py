@@ -71,7 +71,7 @@ def test_a_proven_fix_tells_fault_patch_proof_and_cost() -> None:
     text = joined(repaired.proven())
     for fact in (
         "netmend a fix is proven",
-        "Sigmoid is applied twice LYR-SOFTMAX-EXTRA, 99% sure train.py:5",
+        "Sigmoid is applied twice LYR-SOFTMAX-EXTRA, 99 % sure train.py:5",
         "`bce_with_logits` applies sigmoid itself",
         "change Drop the sigmoid train.py:5 learning rate 0.3 → 0.003 train.py:7",
         "- nn.Sigmoid(),",
@@ -331,7 +331,7 @@ def test_the_page_shows_verdict_patch_figures_and_attempts() -> None:
     for fact in (
         "A fix is proven",
         "0.65 ± 0.03",
-        "LYR-SOFTMAX-EXTRA, 99% sure, mended",
+        "LYR-SOFTMAX-EXTRA, 99 % sure, mended",
         "stopped early (no gain)",
     ):
         assert fact in texts

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from netmend.localise import diagnose
 from netmend.report.findings_look import Look, look_of
+from netmend.report.numbers import sure
 from netmend.report.signs import harmless, wrapped
 from netmend.store import read_trace
 from netmend.vocabulary import Fault, Site
@@ -53,9 +54,7 @@ def announcement(fault: Fault, look: Look) -> str:
     width = look.width or LOG_WIDTH
     title = f"{fault.title[:1].upper()}{fault.title[1:]}"
     where = f" at {harmless(fault.site.short)}" if fault.site is not None else ""
-    first, *more = wrapped(
-        f"{title}{where} ({fault.cause}, {fault.confidence:.0%} sure)", width - 9, width - 9
-    )
+    first, *more = wrapped(f"{title}{where} ({fault.cause}, {sure(fault.confidence)})", width - 9, width - 9)
     lines = [look.paint("netmend", "label") + "  " + look.paint(first, "mark")]
     lines += [f"         {look.paint(line, 'mark')}" for line in more]
     seen = list(wrapped(harmless(" ".join(fault.summary.split())), width - 9, width - 9))

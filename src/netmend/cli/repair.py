@@ -80,8 +80,12 @@ def repair_program(
     from netmend import report
     from netmend.verify.verify import verify
 
-    with RepairProgress(quiet=wishes.quiet) as progress:
-        result = repair(target, options, verify, progress.told)
+    try:
+        with RepairProgress(quiet=wishes.quiet) as progress:
+            result = repair(target, options, verify, progress.told)
+    except KeyboardInterrupt:
+        sys.stderr.write("netmend: interrupted; the same command goes on from here\n")
+        return 130
     _refuse_what_cannot_start(result.baseline)
     if wishes.json is not None:
         wishes.json.write_text(report.repair_json(result), encoding="utf-8")

@@ -63,15 +63,15 @@ class RepairProgress:
 
     def _line(self, problem: Problem) -> str:
         parts = [self._stage]
+        left = self._left(problem)
+        if left is not None:  # first: narrow terminals cut the end
+            parts.append(f"at most {_duration(left)} left")
         if self._stage == "searching" and problem.budget.trainings is not None:
-            parts.append(f"{problem.spent:.1f} of at most {problem.budget.trainings:g} trainings")
+            parts.append(f"{problem.spent:.1f} of {problem.budget.trainings:g} trainings")
         elif self._stage == "proving":
             parts.append(f"{self._done} of {_PROOF} trainings")
         if problem.objective is not None and self._best is not None:
             parts.append(f"best {problem.objective.short} {self._best:.4g}")
-        left = self._left(problem)
-        if left is not None:
-            parts.append(f"at most {_duration(left)} more")
         return " · ".join(parts)
 
     def _left(self, problem: Problem) -> float | None:

@@ -37,7 +37,7 @@ def _show(check: Callable[[], int]) -> None:
     except UsageError as problem:  # no file is there at the moment; one may come
         sys.stderr.write(f"netmend: {problem}\n")
     sys.stdout.flush()
-    sys.stderr.write("Watching for changes; Ctrl-C ends it.\n")
+    sys.stderr.write(f"Checked at {time.strftime('%H:%M:%S')}. Watching for changes; Ctrl-C ends it.\n")
     sys.stderr.flush()
 
 

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from netmend.diagnose.checked import FAILED, NOT_APPLICABLE, PASSED, SPOKE, TOO_SHORT, Check, by_outcome
 from netmend.report.content import Remark, clean
-from netmend.report.numbers import plural
+from netmend.report.numbers import plural, share, sure
 from netmend.report.terminal import STYLES, Remarks, blank
 from netmend.vocabulary import Diagnosis
 
@@ -39,7 +39,7 @@ def _words(check: Check) -> str:
 
 def _causes(diagnosis: Diagnosis) -> Iterator[Remark]:
     for fault in diagnosis.faults:
-        yield Remark("told", clean(f"{fault.title} ({fault.cause}, {fault.confidence:.0%} sure)"))
+        yield Remark("told", clean(f"{fault.title} ({fault.cause}, {sure(fault.confidence)})"))
     for fault in diagnosis.suspects:
-        words = f"{fault.title} ({fault.cause}, {fault.confidence:.0%})"
+        words = f"{fault.title} ({fault.cause}, {share(fault.confidence)})"
         yield Remark("ruled out", clean(words), tone="muted")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.style import Style
 from rich.text import Text
 
 from netmend.localise.source import Sources
@@ -12,6 +14,7 @@ from netmend.report.content import Remark, clean, doubt, place
 from netmend.report.fault_edit import changed_lines
 from netmend.report.findings_excerpt import AROUND, excerpt, span_of
 from netmend.report.findings_look import Look
+from netmend.report.numbers import alike, sure
 from netmend.report.terminal import STYLES, Indented, Remarks, blank
 from netmend.syntax.positions import Lines
 from netmend.vocabulary import FAULTY, HEALTHY, Diagnosis, Fault, Site, Trace
@@ -50,12 +53,11 @@ def _verdict(diagnosis: Diagnosis) -> Text:
 
 def _fault(trace: Trace, sources: Sources, fault: Fault, rank: int) -> RenderableType:
     head = Text(f"{rank}. " if rank else "").append(f"{fault.title[:1].upper()}{fault.title[1:]}", "bold")
-    head.append(f"  {fault.cause}, {fault.confidence:.0%} sure", "dim")
+    head.append(f"  {fault.cause}, {sure(fault.confidence)}", "dim")
     parts: list[RenderableType] = [blank(), Indented(head)]
     where = place(fault.site, trace.run)
-    if where:
-        parts.append(Indented(Text(where, "cyan")))
-    if fault.site is not None:
+    if where and fault.site is not None:
+        parts.append(Indented(Text(where, Style.parse("cyan") + _link(fault.site))))
         parts.append(_Code(sources, fault.site))
     words = tuple(_words(trace, fault))
     until = next(index for index, remark in enumerate(words) if remark.label == "change") + 1
@@ -64,6 +66,12 @@ def _fault(trace: Trace, sources: Sources, fault: Fault, rank: int) -> Renderabl
         parts.extend(_edit(fault.edit))
     parts.append(Remarks(words[until:], indent=2))
     return Group(*parts)
+
+
+def _link(site: Site) -> Style:
+    """Opens the file where the terminal can."""
+    path = Path(site.file)
+    return Style(link=path.as_uri()) if path.is_absolute() else Style()
 
 
 class _Code:
@@ -92,14 +100,14 @@ def _edit(edit: Patch) -> Iterator[Text]:
 
 
 def _words(trace: Trace, fault: Fault) -> Iterator[Remark]:
-    yield Remark("seen", clean(fault.summary))
+    yield Remark("seen", alike(clean(fault.summary)))
     told = {clean(fault.summary)}
     more = [item for item in sorted(fault.evidence, key=lambda item: -item.weight) if item.weight > 0]
     for item in more[:3]:
         if clean(item.message) not in told:
             told.add(clean(item.message))
-            yield Remark("and", clean(item.message))
-    yield Remark("why", clean(fault.reason))
+            yield Remark("and", alike(clean(item.message)))
+    yield Remark("why", alike(clean(fault.reason)))
     yield Remark("change", clean(fault.remedy))
     yield from doubt(fault)
     places = dict.fromkeys(place(site, trace.run) for site in fault.related)

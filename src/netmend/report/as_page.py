@@ -12,6 +12,7 @@ from rich.text import Text
 from netmend.report.axes import tick_label
 from netmend.report.content import Remark, clean
 from netmend.report.curves import Curve, curves
+from netmend.report.numbers import sure
 from netmend.report.overview import advice_when_untrained, alarms, headline, remarks
 from netmend.report.sections import origin_remarks, sections
 from netmend.report.terminal import GridTable, Remarks, blank
@@ -64,7 +65,7 @@ def _verdict(judged: Judged | None) -> Iterator[Remark]:
         words = "no fault found" if healthy else f"{judged.verdict}: {clean(judged.reason)}"
         yield Remark("verdict", words, tone="good" if healthy else "warn")
     for fault in judged.faults:
-        words = f"{fault.title}  {fault.cause}, {fault.confidence:.0%} sure"
+        words = f"{fault.title}  {fault.cause}, {sure(fault.confidence)}"
         yield Remark("fault", clean(words), clean(fault.place), "bad")
 
 

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from netmend.repair.result import Result
 from netmend.report.content import Remark, clean
+from netmend.report.numbers import sure
 from netmend.report.repair_patch import NEW, OLD, DiffLine, diff_lines
 from netmend.report.repair_proof import cost_remarks, proof_remarks
 from netmend.report.repair_tried import tried_grid
@@ -103,7 +104,7 @@ def _wrong(result: Result) -> Iterator[RenderableType]:
 
 def _fault(result: Result, fault: Fault) -> RenderableType:
     head = Text(f"{fault.title[:1].upper()}{fault.title[1:]}", "bold")
-    head.append(f"  {fault.cause}, {fault.confidence:.0%} sure", "dim")
+    head.append(f"  {fault.cause}, {sure(fault.confidence)}", "dim")
     where = place_words(result, fault.site)
     place = (Text(where, "cyan"),) if where else ()
     return Group(head, *place, Remarks((Remark("seen", clean(fault.summary)),)))

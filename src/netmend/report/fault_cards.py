@@ -16,6 +16,7 @@ from netmend.report.curves import Curve, Line, curves
 from netmend.report.depth import depth_curves
 from netmend.report.fault_edit import ChangedLine, changed_lines
 from netmend.report.heatmap import draw, heat_maps
+from netmend.report.numbers import sure
 from netmend.report.svg import line_chart, line_classes
 from netmend.vocabulary import Diagnosis, Evidence, Fault, Trace
 
@@ -84,7 +85,7 @@ def _card(trace: Trace, sources: Sources, fault: Fault, rank: int) -> Card:
         f"{fault.title[:1].upper()}{fault.title[1:]}",
         fault.cause,
         ", ".join(fault.aliases),
-        f"{fault.confidence:.0%} sure",
+        sure(fault.confidence),
         clean(fault.component),
         place(fault.site, trace.run),
         tuple(place(site, trace.run) for site in fault.related),

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+_EXPONENT = re.compile(r"\b(\d+(?:\.\d+)?)e(?:\+|(-))0*(\d+)\b")
+_PERCENT = re.compile(r"(\d)%(?=[\s,.;:)]|$)")
 UNKNOWN = "–"  # stands where nothing was measured
 
 
@@ -73,6 +76,16 @@ def share(value: float | None) -> str:
 def percent(value: float) -> str:
     """A share that somebody set, as it was written: 1 %, 0.5 %."""
     return f"{setting(float(f'{value * 100:.4g}'))} %"
+
+
+def sure(confidence: float) -> str:
+    """How sure a fault is: `99 % sure`."""
+    return f"{100 * confidence:.0f} % sure"
+
+
+def alike(sentence: str) -> str:
+    """The numbers of a sentence written as in tables: 5.04e+05 as 5.04e5, 95% as 95 %."""
+    return _PERCENT.sub(r"\1 %", _EXPONENT.sub(r"\1e\2\3", sentence))
 
 
 def duration(seconds: float | None) -> str:

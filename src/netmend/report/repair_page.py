@@ -12,7 +12,7 @@ from netmend.repair.result import Result
 from netmend.report.code import CodeLine, excerpt
 from netmend.report.content import Remark, clean
 from netmend.report.figures import Figure
-from netmend.report.numbers import duration, plural
+from netmend.report.numbers import duration, plural, sure
 from netmend.report.repair_figures import course_chart, ends_chart
 from netmend.report.repair_patch import DiffLine, diff_lines, start_words
 from netmend.report.repair_proof import (
@@ -104,7 +104,7 @@ def _faults(result: Result) -> Iterator[_Wrong]:
         yield _Wrong(
             clean(f"{fault.title[:1].upper()}{fault.title[1:]}"),
             fault.cause,
-            f"{fault.confidence:.0%} sure",
+            sure(fault.confidence),
             place_words(result, fault.site),
             _lines(sources, fault),
             (Remark("seen", clean(fault.summary)), Remark("why", clean(fault.reason))),
