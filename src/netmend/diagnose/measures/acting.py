@@ -18,7 +18,7 @@ FIXED_DATA = frozenset(
     {
         "D102", "D106", "D107", "D109", "D113", "D114", "D115", "D125", "D130",  # sizes of steps, signals and weights
         "D302", "D303", "D305", "D307", "D308", "D309", "D310", "D311", "D312", "D313", "D314", "D318", "D319", "D320", "D321",  # data
-        "D401", "D403", "D404", "D405", "D406", "D409", "D410", "D412", "D413", "D415",  # what the loss is given
+        "D401", "D403", "D404", "D405", "D406", "D409", "D410", "D412", "D413", "D415", "D416",  # what the loss is given
         "D501", "D502", "D503", "D504", "D505", "D506", "D507", "D508", "D509", "D510", "D511", "D512",  # curves
         "D206", "D205", "D224", "D226", "D228",  # policies of libraries act in evaluation mode, unused heads are normal
     }

@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors import loss_sign_or_unbounded, loss_summed, term_without_bound
+from netmend.diagnose.detectors import (
+    class_weights_wrong,
+    loss_sign_or_unbounded,
+    loss_summed,
+    term_without_bound,
+)
 from netmend.localise.added_term import added_term_line
 from netmend.localise.case import Case
-from netmend.localise.cause import PROVEN, STRONG, fault, for_symptom, register
+from netmend.localise.cause import FAIR, PROVEN, STRONG, fault, for_symptom, register
+from netmend.localise.follow import value_origin
 from netmend.localise.head_lines import STUCK, head_of, result_line, text_at
 from netmend.unit import Run
 from netmend.vocabulary import Fault, LossFact, Symptom
@@ -47,6 +53,8 @@ class LossComputedWrongly:
             )
         for symptom in case.of("D415"):
             yield self._unbounded(case, symptom)
+        for symptom in case.of("D416"):
+            yield self._weights(case, symptom)
         for symptom in () if case.has("D415") else case.of("D410"):
             head = head_of(case, symptom)
             elements = int(symptom.detail["elements"])
@@ -79,7 +87,27 @@ class LossComputedWrongly:
             explains=(*STUCK, *_TOO_LARGE, "D410", "D512"),
         )
 
+    def _weights(self, case: Case, symptom: Symptom) -> Fault:
+        call = case.sources.call_at(symptom.site) if symptom.site is not None else None
+        given = case.sources.argument(call, str(symptom.detail["argument"])) if call is not None else None
+        site = symptom.site
+        if given is not None and site is not None:
+            site = value_origin(case.sources, site.file, given)
+        return fault(
+            self.code,
+            [for_symptom(symptom, STRONG + FAIR)],
+            component=symptom.component,
+            site=site,
+            summary=symptom.message,
+            reason="A class that is rare and counts less is learned even less than without weights.",
+            remedy=f"Give each class the inverse of its number of samples, in the order of the class numbers, at {text_at(case, site)}.",
+            refutation="The frequent class is meant to count more.",
+            related=[symptom.site],
+            explains=("D307", "D511"),
+        )
+
     FAULTY: ClassVar[tuple[Run, ...]] = (
+        *class_weights_wrong.ClassWeightsWrong.FAULTY,
         *term_without_bound.TermWithoutBound.FAULTY,
         *loss_sign_or_unbounded.LossSignOrUnbounded.FAULTY,
         *loss_summed.LossSummed.FAULTY,
