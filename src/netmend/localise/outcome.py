@@ -10,7 +10,16 @@ from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, for_symptom
 from netmend.vocabulary import Evidence
 
-_HARM = {"D501": FAIR, "D502": FAIR, "D503": WEAK, "D504": WEAK, "D508": WEAK, "D109": WEAK, "D412": WEAK, "D726": STRONG}
+_HARM = {
+    "D501": FAIR,
+    "D502": FAIR,
+    "D503": WEAK,
+    "D504": WEAK,
+    "D508": WEAK,
+    "D109": WEAK,
+    "D412": WEAK,
+    "D726": STRONG,
+}
 LEARNED = 0.2  # of the constant answer's loss: most of what can be learned was
 POOR = 0.4
 

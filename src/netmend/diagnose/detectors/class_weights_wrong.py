@@ -53,8 +53,12 @@ class ClassWeightsWrong:
     code: ClassVar[str] = "D416"
 
     least_samples: int = threshold(100, "convention", "training samples whose labels were seen")
-    unequal: float = threshold(2.0, "convention", "most frequent class over the rarest one, from which weights matter")
-    uneven: float = threshold(1.5, "convention", "largest over smallest weight that is meant as a weight at all")
+    unequal: float = threshold(
+        2.0, "convention", "most frequent class over the rarest one, from which weights matter"
+    )
+    uneven: float = threshold(
+        1.5, "convention", "largest over smallest weight that is meant as a weight at all"
+    )
     together: float = threshold(0.9, "convention", "correlation of weights and counts, both as logarithms")
     exact: float = threshold(0.15, "convention", "by which sorted weights may miss sorted inverse counts")
 
@@ -64,7 +68,11 @@ class ClassWeightsWrong:
             return
         for loss in minimised(trace):
             weights, seen = _weights(loss, counts)
-            if weights is None or seen.max() < self.unequal * seen.min() or weights.max() < self.uneven * weights.min():
+            if (
+                weights is None
+                or seen.max() < self.unequal * seen.min()
+                or weights.max() < self.uneven * weights.min()
+            ):
                 continue
             how = self._wrong(weights, seen)
             if how:
@@ -77,7 +85,10 @@ class ClassWeightsWrong:
                     observed=float(weights[high] / weights[low]),
                     limit=1.0,
                     site=loss.created or loss.called,
-                    detail={"loss": loss.name, "argument": "weight" if "weight" in loss.settings else "pos_weight"},
+                    detail={
+                        "loss": loss.name,
+                        "argument": "weight" if "weight" in loss.settings else "pos_weight",
+                    },
                 )
 
     def _wrong(self, weights: FloatArray, counts: FloatArray) -> str:

@@ -26,7 +26,9 @@ class ReturnsFall:
 
     least_episodes: int = threshold(30, "convention", "episodes from which two thirds can be compared")
     fall_limit: float = threshold(
-        4.0, "convention", "difference of the means in standard errors; learning curves of healthy agents rise"
+        4.0,
+        "convention",
+        "difference of the means in standard errors; learning curves of healthy agents rise",
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -55,7 +57,9 @@ class ReturnsFall:
         if 3 * third < self.least_episodes:
             return {}
         first, last = values[:third], values[-third:]
-        error = math.sqrt((float(first.var()) + float(last.var())) / third) + 1e-6 * (1 + abs(float(first.mean())))
+        error = math.sqrt((float(first.var()) + float(last.var())) / third) + 1e-6 * (
+            1 + abs(float(first.mean()))
+        )
         return {"fall_limit": (float(first.mean()) - float(last.mean())) / error}
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
@@ -64,5 +68,8 @@ class ReturnsFall:
         Run("few episodes", lambda: acted(a_world(), returns=[30.0] * 6 + [10.0] * 6)),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("worse and worse", lambda: acted(a_world(), returns=[22.0, 25.0, 18.0] * 10 + [9.0, 10.0, 9.5] * 20)),
+        Run(
+            "worse and worse",
+            lambda: acted(a_world(), returns=[22.0, 25.0, 18.0] * 10 + [9.0, 10.0, 9.5] * 20),
+        ),
     )
