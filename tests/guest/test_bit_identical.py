@@ -36,6 +36,7 @@ CASES = (
     Case("lstm_regression.py", 40, also_default=True),
     Case("transformer_encoder.py", 16, also_default=True),
     Case("attention_pooling.py", 20),
+    Case("next_token.py", 24, also_default=True),
     Case("gan.py", 80),
     Case("gradient_accumulation.py", 16, also_probe=True),
     Case("amp_bfloat16.py", 24),

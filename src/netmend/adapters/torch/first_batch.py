@@ -27,6 +27,7 @@ from netmend.adapters.torch.probes import (
     input_dependency,
     input_ignored,
     layout,
+    looking_ahead,
     mode_gap,
     rate_probe,
 )
@@ -71,6 +72,7 @@ class _Known:
     next_gap: int = _FIRST_GAP
     gaps: int = 0
     trained: bool = False
+    ahead: bool = False  # asked whether it sees later positions
 
 
 class FirstBatch:
@@ -113,7 +115,8 @@ class FirstBatch:
         if model is None or not model.training_pass:
             return False
         known = self._known.setdefault(model.name, _Known())
-        return (not known.done and step >= known.next_try) or (known.gaps < _GAPS and step >= known.next_gap)
+        first = not (known.done and known.ahead) and step >= known.next_try
+        return first or (known.gaps < _GAPS and step >= known.next_gap)
 
     def _safe_now(self) -> bool:
         distributed = torch.distributed.is_available() and torch.distributed.is_initialized()
@@ -130,25 +133,28 @@ class FirstBatch:
         gap = gap and trainable
         if step >= known.next_gap:
             known.next_gap = 4 * step
-        first = not known.done and step >= known.next_try
-        if first:
+        due = step >= known.next_try
+        first, ahead = due and not known.done, due and not known.ahead
+        if first or ahead:
             known.tries += 1
             known.next_try = max(1, 4 * step)
-            known.done = known.tries >= _TRIES
-        bench = Bench.of(self.session, module, model.name, call) if first or gap else None
+            known.done = known.done or known.tries >= _TRIES
+        bench = Bench.of(self.session, module, model.name, call) if first or ahead or gap else None
         first = first and bench is not None and self._fast(model, known, bench)
-        if bench is None or not (first or gap):
+        if bench is None or not (first or gap or ahead):
             return
         quiet = Quiet(self.session.sites)
         kept = Kept()
         if not quiet.read(module) or not self._small(model, module):
-            known.done, known.gaps = True, _GAPS
+            known.done, known.gaps, known.ahead = True, _GAPS, True
             return
         with undisturbed(module, kept):
             quiet.keep(kept)
             if not kept.whole:
-                known.done, known.gaps = True, _GAPS
+                known.done, known.gaps, known.ahead = True, _GAPS, True
                 return
+            if ahead:
+                known.ahead = self._ahead(bench, model) or known.tries >= _TRIES
             if first and self._first(bench, model):
                 known.done = True
             if gap:
@@ -200,6 +206,13 @@ class FirstBatch:
             for found in _all(probe.examine(used)):
                 self._record(probe.WHAT, found, used.name)
         return used.base is None or spread(used.base) > 0
+
+    def _ahead(self, bench: Bench, model: Model) -> bool:
+        """Whether it was found out. Short sequences cost little even where a forward pass of the whole batch takes long."""
+        found = looking_ahead.examine(bench, model.forward_seconds)
+        if found is not None:
+            self._record(looking_ahead.WHAT, found, bench.name)
+        return found is None or "ahead" in found.values  # keywords of the very first call are not known
 
     def _gap(self, bench: Bench, known: _Known) -> None:
         found = mode_gap.examine(bench)

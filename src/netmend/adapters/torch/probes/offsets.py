@@ -1,0 +1,109 @@
+"""How the targets of a loss lie in the sequence that the model is given: the same tokens, the next ones, or neither."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+OFFSETS = (-1, 0, 1, 2)
+_ROWS, _COLUMNS = 64, 1024  # that are compared
+_LEAST = 24  # pairs: fewer agree by chance
+
+
+@dataclass(frozen=True)
+class Scored:
+    """One loss of the step: its targets, the value that does not count, and how many numbers were predicted."""
+
+    target: Tensor
+    ignored: int
+    predicted: int
+
+
+@dataclass(frozen=True)
+class Profile:
+    """One argument that holds sequences, beside the targets of a loss."""
+
+    leaf: int  # place among the arguments
+    axis: int  # that of time
+    length: int  # positions with a target
+    shares: dict[int, float]  # per offset d: share of counted targets at t that equal the input at t + d
+    first: int  # position that has a target in one of the sequences
+    channels: int  # numbers that the model says about a position
+    distinct: int  # different values in the input; 0 for real numbers
+
+    @property
+    def best(self) -> int:
+        return max(self.shares, key=lambda d: self.shares[d])
+
+    @property
+    def sure(self) -> bool:
+        """All targets lie at one offset, and by far not all at any other."""
+        others = [share for d, share in self.shares.items() if d != self.best]
+        return self.shares[self.best] >= 0.99 and max(others) <= 0.8
+
+
+@torch.no_grad()
+def profiles(leaves: Sequence[Any], scored: Sequence[Scored]) -> Iterator[Profile]:
+    """For each argument that could be a sequence, how the targets that fit best lie in it."""
+    for index, leaf in enumerate(leaves):
+        if not isinstance(leaf, Tensor) or leaf.dim() not in (2, 3) or leaf.dtype == torch.bool:
+            continue
+        if leaf.dim() == 3 and not leaf.is_floating_point():
+            continue
+        found = [one for loss in scored for one in _beside(index, leaf, loss)]
+        sure = [one for one in found if one.sure]
+        if sure:
+            yield max(sure, key=lambda one: (one.best == 1, one.axis))
+
+
+def _beside(index: int, leaf: Tensor, loss: Scored) -> Iterator[Profile]:
+    target = loss.target
+    if target.is_floating_point() != leaf.is_floating_point():
+        return
+    features = leaf.shape[2:].numel()
+    for axis in (1, 0):
+        sequences, steps = leaf.shape[1 - axis], leaf.shape[axis]
+        for length in (steps, steps - 1):
+            if length < 2 or target.numel() != sequences * length * features:
+                continue
+            if axis:
+                laid, given = target.reshape(sequences, length, features), leaf
+            else:
+                laid, given = (
+                    target.reshape(length, sequences, features).transpose(0, 1),
+                    leaf.transpose(0, 1),
+                )
+            given = given.reshape(sequences, steps, features)[:_ROWS, : _COLUMNS + 1]
+            laid = laid[:_ROWS, :_COLUMNS]
+            counted = _counted(laid, loss.ignored)
+            shares = _shares(laid, given, counted)
+            if shares is not None:
+                distinct = 0 if leaf.is_floating_point() else len(given.unique())
+                first = int(counted.any(dim=0).int().argmax())
+                channels = loss.predicted * features // target.numel()
+                yield Profile(index, axis, length, shares, first, channels, distinct)
+
+
+def _counted(target: Tensor, ignored: int) -> Tensor:
+    """Which positions have a target, sequences × positions."""
+    if target.is_floating_point():
+        return torch.ones_like(target[..., 0], dtype=torch.bool)
+    return ((target != ignored) & (target >= 0))[..., 0]
+
+
+def _shares(target: Tensor, given: Tensor, counted: Tensor) -> dict[int, float] | None:
+    length, steps = target.shape[1], given.shape[1]
+    shares: dict[int, float] = {}
+    for offset in OFFSETS:
+        first, last = max(0, -offset), min(length, steps - offset)
+        there = counted[:, first:last]
+        pairs = int(there.sum())
+        if pairs < _LEAST:
+            return None
+        same = (target[:, first:last] == given[:, first + offset : last + offset]).all(dim=2) & there
+        shares[offset] = float(same.sum()) / pairs
+    return shares

@@ -1,0 +1,120 @@
+"""Models of sequences: does what they say depend on what they have to predict, and are the targets what comes next?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from recording import Recorded, record
+
+from netmend.localise import diagnose
+
+PROGRAM = """
+T, C, V = 24, 16, 30
+text = torch.randint(1, V, (2000,))
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.e = nn.Embedding(V, C)
+        {layers}
+        self.out = nn.Linear({width}, V)
+    def forward(self, ids{more}):
+        h = self.e(ids)
+        {forward}
+net = Net()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+def batch():
+    at = torch.randint(len(text) - T - 2, (9,))
+    x = torch.stack([text[i : i + T] for i in at])
+    y = torch.stack([text[i + {shift} : i + {shift} + T] for i in at])  # <- targets
+    return x, y
+for step in range(3):
+    x, y = batch()
+    {inputs}
+    optimizer.zero_grad()
+    loss = {loss}
+    loss.backward()
+    optimizer.step()
+"""
+LOSS = "F.cross_entropy(net(x).reshape(-1, V), y.reshape(-1))"
+ENCODER = "self.enc = nn.TransformerEncoder(nn.TransformerEncoderLayer(C, 2, 32, batch_first=True), 1)"
+MASK = "mask=nn.Transformer.generate_square_subsequent_mask(ids.shape[1])"
+CAUSAL = f"return self.out(self.enc(h, {MASK}))"
+BY_HAND = """scores = h @ h.transpose(1, 2)
+        {mask}
+        weights = scores.softmax(-1)  # <- here
+        return self.out(weights @ h)"""
+DECODER = "self.tr = nn.Transformer(C, 2, 1, 1, 32, batch_first=True)"
+
+
+def done(folder: Path, forward: str, layers: str = "pass", **how: str) -> Recorded:
+    given = {"more": "", "width": "C", "shift": "1", "inputs": "pass", "loss": LOSS, **how}
+    return record(folder, PROGRAM.format(forward=forward, layers=layers, **given))
+
+
+LEAKS = {
+    "encoder": {"forward": "return self.out(self.enc(h))  # <- here", "layers": ENCODER, "change": "Pass `mask="},
+    "by hand": {"forward": BY_HAND.format(mask="pass"), "change": "masked_fill("},
+    "mask too weak": {"forward": BY_HAND.format(mask="scores = scores.masked_fill(torch.ones_like(scores).triu(1) > 0, 1e-9)"), "change": "masked_fill("},
+    "function": {"forward": "return self.out(F.scaled_dot_product_attention(h, h, h))  # <- here", "change": "is_causal=True"},
+    "both directions": {"forward": "return self.out(self.rnn(h)[0])", "layers": "self.rnn = nn.GRU(C, C, batch_first=True, bidirectional=True)  # <- here", "width": "2 * C", "change": "bidirectional"},
+    "convolution": {"forward": "return self.out(self.c(h.mT).mT)", "layers": "self.c = nn.Conv1d(C, C, 3, padding=1)  # <- here", "change": "F.pad(x, (2, 0))"},
+    "time first": {"forward": "return self.out(self.enc(h))  # <- here", "layers": ENCODER.replace(", batch_first=True", ""), "inputs": "x, y = x.t(), y.t()", "change": "Pass `mask="},
+    "decoder": {"forward": "return self.out(self.tr(self.e(source), h))  # <- here", "layers": DECODER, "more": ", source", "loss": LOSS.replace("net(x)", "net(x, source=x.flip(1))"), "change": "tgt_mask="},
+    "mean over time": {"forward": "h = h - h.mean(1, keepdim=True)  # <- here\n        return self.out(h)", "change": "earlier ones only"},
+    "only a loss": {"forward": "return F.cross_entropy(self.out(self.enc(h[:, :-1])).mT, ids[:, 1:])  # <- here", "layers": ENCODER, "loss": "net(x)", "change": "Pass `mask="},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LEAKS)
+def test_a_model_that_sees_what_it_predicts(tmp_path: Path, name: str) -> None:
+    given = dict(LEAKS[name])
+    change = given.pop("change")
+    recorded = done(tmp_path, **given)
+    fault = diagnose(recorded.trace).faults[0]
+    assert fault.cause == "TOK-CAUSAL-MISSING"
+    assert recorded.at("here", fault.site)
+    assert change in fault.remedy
+
+
+SHIFTS = {
+    "not shifted": ("TOK-SHIFT-MISSING", "0"),
+    "the wrong way": ("TOK-SHIFT-WRONG", "-1"),
+    "twice": ("TOK-SHIFT-EXTRA", "2"),
+}
+
+
+@pytest.mark.parametrize("name", SHIFTS)
+def test_targets_that_are_not_next(tmp_path: Path, name: str) -> None:
+    code, shift = SHIFTS[name]
+    at = "at = torch.randint(1, len(text) - T - 2, (9,))"
+    program = PROGRAM.replace("at = torch.randint(len(text) - T - 2, (9,))", at)
+    given = {"more": "", "width": "C", "inputs": "pass", "loss": LOSS, "shift": shift}
+    recorded = record(tmp_path, program.format(forward=CAUSAL, layers=ENCODER, **given))
+    fault = diagnose(recorded.trace).faults[0]
+    assert fault.cause == code
+    assert recorded.at("targets", fault.site)
+
+
+HEALTHY = {
+    "causal": {"forward": CAUSAL, "layers": ENCODER},
+    "forwards": {"forward": "return self.out(self.rnn(h)[0])", "layers": "self.rnn = nn.LSTM(C, C, batch_first=True)"},
+    "time first": {"forward": "return self.out(self.rnn(h)[0])", "layers": "self.rnn = nn.LSTM(C, C)", "inputs": "x, y = x.t(), y.t()"},
+    "decoder": {"forward": f"return self.out(self.tr(self.e(source), h, tgt_{MASK}))", "layers": DECODER, "more": ", source", "loss": LOSS.replace("net(x)", "net(x, x.flip(1))")},
+    "masked words": {"forward": "return self.out(self.enc(h))", "layers": ENCODER, "inputs": "y = x.masked_fill(torch.rand(x.shape) > 0.2, -100); x = x.masked_fill(y >= 0, 0)"},
+    "denoising": {"forward": "return self.out(self.enc(h))", "layers": ENCODER, "inputs": "y = x; x = x.masked_fill(torch.rand(x.shape) < 0.2, 0)"},
+    "tagger": {"forward": "return self.out(self.enc(h))", "layers": ENCODER, "inputs": "y = x % 7"},
+    "autoencoder": {"forward": "return self.out(self.rnn(h)[1][0][:, None].expand(-1, T, -1))", "layers": "self.rnn = nn.GRU(C, C, batch_first=True)", "inputs": "y = x"},
+    "each token on its own": {"forward": "return self.out(torch.tanh(h))", "inputs": "y = x"},
+    "shifted by the model": {"forward": f"return self.out(self.enc(F.pad(h, (0, 0, 1, 0))[:, :-1], {MASK}))", "layers": ENCODER, "inputs": "y = x"},
+    "prefix": {"forward": "m = torch.ones(T, T, dtype=torch.bool).triu(1)[: h.shape[1], : h.shape[1]]; m[:8, :8] = False\n        return self.out(self.enc(h, mask=m))", "layers": ENCODER, "inputs": "y[:, :7] = -100"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HEALTHY)
+def test_models_that_are_right(tmp_path: Path, name: str) -> None:
+    recorded = done(tmp_path, **HEALTHY[name])
+    assert not [fault for fault in diagnose(recorded.trace).faults if fault.cause.startswith("TOK-")]
+    if name in ("causal", "forwards", "time first", "decoder", "prefix"):
+        (probe,) = recorded.trace.probes("looking ahead")
+        assert probe.values["offset"] == 1 and probe.values["ahead"] == 0 < probe.values["behind"]
