@@ -135,6 +135,24 @@ def test_a_line_that_the_run_never_got_to_does_not_count(tmp_path: Path) -> None
     assert not refuted(Case(trace(), sources=sources), finding)
 
 
+def test_a_loss_or_loader_that_was_never_used_does_not_count(tmp_path: Path) -> None:
+    text = "import torch\n\n\n\n\n\nF.mse_loss(a, b)\nDataLoader(rows)\n"
+    (tmp_path / "train.py").write_text(text, encoding="utf-8")
+    sources = Sources(str(tmp_path), "train.py")
+    lost = LossFact("a", "mse_loss", called=Site("train.py", 3))
+    here = LossFact("b", "mse_loss", called=HERE)
+    finding = replace(found("S999", "LOS-CALC"), end_column=16)
+    assert refuted(Case(trace(lost), sources=sources), finding)
+    assert not refuted(Case(trace(lost, here), sources=sources), finding)
+    assert not refuted(Case(trace(), sources=sources), finding)
+    loader = replace(found("S999", "VAL-SPLIT", line=8), end_column=16)
+    other = LoaderFact("other", created=Site("train.py", 2), iterated=Site("train.py", 4))
+    own = LoaderFact("own", created=Site("train.py", 8))
+    assert refuted(Case(trace(other, own), sources=sources), loader)
+    assert not refuted(Case(trace(other, own, status="interrupted"), sources=sources), loader)
+    assert not refuted(Case(trace(other, replace(own, iterated=HERE)), sources=sources), loader)
+
+
 def test_a_refuted_finding_is_no_guess_for_a_run_that_failed() -> None:
     plain = run_with(flat(300))
     run = Trace(facts=plain.facts, tables=plain.tables, events=plain.events, patterns=(steps_at(LINE),))

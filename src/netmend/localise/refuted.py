@@ -51,15 +51,28 @@ def stopped_at(case: Case, finding: Finding) -> bool:
 
 
 def _never_reached(case: Case, finding: Finding) -> str:
-    """A backward() or step() that was never called, in a run that called others."""
+    """A call that the run would have seen and did not, though it saw others like it."""
     call = _call_at(case, finding)
     name = last_name(call.func) if call is not None else ""
-    if name not in ("backward", "step") or case.trace.run.steps < ENOUGH_STEPS:
+    if not name or case.trace.run.steps < ENOUGH_STEPS:
         return ""
-    sites = [known.site for _, known in calls(case.trace, name) if known.site is not None]
+    sites = _sites(case, name)
     if not sites or any(_at(case, site, finding) for site in sites):
         return ""
     return f"The run never got to this {name}()."
+
+
+def _sites(case: Case, name: str) -> list[Site]:
+    """Where the run saw calls of one kind; none for kinds that it does not see wherever they stand."""
+    if name in ("backward", "step"):
+        found = [known.site for _, known in calls(case.trace, name)]
+    elif name == "DataLoader" and case.trace.run.status == "finished":
+        found = [loader.created for loader in case.trace.loaders if loader.iterated is not None]
+        if None in found:
+            return []
+    else:
+        found = [loss.called for loss in case.trace.losses if loss.criterion == name]
+    return [site for site in found if site is not None]
 
 
 def _call_at(case: Case, finding: Finding) -> ast.Call | None:
