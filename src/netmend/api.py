@@ -68,6 +68,8 @@ class Watch:
         if _active is self:
             _active = None
         try:
+            if status == "failed" and problem is not None:
+                self._watching.crashed(problem)
             self._watching.stop(status, **details)
             if not self._quiet:
                 self._show()
@@ -148,7 +150,7 @@ class Report:
 
     @property
     def verdict(self) -> str:
-        """healthy, faulty or undecided."""
+        """healthy, faulty, undecided or crashed."""
         return self.diagnosis.verdict
 
     @property

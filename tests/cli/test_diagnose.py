@@ -61,7 +61,7 @@ CONTRACT = {
     "required": ["schema", "verdict", "faults", "advice", "run"],
     "properties": {
         "schema": {"const": 1},
-        "verdict": {"enum": ["healthy", "faulty", "undecided"]},
+        "verdict": {"enum": ["healthy", "faulty", "undecided", "crashed"]},
         "faults": {"type": "array", "items": FAULT},
         "suspects": {"type": "array", "items": FAULT},
         "advice": {"type": "array"},
@@ -151,7 +151,7 @@ def test_a_healthy_program_is_left_in_peace(folder: Path) -> None:
     data = json.loads((folder / "good.json").read_text(encoding="utf-8"))
     jsonschema.validate(data, CONTRACT)
     assert (data["verdict"], data["faults"]) == ("healthy", [])
-    assert "no fault found" in ended.stderr
+    assert "No fault found" in ended.stderr
 
 
 VIEW = """\

@@ -364,7 +364,7 @@ def test_a_healthy_program_is_left_in_peace(tmp_path: Path) -> None:
     data, shown = repaired(folder, "--budget", "3x", "--apply", "train.py")
     assert data["verdict"] == "none" and data["patch"] == "" and data["arguments"] is None
     assert data["faults"] == []
-    assert "no fault found" in shown
+    assert "No fault found" in shown
     assert everything(folder) == started
 
 

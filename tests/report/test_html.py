@@ -67,7 +67,7 @@ def test_every_page_is_well_formed_and_asks_nobody(name: str) -> None:
 def test_the_first_thing_on_the_page_is_how_the_run_went() -> None:
     outline = Outline(html(sample.failed()))
     texts = [text for text in outline.texts if text]
-    start = texts.index("train.py failed: 413 steps in 42.3 s", 1)
+    start = texts.index("train.py crashed: 413 steps in 42.3 s", 1)
     assert "step 412: log of 0 gave -inf" in " ".join(texts[start : start + 8])
     assert "2.43 → nan" in texts
 

@@ -143,7 +143,7 @@ def test_a_program_that_fails_and_is_mended() -> None:
 
 
 def test_a_healthy_program_takes_one_line() -> None:
-    assert text_of(repaired.healthy(), 60).strip() == "netmend  no fault found, and none of 2 changes helped"
+    assert text_of(repaired.healthy(), 60).strip() == "netmend  No fault found, and none of 2 changes helped"
     undecided = replace(repaired.healthy(), diagnosis=Diagnosis(UNDECIDED, reason="Only 3 steps were seen."))
     assert "undecided: Only 3 steps were seen; none of 2 changes helped" in joined(undecided)
 

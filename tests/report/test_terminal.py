@@ -87,7 +87,7 @@ def test_a_run_without_steps_says_so_and_what_to_do() -> None:
 
 def test_the_origin_of_nan_comes_first() -> None:
     lines = short(sample.failed(), 120).splitlines()
-    assert "failed: 413 steps" in lines[0]
+    assert "crashed: 413 steps" in lines[0]
     assert "ValueError: loss is nan  train.py:56" in lines[1]
     assert "second line" not in " ".join(lines)
     assert "step 412: log of 0 gave -inf" in lines[2]

@@ -28,6 +28,9 @@ class Together:
         for companion in self.companions:
             attempt(self.session, type(companion).__name__.lower(), companion.install)
 
+    def crashed(self, problem: BaseException) -> None:
+        self.session.crashed(problem)
+
     def finish(self) -> None:
         for companion in reversed(self.companions):
             attempt(self.session, "the end of the run", companion.finish)

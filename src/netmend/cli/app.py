@@ -92,7 +92,7 @@ def run(
     stop_on: Annotated[
         str | None,
         typer.Option(
-            "--stop-on", metavar="fault", help="Interrupt training, as Ctrl-C would, once a fault is certain."
+            "--stop-on", metavar="fault", help="Stop training once a fault is certain; exit code 3."
         ),
     ] = None,
     directory: Directory = None,

@@ -13,6 +13,8 @@ import threading
 from typing import Any
 
 _FIRST_LOOK = 5.0  # seconds after which a run counts as long: a certain fault need not wait for the end
+HAS_STOPPED = 3  # exit code of a companion that has interrupted the program
+_GRACE = 1.0  # seconds between its signal and its end, at most
 _PATIENCE = 5.0  # seconds the companion gets to leave at the end
 
 
@@ -62,15 +64,26 @@ class Companion:
         except OSError:
             self._process = None
 
-    def stop(self) -> None:
+    def stop(self, interrupted: bool = False) -> bool:
+        """End the companion; True when it was the one who stopped the program (--stop-on)."""
         self._ended = True
         if self._timer is not None:
             self._timer.cancel()
         process, self._process = self._process, None
         if process is None or os.getpid() != self._owner:
-            return
+            return False
+        asked = self._stop and self._has_stopped(process, interrupted)
         process.terminate()
         try:
             process.wait(_PATIENCE)
         except subprocess.TimeoutExpired:
             process.kill()
+        return asked
+
+    @staticmethod
+    def _has_stopped(process: subprocess.Popen[bytes], interrupted: bool) -> bool:
+        """It leaves with a code of its own right after its signal; a user's Ctrl-C ends it otherwise."""
+        try:
+            return process.wait(_GRACE if interrupted else 0.0) == HAS_STOPPED
+        except subprocess.TimeoutExpired:
+            return False

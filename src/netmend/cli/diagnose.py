@@ -8,6 +8,7 @@ from pathlib import Path
 from netmend import report
 from netmend.api import diagnose
 from netmend.errors import UsageError
+from netmend.vocabulary import CRASHED
 
 
 def diagnose_run(
@@ -34,7 +35,7 @@ def diagnose_run(
         _write(output, f"{judged}\n")
     else:
         report.console(sys.stdout).print(report.diagnosis_text(judged.trace, judged.diagnosis))
-    return 1 if judged.faults else 0
+    return 1 if judged.faults or judged.verdict == CRASHED else 0
 
 
 def _write(file: Path, text: str) -> None:

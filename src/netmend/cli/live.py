@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+from netmend.cli.companion import HAS_STOPPED
 from netmend.localise import diagnose
 from netmend.report.findings_look import Look, look_of
 from netmend.report.numbers import sure
@@ -80,7 +81,7 @@ def main(arguments: list[str]) -> None:
             sys.stderr.write("netmend: training is interrupted, as --stop-on fault asks\n")
             sys.stderr.flush()
             os.kill(parent, signal.SIGINT)
-            return
+            sys.exit(HAS_STOPPED)
         time.sleep(pause)
         pause = min(_LONGEST_PAUSE, 1.5 * pause)
 

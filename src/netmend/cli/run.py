@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from netmend.cli.aftermath import Aftermath, Wishes
 from netmend.cli.companion import Companion
 from netmend.errors import UsageError
-from netmend.launch.run import Ended, Observed, user_frame
+from netmend.launch.run import Ended, Observed
 from netmend.launch.script import Program, load_module, load_script
 from netmend.launch.tracebacks import install_hook, without_own_frames
 from netmend.observe.options import Options, parse_interval, parse_share
 from netmend.report.live import LiveStatus
+
+STOPPED = 3  # exit code of a run that --stop-on has ended
 
 
 def prepare_run(
@@ -54,22 +55,6 @@ def prepare_run(
     return lambda: _run(_load(module, program), options, wishes)
 
 
-@dataclass(frozen=True)
-class Wishes:
-    """What to do with the outcome."""
-
-    quiet: bool = False
-    page: Path | None = None
-    data: Path | None = None
-    exit_on_fault: bool = False
-    stop_on_fault: bool = False
-    kept: bool = True  # whether the run will be there afterwards
-
-    @property
-    def nothing(self) -> bool:
-        return self.quiet and self.page is None and self.data is None and not self.exit_on_fault
-
-
 def _writable(option: str, file: Path | None) -> Path | None:
     path = file.resolve() if file else None
     if path is not None and not path.parent.is_dir():
@@ -97,77 +82,28 @@ def _run(program: Program, options: Options, wishes: Wishes) -> None:
     observed = Observed(program, options, status.update)
     companion = Companion(observed, wishes.quiet, wishes.stop_on_fault)
     companion.start()
+    ended = Ended()
     try:
         ended = observed.run()
     finally:
-        companion.stop()
+        stopped = companion.stop(interrupted=ended.status == "interrupted")
         status.close()
-    faulty = _finish(observed, ended, wishes)
-    if ended.exception is not None:
-        install_hook()
-        raise ended.exception.with_traceback(without_own_frames(ended.exception.__traceback__))
-    if faulty and wishes.exit_on_fault:
-        sys.exit(1)
-
-
-def _finish(observed: Observed, ended: Ended, wishes: Wishes) -> bool:
-    """Close the trace and tell what was seen; nothing in here may change how the program ends. True: faults were found."""
-    watching: Any = observed.watching
-    try:
-        if watching is None:
-            reason = observed.problem or f"{observed.program.target} never imported torch"
-            if not wishes.quiet:
-                sys.stderr.write(f"netmend: nothing was recorded: {reason}\n")
-            return False
-        details: dict[str, Any] = {"exit_code": ended.exit_code}
-        if ended.exception is not None and not isinstance(ended.exception, SystemExit):
-            details |= _exception(ended.exception)
-        watching.stop(ended.status, **details)
-        return _report(watching, wishes)
-    except KeyboardInterrupt:
-        raise
-    except Exception as problem:  # noqa: BLE001 - the program has run; its end must not be changed by our report
+    if stopped:
+        ended = Ended("stopped", STOPPED)
+    aftermath = Aftermath(observed, ended, wishes)
+    aftermath.close()
+    problem = ended.exception
+    if problem is not None and not isinstance(problem, SystemExit):
+        # Below the traceback: the interpreter prints it when the exception arrives at the top.
+        install_hook(aftermath.tell)
+        raise problem.with_traceback(without_own_frames(problem.__traceback__))
+    aftermath.tell()
+    if stopped:
         if not wishes.quiet:
-            sys.stderr.write(
-                f"netmend: the report failed ({type(problem).__name__}: {problem}); the program was not affected\n"
-            )
-        return False
-
-
-def _exception(problem: BaseException) -> dict[str, Any]:
-    from netmend.vocabulary import Site
-
-    place = user_frame(problem.__traceback__)
-    return {
-        "exception": f"{type(problem).__name__}: {problem}",
-        "exception_site": Site(place[0], place[1]) if place is not None else None,
-    }
-
-
-def _report(watching: Any, wishes: Wishes) -> bool:
-    if wishes.nothing:
-        return False
-    from netmend import report
-    from netmend.api import judge
-    from netmend.store import read_trace
-
-    if watching.problem is not None and not watching.path.exists():
-        sys.stderr.write(f"netmend: {watching.problem}\n")
-        return False
-    trace = read_trace(watching.path, watching.rank)
-    diagnosis = judge(watching.path, trace)
-    if wishes.page is not None:
-        wishes.page.write_text(report.html(trace, diagnosis=diagnosis), encoding="utf-8")
-    if wishes.data is not None:
-        wishes.data.write_text(report.as_json(trace, diagnosis), encoding="utf-8")
-    if not wishes.quiet:
-        sys.stdout.flush()
-        console = report.console(sys.stderr)
-        console.print(report.diagnosis_text(trace, diagnosis))
-        console.print()
-        from netmend.cli.next_step import next_command
-
-        path = watching.path if wishes.kept else None
-        words = report.summary(trace, path, wishes.page, next_command(trace, diagnosis) if path else "")
-        console.print(words, crop=False)
-    return bool(diagnosis.faults)
+            sys.stderr.write(f"netmend: stopped, as --stop-on fault asks; exit code {STOPPED}\n")
+        sys.exit(STOPPED)
+    if problem is not None:
+        install_hook()
+        raise problem.with_traceback(without_own_frames(problem.__traceback__))
+    if aftermath.faulty and wishes.exit_on_fault:
+        sys.exit(1)

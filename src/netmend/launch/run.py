@@ -18,7 +18,7 @@ from netmend.observe.options import Options
 class Ended:
     """How the program ended."""
 
-    status: str = "finished"  # finished | failed | interrupted
+    status: str = "finished"  # finished | failed | interrupted | stopped (by --stop-on)
     exit_code: int = 0
     exception: BaseException | None = None
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -41,15 +43,33 @@ def clean(problem: BaseException) -> BaseException:
     return problem
 
 
-def install_hook() -> None:
-    """Let the interpreter print uncaught exceptions without our frames, through whatever hook the user has set."""
+def install_hook(afterwards: Callable[[], object] | None = None) -> None:
+    """Let the interpreter print uncaught exceptions without our frames, through whatever hook the user has set.
+
+    `afterwards` is called once the exception has been printed: what it says stands where the eye is.
+    """
     if getattr(sys.excepthook, "netmend", False):
         return
     before = sys.excepthook
 
     def hook(kind: type[BaseException], problem: BaseException, traceback: TracebackType | None) -> Any:
         clean(problem)
-        return before(kind, problem, problem.__traceback__)
+        try:
+            return before(kind, problem, problem.__traceback__)
+        finally:
+            if afterwards is not None:
+                afterwards()
+                if issubclass(kind, KeyboardInterrupt):
+                    _interrupted()
 
     hook.netmend = True  # type: ignore[attr-defined]
     sys.excepthook = hook
+
+
+def _interrupted() -> None:
+    """Let the interpreter still end by the signal, as it does without us.
+
+    It remembers an unhandled KeyboardInterrupt, and forgets it with the next text that is executed: any dataclass that is imported.
+    """
+    with contextlib.suppress(KeyboardInterrupt):
+        exec("raise KeyboardInterrupt")

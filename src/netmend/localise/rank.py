@@ -9,13 +9,16 @@ from dataclasses import dataclass, replace
 from netmend.diagnose import examine
 from netmend.diagnose.learned import ON_BY_DEFAULT
 from netmend.diagnose.measures.acting import acts
+from netmend.diagnose.measures.ending import finished
+from netmend.diagnose.measures.objective import objective, right_more_often_than_chance
 from netmend.diagnose.measures.progress import progress
 from netmend.localise.case import Case
 from netmend.localise.cause import CAUSES, Cause
+from netmend.localise.crash import crash_of
 from netmend.localise.findings import advised, with_findings
 from netmend.localise.learned_ranking import weigh
 from netmend.localise.source import Sources
-from netmend.vocabulary import FAULTY, HEALTHY, UNDECIDED, Advice, Diagnosis, Fault, Trace
+from netmend.vocabulary import CRASHED, FAULTY, HEALTHY, UNDECIDED, Advice, Crash, Diagnosis, Fault, Trace
 from netmend.vocabulary.finding import Finding
 
 # Nothing learned, the loss rose for good, values became non-finite: a run that shows one of these has failed, whatever the cause.
@@ -35,6 +38,7 @@ class Ranking:
     least_guess: float = (
         0.03  # for the likeliest cause of a run that plainly failed: a poor guess beats silence there
     )
+    constant: float = 0.97  # of the constant answer's loss: whoever ends there has not been seen to learn
     least_steps: int = 5  # fewer optimiser steps than this say nothing about learning
     learned: bool = ON_BY_DEFAULT  # what was learned from mutants weighs the causes anew; see docs/learned.md
 
@@ -75,14 +79,41 @@ def diagnose(
     except Exception as problem:  # noqa: BLE001 - the run speaks for itself
         problems.append(f"findings ({type(problem).__name__}: {problem})")
     faults, suspects = rank(accused, ranking)
-    if not faults and failed:
+    # An interruption explains a loss that has not fallen yet: no guess is made there.
+    if not faults and failed and (finished(trace) or case.has("D502", "D110", "D130")):
         faults, suspects = best_guess(suspects, ranking)
-    verdict, reason = _verdict(trace, faults, suspects, ranking)
+    crash = crash_of(trace, symptoms)
+    verdict, reason = _verdict(trace, faults, crash, ranking)
+    headline, story = _headline(case, crash)
     advice = tuple(
         Advice(s.code, s.message, s.site) for s in case.of(*ADVISORY) if s.code not in _told(faults)
     )
     advice += tuple(advised(case))
-    return Diagnosis(verdict, faults, suspects, advice, symptoms, reason, tuple(problems), case.findings)
+    return Diagnosis(
+        verdict,
+        faults,
+        suspects,
+        advice,
+        symptoms,
+        reason,
+        tuple(problems),
+        case.findings,
+        headline,
+        story,
+        crash,
+    )
+
+
+def _headline(case: Case, crash: Crash | None) -> tuple[str, tuple[str, ...]]:
+    """What comes before any cause: the program crashed, the network died."""
+    if crash is not None:
+        return "crashed" if crash.site is None else f"crashed at {crash.site.short}", crash.notes
+    for death in case.of("D130"):
+        step = death.first_step
+        return f"the network died at step {step}" if step else "the network is dead from the start", (
+            death.message,
+        )
+    return "", ()
 
 
 def _told(faults: Iterable[Fault]) -> set[str]:
@@ -137,12 +168,26 @@ def _when(fault: Fault) -> int:
 
 
 def _verdict(
-    trace: Trace, faults: tuple[Fault, ...], suspects: tuple[Fault, ...], ranking: Ranking
+    trace: Trace, faults: tuple[Fault, ...], crash: Crash | None, ranking: Ranking
 ) -> tuple[str, str]:
     if faults:
         return FAULTY, faults[0].summary
+    if crash is not None:
+        return CRASHED, f"{crash.exception}: {crash.message}".rstrip(": ")
     if trace.run.steps < ranking.least_steps:
         return UNDECIDED, f"only {trace.run.steps} optimiser steps were seen: too few to judge"
     if not progress(trace):
         return UNDECIDED, "no training loss was seen, so learning cannot be judged"
-    return HEALTHY, "nothing was found that would keep this program from learning"
+    course = objective(trace)
+    left = None if course is None else course.last_relative
+    if (
+        course is not None
+        and left is not None
+        and left >= ranking.constant
+        and not right_more_often_than_chance(trace, course)
+    ):
+        return (
+            UNDECIDED,
+            f"the loss ended at {left:.2f} times that of the best constant answer, and no cause was found",
+        )
+    return HEALTHY, "No fault found"

@@ -93,6 +93,12 @@ class Watching:
             self._adapter.install()
             self.recorder.forget_clock()
 
+    def crashed(self, problem: BaseException) -> None:
+        """The program has raised: whatever its frames still tell is recorded; call before `stop`."""
+        tell = getattr(self._adapter, "crashed", None)
+        if tell is not None and not self._stopped:
+            tell(problem)
+
     def stop(self, status: str = "finished", **details: Any) -> RunFact:
         """Remove every hook, write the rest, close the trace; safe to call twice."""
         if self._stopped:

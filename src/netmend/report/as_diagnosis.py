@@ -16,8 +16,9 @@ from netmend.report.findings_excerpt import AROUND, excerpt, span_of
 from netmend.report.findings_look import Look
 from netmend.report.numbers import alike, sure
 from netmend.report.terminal import STYLES, Indented, Remarks, blank
+from netmend.report.wording import verdict_words
 from netmend.syntax.positions import Lines
-from netmend.vocabulary import FAULTY, HEALTHY, Diagnosis, Fault, Site, Trace
+from netmend.vocabulary import Diagnosis, Fault, Site, Trace
 from netmend.vocabulary.change import Patch
 
 _MOST_SHOWN = 5  # faults told in full; the rest in one line each
@@ -28,6 +29,7 @@ _DIFF_STYLES = {"file": "dim", "old": "red", "new": "green", "gap": "dim"}
 def diagnosis_text(trace: Trace, diagnosis: Diagnosis) -> RenderableType:
     """Verdict first; one fault fills at most one screen."""
     parts: list[RenderableType] = [_verdict(diagnosis)]
+    parts.extend(Indented(Text(clean(sentence))) for sentence in diagnosis.story)
     sources = Sources(trace.run.working_directory, trace.run.script)
     for rank, fault in enumerate(diagnosis.faults[:_MOST_SHOWN], start=1):
         parts.append(_fault(trace, sources, fault, rank if len(diagnosis.faults) > 1 else 0))
@@ -41,14 +43,8 @@ def diagnosis_text(trace: Trace, diagnosis: Diagnosis) -> RenderableType:
 
 def _verdict(diagnosis: Diagnosis) -> Text:
     title = Text("netmend  ", style="bold")
-    if diagnosis.verdict == FAULTY:
-        count = len(diagnosis.faults)
-        return title.append(
-            "1 fault found" if count == 1 else f"{count} faults found, most likely first", STYLES["bad"]
-        )
-    if diagnosis.verdict == HEALTHY:
-        return title.append("no fault found", STYLES["good"])
-    return title.append(f"undecided: {clean(diagnosis.reason)}", STYLES["warn"])
+    tone, words = verdict_words(diagnosis)
+    return title.append(words, STYLES[tone])
 
 
 def _fault(trace: Trace, sources: Sources, fault: Fault, rank: int) -> RenderableType:

@@ -18,7 +18,8 @@ from netmend.report.sections import origin_remarks, sections
 from netmend.report.svg import line_chart, line_classes
 from netmend.report.templates import templates
 from netmend.report.timeline import timelines
-from netmend.vocabulary import Diagnosis, Trace
+from netmend.report.wording import verdict_words
+from netmend.vocabulary import CRASHED, FAULTY, HEALTHY, UNDECIDED, Diagnosis, Trace
 
 
 @dataclass(frozen=True)
@@ -32,15 +33,13 @@ class _Plot:
     legend: tuple[tuple[str, str], ...]
 
 
+_CLASSES = {
+    HEALTHY: "healthy",
+    FAULTY: "faulty",
+    UNDECIDED: "undecided",
+    CRASHED: "faulty",
+}  # of the style sheet
 _MOST_SUSPECTS = 5  # causes that were weighed and not told
-
-
-def verdict_words(diagnosis: Diagnosis) -> tuple[str, str]:
-    """The verdict as a class for the style and as words."""
-    if diagnosis.faults:
-        number = len(diagnosis.faults)
-        return "faulty", "1 fault found" if number == 1 else f"{number} faults found, most likely first"
-    return diagnosis.verdict, clean(diagnosis.reason)
 
 
 def html(trace: Trace, title: str | None = None, diagnosis: Diagnosis | None = None) -> str:
@@ -51,7 +50,8 @@ def html(trace: Trace, title: str | None = None, diagnosis: Diagnosis | None = N
         title=clean(title or f"{trace.run.script or 'run'} – netmend"),
         style=Markup(environment.get_template("page.css").render()),
         headline=headline(trace),
-        verdict=None if diagnosis is None else verdict_words(diagnosis),
+        verdict=None if diagnosis is None else (_CLASSES[diagnosis.verdict], verdict_words(diagnosis)[1]),
+        story=() if diagnosis is None else diagnosis.story,
         cards=() if diagnosis is None else cards(trace, diagnosis),
         suspects=() if diagnosis is None else diagnosis.suspects[:_MOST_SUSPECTS],
         diagnosis_advice=() if diagnosis is None else diagnosis.advice,

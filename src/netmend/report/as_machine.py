@@ -10,7 +10,7 @@ from netmend.report.machine import artifact, json_text, region, sarif_text, work
 from netmend.report.wording import metric_name
 from netmend.unit import page
 from netmend.version import VERSION
-from netmend.vocabulary import LEAVES, Diagnosis, Fault, Site, Trace
+from netmend.vocabulary import CRASHED, LEAVES, Crash, Diagnosis, Fault, Site, Trace
 from netmend.vocabulary.change import Patch
 
 SCHEMA = 1  # of the JSON output; extended only by adding
@@ -25,6 +25,7 @@ def as_data(trace: Trace, diagnosis: Diagnosis) -> dict[str, Any]:
         "netmend": VERSION,
         "verdict": diagnosis.verdict,
         "reason": diagnosis.reason,
+        "headline": diagnosis.headline,
         "faults": [_fault(trace, fault, rank) for rank, fault in enumerate(diagnosis.faults, start=1)],
         "suspects": [_fault(trace, fault, rank) for rank, fault in enumerate(diagnosis.suspects, start=1)],
         "advice": [
@@ -53,6 +54,7 @@ def as_data(trace: Trace, diagnosis: Diagnosis) -> dict[str, Any]:
             "overhead": _finite(run.overhead),
             "metric": _metric(trace),
             "missing": list(run.missing),
+            "crash": _crash(trace, diagnosis.crash),
         },
         "failures": list(diagnosis.failures),
     }
@@ -65,7 +67,7 @@ def as_json(trace: Trace, diagnosis: Diagnosis) -> str:
 def as_sarif(trace: Trace, diagnosis: Diagnosis) -> str:
     """SARIF 2.1.0, as code-scanning services read it."""
     used = dict.fromkeys(fault.cause for fault in diagnosis.faults)
-    rules = [
+    rules: list[dict[str, Any]] = [
         {
             "id": code,
             "shortDescription": {"text": LEAVES[code].title},
@@ -73,7 +75,22 @@ def as_sarif(trace: Trace, diagnosis: Diagnosis) -> str:
         }
         for code in used
     ]
-    results = []
+    results: list[dict[str, Any]] = []
+    crash = diagnosis.crash if diagnosis.verdict == CRASHED else None
+    if crash is not None:
+        rules.append({"id": "D701", "shortDescription": {"text": "the program crashed"}})
+        results.append(
+            {
+                "ruleId": "D701",
+                "level": "error",
+                "message": {"text": _crash_text(diagnosis)},
+                **(
+                    {}
+                    if crash.site is None
+                    else {"locations": [{"physicalLocation": _physical(trace, crash.site)}]}
+                ),
+            }
+        )
     for fault in diagnosis.faults:
         result: dict[str, Any] = {
             "ruleId": fault.cause,
@@ -95,6 +112,14 @@ def as_sarif(trace: Trace, diagnosis: Diagnosis) -> str:
 def as_github(trace: Trace, diagnosis: Diagnosis) -> str:
     """Workflow commands that GitHub shows as annotations at the lines."""
     lines = []
+    if diagnosis.verdict == CRASHED and diagnosis.crash is not None:
+        where = diagnosis.crash.site
+        at: dict[str, str | int] = (
+            {} if where is None else {"file": _relative(trace, where.file), "line": where.line}
+        )
+        lines.append(
+            workflow_command("error", _crash_text(diagnosis), {**at, "title": "netmend: the program crashed"})
+        )
     for fault in diagnosis.faults:
         properties: dict[str, str | int] = {}
         if fault.site is not None:
@@ -151,6 +176,22 @@ def _edit(trace: Trace, edit: Patch | None) -> dict[str, Any] | None:
             for item in edit.edits
         ],
         "arguments": None if edit.arguments is None else list(edit.arguments),
+    }
+
+
+def _crash_text(diagnosis: Diagnosis) -> str:
+    return " ".join((f"{diagnosis.reason}.", *diagnosis.story))
+
+
+def _crash(trace: Trace, crash: Crash | None) -> dict[str, Any] | None:
+    if crash is None:
+        return None
+    return {
+        "exception": crash.exception,
+        "message": crash.message,
+        "site": _site(trace, crash.site),
+        "step": crash.step,
+        "notes": list(crash.notes),
     }
 
 

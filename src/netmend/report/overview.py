@@ -33,8 +33,10 @@ def headline(trace: Trace) -> str:
     ending = {
         "running": "is running or was killed",
         "finished": "finished",
-        "failed": "failed",
+        "failed": "crashed" if run.exception and not run.exception.startswith("SystemExit") else "failed",
         "interrupted": "was interrupted",
+        "stopped": "was stopped by --stop-on fault",
+        "killed": "was killed",
     }.get(run.status, run.status)
     script = clean(run.script) or "the program"
     if not run.steps:
@@ -65,10 +67,10 @@ def first_nonfinite(trace: Trace) -> Event | None:
 
 def advice_when_untrained(trace: Trace) -> tuple[str, ...]:
     """What to do when nothing trained, from what was seen instead."""
-    if trace.run.status == "interrupted":
+    if trace.run.status in ("interrupted", "stopped", "killed"):
         return ("Interrupted before the first optimiser step: let it run a little longer.",)
     if trace.run.exception:
-        return ("The script raised before its first step; netmend can tell more once it runs.",)
+        return ("The script crashed before its first step; netmend can tell more once it runs.",)
     seen = "A model was called, but no optimiser stepped." if trace.models else "No model was called either."
     return (
         seen,

@@ -48,7 +48,7 @@ def _healthy_words(result: Result) -> tuple[str, str]:
     more = f"none of {plural(tried, 'change')} helped" if tried else "nothing was tried"
     if result.diagnosis is not None and result.diagnosis.verdict == UNDECIDED:
         return "warn", f"undecided: {clean(result.diagnosis.reason).rstrip('.')}; {more}"
-    return "good", f"no fault found, and {more}"
+    return "good", f"No fault found, and {more}"
 
 
 def place_words(result: Result, site: Site | None) -> str:

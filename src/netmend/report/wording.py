@@ -8,7 +8,16 @@ from typing import Any
 from netmend.diagnose.measures.acting import acts, worlds
 from netmend.report.content import clean
 from netmend.report.numbers import count, plural, setting
-from netmend.vocabulary import LoaderFact, LossFact, ModelFact, OptimizerFact, SchedulerFact, Trace
+from netmend.vocabulary import (
+    HEALTHY,
+    Diagnosis,
+    LoaderFact,
+    LossFact,
+    ModelFact,
+    OptimizerFact,
+    SchedulerFact,
+    Trace,
+)
 
 # Settings worth a place in one line; the others stand in the optimiser's own table.
 _TOLD_SETTINGS = {"lr": "rate", "momentum": "momentum", "weight_decay": "weight decay"}
@@ -113,3 +122,16 @@ def objective_words(loss: LossFact) -> str:
 def settings_words(settings: Mapping[str, Any], skip: tuple[str, ...] = ()) -> str:
     """All settings as `name value`, in the order of the program."""
     return clean(", ".join(f"{key} {setting(value)}" for key, value in settings.items() if key not in skip))
+
+
+def verdict_words(diagnosis: Diagnosis) -> tuple[str, str]:
+    """The tone (good, warn, bad) and the verdict in a few words."""
+    number = len(diagnosis.faults)
+    faults = "1 fault found" if number == 1 else f"{number} faults found, most likely first" if number else ""
+    if diagnosis.headline:
+        return "bad", "; ".join(filter(None, (clean(diagnosis.headline), faults)))
+    if faults:
+        return "bad", faults
+    if diagnosis.verdict == HEALTHY:
+        return "good", "No fault found"
+    return "warn", f"undecided: {clean(diagnosis.reason)}"

@@ -28,7 +28,17 @@ if TYPE_CHECKING:
         TargetFact,
         TaskFact,
     )
-    from netmend.vocabulary.fault import FAULTY, HEALTHY, UNDECIDED, Advice, Diagnosis, Evidence, Fault
+    from netmend.vocabulary.fault import (
+        CRASHED,
+        FAULTY,
+        HEALTHY,
+        UNDECIDED,
+        Advice,
+        Crash,
+        Diagnosis,
+        Evidence,
+        Fault,
+    )
     from netmend.vocabulary.finding import Edit, Finding, Fix, Related
     from netmend.vocabulary.protocol import Call, Pattern
     from netmend.vocabulary.site import Site
@@ -38,6 +48,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COLUMNS",
+    "CRASHED",
     "FAULTY",
     "HEALTHY",
     "LEAVES",
@@ -46,6 +57,7 @@ __all__ = [
     "AgentFact",
     "BatchPrint",
     "Call",
+    "Crash",
     "Diagnosis",
     "Edit",
     "EnvironmentFact",
@@ -82,6 +94,7 @@ __all__ = [
 
 _PLACES = {
     "COLUMNS": "table",
+    "CRASHED": "fault",
     "FAULTY": "fault",
     "HEALTHY": "fault",
     "LEAVES": "cause",
@@ -90,6 +103,7 @@ _PLACES = {
     "AgentFact": "acting",
     "BatchPrint": "batch",
     "Call": "protocol",
+    "Crash": "fault",
     "Diagnosis": "fault",
     "Edit": "finding",
     "EnvironmentFact": "facts",

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from netmend.vocabulary.acting import AgentFact, WorldFact
+from netmend.vocabulary.crash import CrashFact
 from netmend.vocabulary.site import Site
 
 Settings = Mapping[str, Any]  # hyperparameters by name: numbers, strings, booleans, lists of these
@@ -27,7 +28,7 @@ class RunFact:
     working_directory: str = ""
     started: float = 0.0  # seconds since the epoch
     ended: float | None = None
-    status: str = "running"  # running | finished | failed | interrupted; readers also say killed
+    status: str = "running"  # running | finished | failed | interrupted | stopped (by --stop-on); readers also say killed
     exit_code: int | None = None
     exception: str | None = None  # "ValueError: …", if the script raised
     exception_site: Site | None = None
@@ -286,6 +287,7 @@ Fact = (
     | ProbeFact
     | WorldFact
     | AgentFact
+    | CrashFact
 )
 
 FACT_KINDS: dict[str, type[Any]] = {
@@ -304,5 +306,6 @@ FACT_KINDS: dict[str, type[Any]] = {
     "probe": ProbeFact,
     "world": WorldFact,
     "agent": AgentFact,
+    "crash": CrashFact,
 }
 KIND_OF_FACT: dict[type[Any], str] = {cls: kind for kind, cls in FACT_KINDS.items()}

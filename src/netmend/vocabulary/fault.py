@@ -9,7 +9,7 @@ from netmend.vocabulary.finding import Finding
 from netmend.vocabulary.site import Site
 from netmend.vocabulary.symptom import Symptom
 
-HEALTHY, FAULTY, UNDECIDED = "healthy", "faulty", "undecided"
+HEALTHY, FAULTY, UNDECIDED, CRASHED = "healthy", "faulty", "undecided", "crashed"
 
 
 @dataclass(frozen=True)
@@ -61,10 +61,21 @@ class Advice:
 
 
 @dataclass(frozen=True)
+class Crash:
+    """The exception that ended the program, and what is known about it beyond its message."""
+
+    exception: str  # the type: "RuntimeError"
+    message: str
+    site: Site | None  # where the user's program raised
+    step: int  # steps that were done
+    notes: tuple[str, ...] = ()  # sentences: the layer and what it wants, how the batch differs
+
+
+@dataclass(frozen=True)
 class Diagnosis:
     """What is wrong with a run, most likely first. An empty list of faults is the most frequent answer."""
 
-    verdict: str  # healthy | faulty | undecided
+    verdict: str  # healthy | faulty | undecided | crashed (and no fault is told)
     faults: tuple[Fault, ...] = ()
     suspects: tuple[Fault, ...] = ()  # too weak to be told, or explained by a stronger fault
     advice: tuple[Advice, ...] = ()
@@ -72,3 +83,6 @@ class Diagnosis:
     reason: str = ""  # why the verdict is what it is, in one sentence
     failures: tuple[str, ...] = ()  # detectors or causes that failed on this trace, and how
     findings: tuple[Finding, ...] = ()  # of `netmend check` in the files of the run
+    headline: str = ""  # what happened to the run as a whole, where that comes first: "crashed at train.py:7"
+    story: tuple[str, ...] = ()  # sentences that belong to the headline
+    crash: Crash | None = None

@@ -14,6 +14,7 @@ from torch import Tensor
 from netmend.adapters.torch.arrivals import Expected
 from netmend.adapters.torch.by_hand import ByHand
 from netmend.adapters.torch.checkpoints import Checkpoints
+from netmend.adapters.torch.crash import crash_fact
 from netmend.adapters.torch.creation import Creation
 from netmend.adapters.torch.data import Data
 from netmend.adapters.torch.environment import environment
@@ -119,6 +120,16 @@ class TorchSession:
         attempt(self, "the removal of hooks", self.patches.undo)
         self.alive = False
         leave_modes(Spy)
+
+    def crashed(self, problem: BaseException) -> None:
+        """Record what raised; the exception is only looked at."""
+
+        def record() -> None:
+            fact = crash_fact(self, problem)
+            if fact is not None:
+                self.recorder.fact(fact)
+
+        attempt(self, "the crash", record)
 
     def finish(self) -> None:
         """Close what is open and hand out the last results; call before `remove`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import ClassVar
 
@@ -9,6 +10,8 @@ from netmend.diagnose.detector import register
 from netmend.diagnose.measures.crash import failing_layer
 from netmend.unit import Run, threshold
 from netmend.vocabulary import RunFact, Site, Symptom, Trace
+
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")  # some messages are written for a terminal
 
 
 def _ended(status: str, exception: str | None) -> Trace:
@@ -37,7 +40,7 @@ class Crashed:
         if run.status != "failed" or not run.exception or run.exception.startswith("SystemExit"):
             return
         layer = failing_layer(trace)
-        message = " ".join(run.exception.split())
+        message = " ".join(_COLOURS.sub("", run.exception).split())
         shown = message if len(message) <= self.longest else message[: self.longest] + "…"
         yield Symptom(
             self.code,

@@ -1,0 +1,134 @@
+"""What `netmend run` does once the program has ended: close the trace, judge it, write and tell. Nothing in here changes how the program ends."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from netmend.cli.patience import Patience
+from netmend.launch.run import Ended, Observed, user_frame
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What to do with the outcome."""
+
+    quiet: bool = False
+    page: Path | None = None
+    data: Path | None = None
+    exit_on_fault: bool = False
+    stop_on_fault: bool = False
+    kept: bool = True  # whether the run will be there afterwards
+
+    @property
+    def nothing(self) -> bool:
+        return self.quiet and self.page is None and self.data is None and not self.exit_on_fault
+
+
+class Aftermath:
+    """`close` comes first; `tell` when whatever the program's end prints has been printed."""
+
+    def __init__(self, observed: Observed, ended: Ended, wishes: Wishes) -> None:
+        self.faulty = False
+        self._watching: Any = observed.watching
+        self._reason = observed.problem or f"{observed.program.target} never imported torch"
+        self._ended = ended
+        self._wishes = wishes
+        self._judged: tuple[Any, Any] | None = None
+        self._over = False
+        self._patience = Patience(asked=ended.status == "interrupted", quiet=wishes.quiet)
+
+    def close(self) -> None:
+        """Close the trace; write page and JSON if asked, and judge if the exit code depends on it."""
+        self._safely(self._close)
+
+    def tell(self) -> None:
+        """Print the diagnosis and the summary."""
+        self._safely(self._tell)
+
+    def _safely(self, action: Any) -> None:
+        if self._over:
+            return
+        with self._patience:
+            try:
+                action()
+            except Exception as problem:  # noqa: BLE001 - the program has run; its end must not be changed by our report
+                self._over = True
+                if not self._wishes.quiet:
+                    sys.stderr.write(
+                        f"netmend: the report failed ({type(problem).__name__}: {problem}); the program was not affected\n"
+                    )
+        self._over = self._over or self._patience.skipped
+
+    def _close(self) -> None:
+        watching, ended, wishes = self._watching, self._ended, self._wishes
+        if watching is None:
+            return
+        details: dict[str, Any] = {"exit_code": ended.exit_code}
+        if ended.exception is not None and not isinstance(ended.exception, SystemExit):
+            if ended.status == "failed":
+                watching.crashed(ended.exception)
+            details |= _exception(ended.exception)
+        watching.stop(ended.status, **details)
+        if wishes.page is None and wishes.data is None and not wishes.exit_on_fault:
+            return
+        from netmend import report
+
+        if (judged := self._judge()) is None:
+            return
+        trace, diagnosis = judged
+        if wishes.page is not None:
+            wishes.page.write_text(report.html(trace, diagnosis=diagnosis), encoding="utf-8")
+        if wishes.data is not None:
+            wishes.data.write_text(report.as_json(trace, diagnosis), encoding="utf-8")
+
+    def _judge(self) -> tuple[Any, Any] | None:
+        """The trace and its diagnosis; None where nothing could be stored."""
+        if self._judged is None:
+            self._patience.begin()
+            from netmend.api import judge
+            from netmend.store import read_trace
+
+            watching = self._watching
+            if watching.problem is not None and not watching.path.exists():
+                sys.stderr.write(f"netmend: {watching.problem}\n")
+                return None
+            trace = read_trace(watching.path, watching.rank)
+            self._judged = trace, judge(watching.path, trace)
+            self.faulty = bool(self._judged[1].faults)
+        return self._judged
+
+    def _tell(self) -> None:
+        if self._wishes.quiet:
+            return
+        if self._watching is None:
+            sys.stderr.write(f"netmend: nothing was recorded: {self._reason}\n")
+            return
+        if (judged := self._judge()) is None:
+            return
+        from netmend import report
+
+        trace, diagnosis = judged
+        sys.stdout.flush()
+        console = report.console(sys.stderr)
+        if self._ended.exception is not None:
+            console.print()
+        console.print(report.diagnosis_text(trace, diagnosis))
+        console.print()
+        from netmend.cli.next_step import next_command
+
+        path = self._watching.path if self._wishes.kept else None
+        words = report.summary(trace, path, self._wishes.page, next_command(trace, diagnosis) if path else "")
+        console.print(words, crop=False)
+
+
+def _exception(problem: BaseException) -> dict[str, Any]:
+    from netmend.vocabulary import Site
+
+    place = user_frame(problem.__traceback__)
+    return {
+        "exception": f"{type(problem).__name__}: {problem}",
+        "exception_site": Site(place[0], place[1]) if place is not None else None,
+    }
