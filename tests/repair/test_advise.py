@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 import netmend
+from netmend.repair import advise
 from netmend.repair.advise import sentence
 from netmend.repair.apply import applied
 from netmend.repair.repair import REPAIRS, curing
-from netmend.vocabulary import Fault
+from netmend.vocabulary import Diagnosis, Edit, Fault, RunFact, Site, Trace
+from netmend.vocabulary.change import Change, FileEdit
 
 RINGS = """import torch
 from torch import nn
@@ -88,3 +90,20 @@ def test_repairs_are_found_by_cause_without_loading_all() -> None:
 )
 def test_a_title_becomes_a_sentence(title: str, words: str) -> None:
     assert sentence(title) == words
+
+
+def test_one_edit_of_all_places_is_told_once(tmp_path: Path) -> None:
+    text = "a = torch.log(1 - p)\nb = torch.log(1 - q)\n"
+    (tmp_path / "train.py").write_text(text)
+    run = RunFact("one", "train.py", working_directory=str(tmp_path))
+    edits = tuple(FileEdit(str(tmp_path / "train.py"), Edit(line, 4, line, 4, "safe")) for line in (1, 2))
+    change = Change("R", "LOS-CALC", "a safe log", edits)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(advise, "for_fault", lambda *given: [change])
+        twice = tuple(
+            Fault("LOS-CALC", 0.6, "", Site("train.py", line), "seen", "why", "", "") for line in (1, 2)
+        )
+        told = advise.with_edits(Diagnosis("faulty", twice), Trace(facts={"run": {"one": run}}))
+    assert [fault.site and fault.site.line for fault in told.faults] == [1]
+    assert told.faults[0].edit is not None and told.faults[0].edit.diff.count("\n+") == 3
+    assert [fault.site and fault.site.line for fault in told.suspects] == [2]

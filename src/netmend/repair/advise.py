@@ -57,7 +57,8 @@ def with_edits(
         if faults and time.monotonic() - begun > seconds:
             faults.append(fault)
             continue
-        faults.append(_advised(program, fault, faults))
+        advised = _advised(program, fault, faults)
+        (covered if advised is None else faults).append(advised or fault)
     return replace(diagnosis, faults=tuple(faults), suspects=(*covered, *diagnosis.suspects))
 
 
@@ -65,10 +66,13 @@ def _lowers_rate_too(fault: Fault) -> bool:
     return fault.cause not in _RATES and fault.edit is not None and "; learning rate" in fault.edit.title
 
 
-def _advised(program: _Program, fault: Fault, before: Sequence[Fault]) -> Fault:
-    """The fault with the first edit that can be made and that no earlier fault's edit makes already."""
-    taken = {edit for other in before if other.edit is not None for edit in other.edit.edits}
+def _advised(program: _Program, fault: Fault, before: Sequence[Fault]) -> Fault | None:
+    """The fault with the first edit that can be made; None where an earlier fault of its cause tells that edit already, for all places."""
+    edited = [other for other in before if other.edit is not None]
+    taken = {edit for other in edited if other.edit is not None for edit in other.edit.edits}
     for change in (*_proposed(program, fault), *_fixes(program, fault)):
+        if any(_is_same(other, fault, change) for other in edited):
+            return None
         if taken & set(change.edits):
             return fault
         together, also = change, ""
@@ -79,6 +83,11 @@ def _advised(program: _Program, fault: Fault, before: Sequence[Fault]) -> Fault:
             told = fault.remedy if _agrees(fault.remedy, patch) else sentence(change.title)
             return replace(fault, edit=patch, remedy=f"{told} {also}".strip())
     return fault
+
+
+def _is_same(other: Fault, fault: Fault, change: Change) -> bool:
+    own = set() if other.edit is None else set(other.edit.edits)
+    return other.cause == fault.cause and bool(change.edits) and set(change.edits) <= own
 
 
 def _proposed(program: _Program, fault: Fault) -> list[Change]:
