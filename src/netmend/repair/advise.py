@@ -25,6 +25,7 @@ _RATES = ("HYP-LR-HIGH", "HYP-LR-LOW")
 _NEAR = 1  # lines between a fault and the finding whose fix is its edit
 _NUMBER = re.compile(r"(?<![\w.:])\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w%])", re.IGNORECASE)
 _QUOTED = re.compile(r"`([^`]+)`")
+_LONG = 40  # characters
 _PLACE = re.compile(r"\S+\.py:\d+")
 
 
@@ -80,7 +81,7 @@ def _advised(program: _Program, fault: Fault, before: Sequence[Fault]) -> Fault 
             together, also = uncovered(program.trace, program.sources, fault, change)
         patch = _patch(program, together)
         if patch is not None:
-            told = fault.remedy if _agrees(fault.remedy, patch) else sentence(change.title)
+            told = fault.remedy if _agrees(fault.remedy, change.title, patch) else sentence(change.title)
             return replace(fault, edit=patch, remedy=f"{told} {also}".strip())
     return fault
 
@@ -141,10 +142,12 @@ def _relative(program: _Program, file: str) -> str:
     return str(path.relative_to(program.root)) if path.is_relative_to(program.root) else str(path)
 
 
-def _agrees(remedy: str, patch: Patch) -> bool:
+def _agrees(remedy: str, title: str, patch: Patch) -> bool:
     """Whether the words name what is written anew, and every number and name that they give stands in the lines that change."""
     words = _PLACE.sub("", remedy)
-    _, arrow, new = patch.title.partition(" → ")
+    if any(len(quoted) > _LONG for quoted in _QUOTED.findall(words)):
+        return False  # a whole statement: the edit shows it
+    _, arrow, new = title.partition(" → ")
     if arrow and new.split()[0].rstrip(",;") not in words:
         return False
     lines = [

@@ -57,10 +57,11 @@ def _fault(trace: Trace, sources: Sources, fault: Fault, rank: int) -> Renderabl
         parts.append(_Code(sources, fault.site))
     words = tuple(_words(trace, fault))
     until = next(index for index, remark in enumerate(words) if remark.label == "change") + 1
-    parts.append(Remarks(words[:until], indent=2))
+    width = max(len(remark.label) for remark in words)
+    parts.append(Remarks(words[:until], 2, width))
     if fault.edit is not None:
-        parts.extend(_edit(fault.edit))
-    parts.append(Remarks(words[until:], indent=2))
+        parts.extend(_edit(fault.edit, width + 4))
+    parts.append(Remarks(words[until:], 2, width))
     return Group(*parts)
 
 
@@ -84,15 +85,15 @@ class _Code:
             yield Text.from_ansi(line, no_wrap=True, overflow="ignore")
 
 
-def _edit(edit: Patch) -> Iterator[Text]:
+def _edit(edit: Patch, indent: int) -> Iterator[Text]:
     """The change as lines that go and lines that come."""
     lines = changed_lines(edit)
     files = sum(line.kind == "file" for line in lines) > 1
     shown = [line for line in lines if files or line.kind != "file"]
     for line in shown[:_MOST_LINES]:
-        yield Text(f"          {line.text}", _DIFF_STYLES[line.kind], no_wrap=True, overflow="ellipsis")
+        yield Text(f"{'':{indent}}{line.text}", _DIFF_STYLES[line.kind], no_wrap=True, overflow="ellipsis")
     if len(shown) > _MOST_LINES:
-        yield Text(f"          … and {len(shown) - _MOST_LINES} more lines: see the page (--html)", "dim")
+        yield Text(f"{'':{indent}}… and {len(shown) - _MOST_LINES} more lines: see the page (--html)", "dim")
 
 
 def _words(trace: Trace, fault: Fault) -> Iterator[Remark]:

@@ -103,13 +103,14 @@ def remark_text(remark: Remark, plain: bool = False) -> Text:
 class Remarks:
     """Labels in one column, texts in the next; a label is not repeated for the lines below it."""
 
-    def __init__(self, remarks: Iterable[Remark], indent: int = 0) -> None:
+    def __init__(self, remarks: Iterable[Remark], indent: int = 0, width: int = 0) -> None:
         self.remarks = tuple(remarks)
         self.indent = indent
+        self.width = max([width, *(cell_len(remark.label) for remark in self.remarks)])
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         # Laid out by hand: a rich table would pad every line with blanks up to the right edge.
-        margin = self.indent + 2 + max((cell_len(remark.label) for remark in self.remarks), default=0)
+        margin = self.indent + 2 + self.width  # `width`: of the labels of what stands above or below
         previous = ""
         for remark in self.remarks:
             style = STYLES["bad"] if remark.tone == "bad" else LABEL_STYLE
