@@ -8,7 +8,7 @@ import pytest
 
 from netmend.diagnose.measures.examples import falling, run_with
 from netmend.diagnose.measures.objective import evaluations, objective
-from netmend.vocabulary import Call, LossFact, Pattern, Table, Trace
+from netmend.vocabulary import Call, LossFact, OptimizerFact, Pattern, Site, Table, Trace
 
 STEP = (
     Call("forward", "net", "train, grad"),
@@ -95,3 +95,15 @@ def test_a_run_whose_later_half_was_not_seen_has_no_end_to_judge() -> None:
     longer = {name: replace(fact, steps=500) for name, fact in trace.facts["run"].items()}
     assert objective(trace) is not None
     assert objective(replace(trace, facts={**trace.facts, "run": longer})) is None
+
+
+def test_players_that_take_turns_have_no_objective_in_common() -> None:
+    """Of the second player's objective nothing but its backward pass may be known."""
+    trace = run_with(falling(200))
+    (loss,) = trace.losses
+    other = LossFact("objective@train.py:40", "expression", "expression", backward=Site("train.py", 41))
+    mine = replace(loss, backward=Site("train.py", 31))
+    players = {name: OptimizerFact(name, "Adam") for name in ("one", "two")}
+    facts = {**trace.facts, "optimizer": players, "loss": {mine.name: mine}}
+    assert objective(replace(trace, facts=facts)) is not None
+    assert objective(replace(trace, facts={**facts, "loss": {mine.name: mine, other.name: other}})) is None

@@ -90,6 +90,8 @@ def batches(mean: float, first: int) -> tuple[BatchPrint, ...]:
 GRADIENTS = Table.of("gradient", "model.weight", {0: (0.0, 0.1), 1: (0.0, 0.2)})
 NONE = Table.of("gradient", "model.weight", {0: (0.0, 0.0), 1: (0.0, 0.0)})
 WEIGHT = ParameterFact("model.weight", "model", (3, 4), optimizer="opt")
+FINITE = Table.of("step", "opt", {step: (0.5, 1.0) for step in range(100)})
+INFINITE = Table.of("step", "opt", {step: (float("inf") if step == 90 else 0.5, 1.0) for step in range(100)})
 LOADER = LoaderFact("train", samples=400, phase="training")
 
 
@@ -115,6 +117,9 @@ LOADER = LoaderFact("train", samples=400, phase="training")
         (found("S521", "VAL-SPLIT"), trace(*batches(0.0, 1000), LOADER), True),
         (found("S521", "VAL-SPLIT"), trace(*batches(0.0, 350), LOADER), False),
         (found("S521", "VAL-SPLIT"), trace(*batches(0.0, 1000)), False),
+        (found("S225", "LOS-CALC"), trace(FINITE), True),
+        (found("S225", "LOS-CALC"), trace(INFINITE), False),
+        (found("S225", "LOS-CALC"), trace(), False),
         (found("S309", "LYR-FLATTEN-MISSING"), trace(), True),
         (found("S309", "LYR-FLATTEN-MISSING"), trace(status="failed"), False),
         (found("S101", "LOOP-ZERO-GRAD"), trace(), True),

@@ -149,6 +149,14 @@ def _nothing_in_both(case: Case, finding: Finding) -> str:
     return f"None of {len(tested)} evaluation samples looked at was trained on."
 
 
+def _stayed_finite(case: Case, finding: Finding) -> str:
+    """Logarithms, roots and quotients that would have become infinite."""
+    _, losses = case.trace.loss
+    if len(losses) < ENOUGH_STEPS or not np.isfinite(losses).all() or case.has("D110"):
+        return ""
+    return f"All {len(losses)} losses looked at are finite."
+
+
 def _nothing_raised(case: Case, finding: Finding) -> str:
     """Mistakes that raise an exception where they are made."""
     done = case.trace.run.status == "finished" and case.trace.run.steps >= ENOUGH_STEPS
@@ -171,6 +179,8 @@ _MEASURES: dict[str, Callable[[Case, Finding], str]] = {
     "S521": _nothing_in_both,
     "S524": _nothing_in_both,
     "S525": _nothing_in_both,
+    "S225": _stayed_finite,
+    "S227": _stayed_finite,
     "S308": _nothing_raised,
     "S309": _nothing_raised,
     "S310": _nothing_raised,

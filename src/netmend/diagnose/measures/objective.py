@@ -19,7 +19,8 @@ _REGRESSIONS = ("mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss", "objectiv
 def objective(trace: Trace) -> Progress | None:
     """The course of the training loss where lower is better; None for GANs, rewards, losses below zero, or none at all."""
     courses = progress(trace)
-    if len(courses) > 1 and len(trace.optimizers) > 1:
+    turns = {loss.backward for loss in trace.losses if loss.backward is not None}
+    if max(len(courses), len(turns)) > 1 and len(trace.optimizers) > 1:
         return None  # objectives that take turns pull against each other
     course = main_progress(trace)
     if course is None or course.best < 0 or _own_targets(trace, course) or not _end_seen(trace):
