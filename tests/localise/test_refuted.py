@@ -90,7 +90,7 @@ def batches(mean: float, first: int) -> tuple[BatchPrint, ...]:
 GRADIENTS = Table.of("gradient", "model.weight", {0: (0.0, 0.1), 1: (0.0, 0.2)})
 NONE = Table.of("gradient", "model.weight", {0: (0.0, 0.0), 1: (0.0, 0.0)})
 WEIGHT = ParameterFact("model.weight", "model", (3, 4), optimizer="opt")
-FINITE = Table.of("step", "opt", {step: (0.5, 1.0) for step in range(100)})
+FINITE = Table.of("step", "opt", dict.fromkeys(range(100), (0.5, 1.0)))
 INFINITE = Table.of("step", "opt", {step: (float("inf") if step == 90 else 0.5, 1.0) for step in range(100)})
 LOADER = LoaderFact("train", samples=400, phase="training")
 
