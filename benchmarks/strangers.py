@@ -140,9 +140,15 @@ def run(
             stdout=stream,
             stderr=stream,
             start_new_session=True,
+            preexec_fn=_hears_interrupts,
         )
         used, interrupted, killed = _wait(child, *limits)
     return _read(script, answer, log, used, interrupted, killed)
+
+
+def _hears_interrupts() -> None:
+    """What is started in the background ignores Ctrl-C, and its children would too."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _wait(child: subprocess.Popen[bytes], seconds: float, wall: float) -> tuple[float, bool, bool]:
