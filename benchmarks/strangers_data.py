@@ -101,7 +101,7 @@ def lay(folder: Path, where: Path, need: str) -> None:
     if kind == "text":
         target.mkdir(parents=True, exist_ok=True)
         cuts = (0, 700_000, 800_000, 900_000)
-        for name, start, end in zip(("train", "valid", "test"), cuts, cuts[1:], strict=True):
+        for name, start, end in zip(("train", "valid", "test"), cuts[:-1], cuts[1:], strict=True):
             if not (target / f"{name}.txt").exists():
                 (target / f"{name}.txt").write_text(text[start:end], encoding="utf-8")
         return
