@@ -59,12 +59,20 @@ class Watch:
     def stop(self, problem: BaseException | None = None) -> Watch:
         """End the recording, remove every hook, and show the summary unless quiet."""
         global _active
+        from netmend.launch.run import user_frame
+        from netmend.vocabulary import Site
+
         if self._watching is None:
             return self
-        status, details = "finished", {}
+        status = "finished"
+        details: dict[str, Any] = {}
         if problem is not None:
             status = "interrupted" if isinstance(problem, KeyboardInterrupt) else "failed"
-            details = {"exception": f"{type(problem).__name__}: {problem}"}
+            place = user_frame(problem.__traceback__)
+            details = {
+                "exception": f"{type(problem).__name__}: {problem}",
+                "exception_site": None if place is None else Site(*place),
+            }
         if _active is self:
             _active = None
         try:

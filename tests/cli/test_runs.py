@@ -79,7 +79,7 @@ def test_runs_are_sorted_and_chosen(root: Path, capsys: pytest.CaptureFixture[st
 def test_show_lists_the_faults(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = " ".join(said(capsys, "show", "2026-11-18-120002", "--directory", str(root)).split())
     assert "softmax or sigmoid is applied twice LYR-SOFTMAX-EXTRA, 99 % sure train.py:32" in text
-    assert "no fault found" in said(capsys, "show", "2026-11-18-120001", "--directory", str(root))
+    assert "No fault found" in said(capsys, "show", "2026-11-18-120001", "--directory", str(root))
 
 
 def test_judging_keeps_the_verdict_and_damage_does_no_harm(root: Path) -> None:

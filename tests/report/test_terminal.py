@@ -191,7 +191,7 @@ def test_runs_are_listed_readable_or_not() -> None:
         text = text_of(runs_table(infos), width)
         assert max(map(len, text.splitlines())) <= width
         assert all(info.id in text for info in infos)
-    assert "failed (ValueError)" in text and "1,200" in text
+    assert "crashed (ValueError)" in text and "1,200" in text
     assert "unreadable: not a netmend run" in text
 
 

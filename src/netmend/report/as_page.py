@@ -62,7 +62,7 @@ def _verdict(judged: Judged | None) -> Iterator[Remark]:
         return
     if not judged.faults:
         healthy = judged.verdict == HEALTHY
-        words = "no fault found" if healthy else f"{judged.verdict}: {clean(judged.reason)}"
+        words = "No fault found" if healthy else f"{judged.verdict}: {clean(judged.reason)}"
         yield Remark("verdict", words, tone="good" if healthy else "warn")
     for fault in judged.faults:
         words = f"{fault.title}  {fault.cause}, {sure(fault.confidence)}"

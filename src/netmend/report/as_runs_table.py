@@ -104,7 +104,8 @@ def _row(info: RunLine, name: str) -> tuple[str, ...]:
     if info.problem:
         status = f"{status} ({first_line(info.problem)})"
     elif run.exception and status == "failed":
-        status = f"{status} ({run.exception.partition(':')[0]})"
+        ending = "failed" if run.exception.startswith("SystemExit") else "crashed"
+        status = f"{ending} ({run.exception.partition(':')[0]})"
     judged = info.judged
     return (
         name,
