@@ -14,17 +14,15 @@ _MAKERS = ("tensor", "as_tensor", "from_numpy", "array", "asarray")
 
 
 def cuts_between(sources: Sources, first: Site | None, last: Site | None) -> Site | None:
-    """An operation in the function around `last` that takes a value out of the graph, at or after the line of `first`."""
+    """An operation in the function or file around `last` that takes a value out of the graph, at or after the line of `first`."""
     if first is None or last is None or first.file != last.file:
         return None
-    function = sources.function_around(last)
-    if function is None:
+    around = sources.function_around(last) or sources.tree(last.file)
+    if around is None:
         return None
     low, high = min(first.line, last.line), max(first.line, last.line)
     found = [
-        site_of(first.file, node)
-        for node in ast.walk(function)
-        if isinstance(node, ast.expr) and is_cut(node)
+        site_of(first.file, node) for node in ast.walk(around) if isinstance(node, ast.expr) and is_cut(node)
     ]
     near = [site for site in found if low <= site.line <= high]
     return min(near, key=lambda site: abs(site.line - high), default=None)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors import graph_cut
+from netmend.diagnose.detectors import graph_cut, nothing_gets_gradients
 from netmend.diagnose.measures.wiring import wires
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
-from netmend.localise.effects import NOT_LEARNING, outcome
+from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
+from netmend.localise.effects import ANY, NOT_LEARNING, outcome
 from netmend.localise.lines import no_grad_around
 from netmend.localise.values import cut_before_step, cut_in_loss, cuts_between, unused_result
 from netmend.unit import Run
-from netmend.vocabulary import Evidence, Fault, ModuleFact, OptimizerFact, Site, Symptom
+from netmend.vocabulary import Evidence, Fault, FunctionFact, ModuleFact, OptimizerFact, Site, Symptom
 
 
 @register
@@ -27,6 +27,8 @@ class GraphCut:
     code: ClassVar[str] = "LOS-GRAPH-CUT"
 
     def accuse(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D240"):
+            yield self._whole(case, symptom)
         for symptom in case.of("D214"):
             place, how, evidence = self._cut(case, symptom)
             evidence = [for_symptom(symptom, FAIR + WEAK), *evidence, *outcome(case, bad=WEAK, good=-FAIR)]
@@ -49,6 +51,35 @@ class GraphCut:
                 related=[symptom.site, *_created(case, layers)],
                 explains=(*NOT_LEARNING, "D218", "D226"),
             )
+
+    def _whole(self, case: Case, symptom: Symptom) -> Fault:
+        """Nothing of the model is reached: the cut lies between what it returns and backward()."""
+        seen = [f for f in case.trace.all(FunctionFact) if f.kind == "graph cut" and not f.model]
+        place = next((fact.site for fact in seen if fact.site is not None), None)
+        called = next((m.called for m in case.trace.models if m.name == symptom.component), None)
+        place = (
+            place
+            or cuts_between(case.sources, called, symptom.site)
+            or cut_in_loss(case.sources, symptom.site)
+        )
+        told = (
+            f"`{case.sources.line(place)}`"
+            if place is not None
+            else "what lies between the model and the loss"
+        )
+        return fault(
+            self.code,
+            [for_symptom(symptom, PROVEN)],
+            component=symptom.component,
+            site=place or symptom.site,
+            summary=symptom.message,
+            reason="The graph of the loss begins behind the model, so every weight stays as it was at the start.",
+            remedy=f"Hand the model's output to the loss as it is: in {told}, take away `.detach()`, `.data`, `.item()`, `.numpy()` "
+            "or `torch.tensor(…)`, and `requires_grad` with it.",
+            refutation="The weights are changed by other means than gradients.",
+            related=[symptom.site, called],
+            explains=ANY,
+        )
 
     def _cut(self, case: Case, symptom: Symptom) -> tuple[Site | None, str, list[Evidence]]:
         """Where the graph is cut, what does it, and how sure that is."""
@@ -95,7 +126,10 @@ class GraphCut:
             evidence.append(Evidence("Layers before them do get gradients: nothing is cut there.", -FAIR))
         return None, "An operation behind these layers", evidence
 
-    FAULTY: ClassVar[tuple[Run, ...]] = graph_cut.GraphCut.FAULTY
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        *graph_cut.GraphCut.FAULTY,
+        *nothing_gets_gradients.NothingGetsGradients.FAULTY,
+    )
 
 
 def _idle_holder(case: Case, model: str) -> OptimizerFact | None:
