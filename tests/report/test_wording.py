@@ -38,3 +38,18 @@ def test_an_interruption_before_training_is_no_error_of_the_script() -> None:
     run = RunFact("example", "a.py", status="interrupted", exception="KeyboardInterrupt: ")
     (text,) = advice_when_untrained(Trace(facts={"run": {"example": run}}))
     assert text.startswith("Interrupted before")
+
+
+def test_the_share_of_a_term_is_not_told_beside_the_whole_loss() -> None:
+    def told(whole: float) -> str:
+        steps = {0: (2.0, 1.0), 9: (whole, 1.0)}
+        rows = {0: (2.0, 4.0), 9: (0.5, 4.0)}
+        tables = [Table.of("step", "opt", steps), Table.of("progress", "mse_loss", rows)]
+        trace = Trace(
+            facts={"run": {"a": RunFact("a", "a.py", steps=10)}},
+            tables={(table.kind, table.component): table for table in tables},
+        )
+        return next(remark.tail for remark in remarks(trace) if remark.label == "loss")
+
+    assert "best constant predictor" in told(0.51)
+    assert told(0.9) == ""

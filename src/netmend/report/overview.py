@@ -23,6 +23,7 @@ from netmend.report.wording import (
 from netmend.vocabulary import Event, RunFact, Table, Trace
 
 _SPARK_LENGTH = 16  # characters of the small loss curve
+_SAME = 0.05  # of a loss: as much as a small penalty adds
 _EPISODES_TOLD = 10  # the first and the last tenth of the episodes are averaged
 _MOST_OF_A_KIND = 3  # models, optimisers, … told one by one before "and 4 more"
 
@@ -137,7 +138,7 @@ def _last_loss(trace: Trace, values: np.ndarray[tuple[int, ...], np.dtype[np.flo
 
 
 def _relative_loss(trace: Trace) -> str:
-    """The last loss as a share of what the best constant prediction would get."""
+    """The last loss as a share of what the best constant prediction would get; that of a term says nothing of the whole."""
     tables = [table for table in trace.tables_of("progress") if len(table)]
     if len(tables) != 1:
         return ""
@@ -146,6 +147,10 @@ def _relative_loss(trace: Trace) -> str:
     if not len(known):
         return ""
     last = known[-1]
+    steps, values = trace.loss
+    whole = values[steps == tables[0].steps[last]]
+    if not len(whole) or not np.isclose(whole[-1], losses[last], rtol=_SAME):
+        return ""
     ratio = float(losses[last] / constants[last])
     said = f"{share(ratio)} of" if ratio < 10 else f"{measure(ratio)} times"
     return f"{said} the best constant predictor's {measure(float(constants[last]))}"
