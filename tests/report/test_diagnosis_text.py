@@ -16,6 +16,7 @@ from rich.console import RenderableType
 from netmend.cli.next_step import next_command
 from netmend.report import console, diagnosis_text, summary
 from netmend.vocabulary import FAULTY, HEALTHY, Diagnosis, Fault, ProbeFact, RunFact, Site, Trace
+from netmend.vocabulary.change import FileEdit, Patch
 from netmend.vocabulary.finding import Edit, Finding, Fix
 
 SOURCE = """\
@@ -103,6 +104,11 @@ def test_a_fix_that_covers_the_fault_comes_first(tmp_path: Path) -> None:
     finding = Finding("S201", "LYR-SOFTMAX-EXTRA", "Twice.", site.file, 3, 0, 3, 5, fix)
     command = next_command(trace, replace(diagnosis, findings=(finding,)))
     assert command.endswith("netmend check --fix --unsafe-fixes --select S201 'my train.py'")
+    half = Patch(
+        "both", (FileEdit(site.file, Edit(3, 0, 3, 1, "")), FileEdit(site.file, Edit(4, 0, 4, 1, "")))
+    )
+    told_set = replace(diagnosis.faults[0], edit=half)
+    assert "repair" in next_command(trace, replace(diagnosis, faults=(told_set,), findings=(finding,)))
     elsewhere = replace(finding, line=1, end_line=1)
     assert "repair" in next_command(trace, replace(diagnosis, findings=(elsewhere,)))
 
@@ -148,3 +154,23 @@ def test_a_name_breaks_before_its_place_and_not_in_the_line_number() -> None:
     rows = (("model.cross_entropy@train_shapes.py:58", "1.0", "x" * 20),)
     text = text_of(GridTable(Grid((Column("layer"), Column("rms", numeric=True), Column("kind")), rows)), 52)
     assert any("@train_shapes.py:58" in line for line in text.splitlines())
+
+
+def test_what_a_change_alters_is_visible_however_long_the_line(tmp_path: Path) -> None:
+    trace, diagnosis = told(tmp_path)
+    start = (
+        "optimizer = torch.optim.SGD(list(model.parameters()) + list(head.parameters()), momentum=0.9, lr="
+    )
+    diff = f"--- a/t.py\n+++ b/t.py\n@@ -1 +1 @@\n-{start}5.0)\n+{start}0.2)\n"
+    fault = replace(diagnosis.faults[0], edit=Patch("rate", diff=diff))
+    lines = text_of(diagnosis_text(trace, replace(diagnosis, faults=(fault,))), 60).splitlines()
+    assert any(line.lstrip().startswith("- …") and "lr=5.0)" in line for line in lines)
+    assert any(line.lstrip().startswith("+ …") and "lr=0.2)" in line for line in lines)
+    assert max(map(len, lines)) <= 60
+
+
+def test_a_long_title_leaves_the_code_to_the_next_line(tmp_path: Path) -> None:
+    trace, diagnosis = told(tmp_path)
+    fault = replace(diagnosis.faults[0], title="softmax or sigmoid is applied twice over")
+    text = text_of(diagnosis_text(trace, replace(diagnosis, faults=(fault,))), 60)
+    assert "applied twice over\n  LYR-SOFTMAX-EXTRA, 99 % sure\n" in text

@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 
 from netmend.vocabulary import Diagnosis, Fault, Trace, WorldFact
-from netmend.vocabulary.finding import SAFE, Finding
+from netmend.vocabulary.finding import SAFE, Finding, Fix
 
 
 def next_command(trace: Trace, diagnosis: Diagnosis) -> str:
@@ -36,9 +36,23 @@ def _fixing(fault: Fault, findings: tuple[Finding, ...]) -> Finding | None:
     for finding in findings:
         lines = range(finding.line, max(finding.line, finding.end_line) + 1)
         fits = finding.cause == fault.cause and any((finding.file, line) in sites for line in lines)
-        if fits and finding.fix is not None and finding.fix.edits:
+        if (
+            fits
+            and finding.fix is not None
+            and finding.fix.edits
+            and _is_all(fault, finding.file, finding.fix)
+        ):
             return finding
     return None
+
+
+def _is_all(fault: Fault, file: str, fix: Fix) -> bool:
+    """Whether the fix does all that the fault tells to change: half of a set can be worse than nothing."""
+    if fault.edit is None:
+        return True
+    lines = {(file, line) for edit in fix.edits for line in range(edit.line, edit.end_line + 1)}
+    told = {(one.file, one.edit.line) for one in fault.edit.edits}
+    return fault.edit.arguments is None and told <= lines
 
 
 def _check(findings: list[Finding], here: Path) -> str:

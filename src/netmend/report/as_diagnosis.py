@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -11,10 +12,11 @@ from rich.text import Text
 
 from netmend.localise.source import Sources
 from netmend.report.content import Remark, clean, doubt, place
-from netmend.report.fault_edit import changed_lines
+from netmend.report.fault_edit import ChangedLine, changed_lines
 from netmend.report.findings_excerpt import AROUND, excerpt, span_of
 from netmend.report.findings_look import Look
 from netmend.report.numbers import alike, sure
+from netmend.report.signs import cells, cropped
 from netmend.report.terminal import STYLES, Indented, Remarks, blank
 from netmend.report.wording import verdict_words
 from netmend.syntax.positions import Lines
@@ -23,6 +25,7 @@ from netmend.vocabulary.change import Patch
 
 _MOST_SHOWN = 5  # faults told in full; the rest in one line each
 _MOST_LINES = 6  # of a change
+_BEFORE = 12  # columns kept before what differs in a line that is cut
 _DIFF_STYLES = {"file": "dim", "old": "red", "new": "green", "gap": "dim"}
 
 
@@ -48,9 +51,8 @@ def _verdict(diagnosis: Diagnosis) -> Text:
 
 
 def _fault(trace: Trace, sources: Sources, fault: Fault, rank: int) -> RenderableType:
-    head = Text(f"{rank}. " if rank else "").append(f"{fault.title[:1].upper()}{fault.title[1:]}", "bold")
-    head.append(f"  {fault.cause}, {sure(fault.confidence)}", "dim")
-    parts: list[RenderableType] = [blank(), Indented(head)]
+    title = Text(f"{rank}. " if rank else "").append(f"{fault.title[:1].upper()}{fault.title[1:]}", "bold")
+    parts: list[RenderableType] = [blank(), _Heading(title, f"{fault.cause}, {sure(fault.confidence)}")]
     where = place(fault.site, trace.run)
     if where and fault.site is not None:
         parts.append(Indented(Text(where, Style.parse("cyan") + _link(fault.site))))
@@ -60,7 +62,7 @@ def _fault(trace: Trace, sources: Sources, fault: Fault, rank: int) -> Renderabl
     width = max(len(remark.label) for remark in words)
     parts.append(Remarks(words[:until], 2, width))
     if fault.edit is not None:
-        parts.extend(_edit(fault.edit, width + 4))
+        parts.append(_Change(fault.edit, width + 4))
     parts.append(Remarks(words[until:], 2, width))
     return Group(*parts)
 
@@ -69,6 +71,20 @@ def _link(site: Site) -> Style:
     """Opens the file where the terminal can."""
     path = Path(site.file)
     return Style(link=path.as_uri()) if path.is_absolute() else Style()
+
+
+class _Heading:
+    """What is wrong, and behind it, or below it where that is too long, the code and how sure it is."""
+
+    def __init__(self, title: Text, more: str) -> None:
+        self._title, self._more = title, Text(more, "dim")
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if self._title.cell_len + self._more.cell_len + 4 <= options.max_width:
+            yield Indented(Text.assemble(self._title, "  ", self._more))
+        else:
+            yield Indented(self._title)
+            yield Indented(self._more)
 
 
 class _Code:
@@ -85,15 +101,34 @@ class _Code:
             yield Text.from_ansi(line, no_wrap=True, overflow="ignore")
 
 
-def _edit(edit: Patch, indent: int) -> Iterator[Text]:
-    """The change as lines that go and lines that come."""
-    lines = changed_lines(edit)
-    files = sum(line.kind == "file" for line in lines) > 1
-    shown = [line for line in lines if files or line.kind != "file"]
-    for line in shown[:_MOST_LINES]:
-        yield Text(f"{'':{indent}}{line.text}", _DIFF_STYLES[line.kind], no_wrap=True, overflow="ellipsis")
-    if len(shown) > _MOST_LINES:
-        yield Text(f"{'':{indent}}… and {len(shown) - _MOST_LINES} more lines: see the page (--html)", "dim")
+class _Change:
+    """The change as lines that go and lines that come; of long ones the part around what differs."""
+
+    def __init__(self, edit: Patch, indent: int) -> None:
+        self._indent = " " * indent
+        lines = changed_lines(edit)
+        files = sum(line.kind == "file" for line in lines) > 1
+        self._lines = [line for line in lines if files or line.kind != "file"]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        indent = self._indent
+        for line in self._lines[:_MOST_LINES]:
+            sign, code = line.text[:2], line.text[2:]
+            width = max(10, options.max_width - len(indent) - len(sign))
+            begin = min(max(0, self._differs(line) - _BEFORE), max(0, cells(code) - width))
+            yield Text(f"{indent}{sign}{cropped(code, begin, begin + width)[0]}", _DIFF_STYLES[line.kind])
+        if len(self._lines) > _MOST_LINES:
+            yield Text(
+                f"{indent}… and {len(self._lines) - _MOST_LINES} more lines: see the page (--html)", "dim"
+            )
+
+    def _differs(self, line: ChangedLine) -> int:
+        """Where a line begins to differ from the one that it replaces or that replaces it; 0 where there is none."""
+        others = [other for other in self._lines if {line.kind, other.kind} == {"old", "new"}]
+        pairs = (zip(line.text[2:], other.text[2:], strict=False) for other in others)
+        return max(
+            (sum(1 for _ in takewhile(lambda two: two[0] == two[1], pair)) for pair in pairs), default=0
+        )
 
 
 def _words(trace: Trace, fault: Fault) -> Iterator[Remark]:
