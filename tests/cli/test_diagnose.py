@@ -202,7 +202,7 @@ def test_training_is_interrupted_when_asked(folder: Path) -> None:
     assert ended.returncode != 0 and "done" not in ended.stdout
     assert "netmend  Gradients are not cleared at long.py:12 (LOOP-ZERO-GRAD" in ended.stderr
     data = json.loads((folder / "long.json").read_text(encoding="utf-8"))
-    assert data["run"]["status"] == "interrupted" and data["faults"][0]["code"] == "LOOP-ZERO-GRAD"
+    assert data["run"]["status"] == "stopped" and data["faults"][0]["code"] == "LOOP-ZERO-GRAD"
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ def alarms(trace: Trace) -> Iterator[Remark]:
     run = trace.run
     if run.exception:
         words = first_line(run.exception).removesuffix(":")  # KeyboardInterrupt has no message
-        label = "stopped" if run.status == "interrupted" else "exception"
+        label = "stopped" if run.status in ("interrupted", "stopped") else "exception"
         yield Remark(label, words, place(run.exception_site, run), "warn" if label == "stopped" else "bad")
     origin = first_nonfinite(trace)
     if origin is not None:
