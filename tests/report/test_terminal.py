@@ -13,6 +13,7 @@ import sample
 from rich.console import RenderableType
 
 from netmend.report import console, page, runs_table, summary
+from netmend.report.overview import overhead_words
 from netmend.store.judged import Judged
 from netmend.vocabulary import Event, ModuleFact, RunFact, Trace
 
@@ -54,7 +55,7 @@ def test_the_summary_is_short_and_tells_the_essentials(width: int) -> None:
         "50,000 samples in batches of 64, shuffled",
         "of the best constant predictor's 2.30",
         "95.3 % in evaluation on 10,000 samples",
-        "0.6 % slower, budget 1 %",
+        "0.3 s in the loop (0.6 %)",
         ".netmend/runs/20260726-140312-train",
         "netmend show 20260726-140312-train",
     ):
@@ -205,3 +206,18 @@ def test_tables_of_one_step_and_of_infinities_are_shown() -> None:
     trace = sample.make_trace([sample.run_fact(steps=1), *sample.program_facts()], tables)
     assert "inf → inf" in short(trace)
     assert "gradient norm" in text_of(page(trace))
+
+
+@pytest.mark.parametrize(
+    ("run", "words"),
+    [
+        ({"seconds": 0.9, "own_seconds": 0.05, "overhead": 0.06}, "0.05 s in the loop"),
+        ({"seconds": 7.0, "own_seconds": 0.05, "overhead": 0.007, "judge_seconds": 0.3},
+         "0.05 s in the loop (0.7 %), 0.3 s to judge"),
+        ({"seconds": 5.0, "own_seconds": 0.2, "overhead": 0.04, "steady_overhead": 0.009}, "0.2 s in the loop"),
+        ({"seconds": 9.0, "own_seconds": 2.0, "overhead": 2.64, "every": 1}, "264 % slower (--full)"),
+        ({"seconds": 9.0, "own_seconds": 2.0, "overhead": 0.5, "every": 8}, "50.0 % slower (--every 8)"),
+    ],
+)  # fmt: skip
+def test_overhead_says_what_was_spent_where(run: dict[str, float], words: str) -> None:
+    assert overhead_words(RunFact("a", "a.py", steps=100, **run)).startswith(words)

@@ -15,6 +15,9 @@ from typing import Any
 from netmend.adapters.torch.patches import hide_from_warnings
 
 Make = Callable[[Callable[..., Any]], Callable[..., Any]]
+Lighter = Callable[
+    [Callable[..., Any], Callable[..., Any]], Callable[..., Any]
+]  # of the original and the wrapper
 _ABSENT = object()
 
 
@@ -23,7 +26,7 @@ class WatchedMethod:
 
     def __init__(self, original: FunctionType, make: Make) -> None:
         self.original = original
-        self.wrapper = functools.wraps(original)(make(original))
+        self.wrapper = self.watching = functools.wraps(original)(make(original))
         hide_from_warnings(self.wrapper)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
@@ -42,6 +45,7 @@ class WatchedClasses:
     def __init__(self) -> None:
         self._bases: list[tuple[type, Any, Any]] = []
         self._done: list[tuple[type, str, WatchedMethod]] = []
+        self._resting: list[tuple[type, str, WatchedMethod]] = []
 
     def watch(self, base: type[Any], methods: dict[str, Make]) -> None:
         """Wrap the methods of these names wherever a class of the family defines them itself."""
@@ -69,6 +73,25 @@ class WatchedClasses:
                 setattr(kind, name, watched)
                 self._done.append((kind, name, watched))
 
+    def rest(self, kept: set[type], lighter: dict[str, Lighter]) -> None:
+        """Take the wrappers off for a while; those of some classes are kept, some methods with a lighter wrapper."""
+        for kind, name, watched in self._done:
+            if vars(kind).get(name) is not watched:
+                continue
+            self._resting.append((kind, name, watched))
+            if kind not in kept:
+                setattr(kind, name, watched.original)
+            elif name in lighter:
+                watched.wrapper = lighter[name](watched.original, watched.watching)
+
+    def resume(self) -> None:
+        """Put back what rests, unless somebody else has put something there."""
+        for kind, name, watched in self._resting:
+            watched.wrapper = watched.watching
+            if vars(kind).get(name) is watched.original:
+                setattr(kind, name, watched)
+        self._resting.clear()
+
     def undo(self) -> None:
         for base, before, put in reversed(self._bases):
             if vars(base).get("__init_subclass__") is put:
@@ -81,6 +104,7 @@ class WatchedClasses:
                 setattr(kind, name, watched.original)
         self._bases.clear()
         self._done.clear()
+        self._resting.clear()
 
 
 def _family(base: type) -> Iterator[type]:

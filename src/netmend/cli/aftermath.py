@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 from netmend.cli.patience import Patience
@@ -88,6 +89,7 @@ class Aftermath:
         """The trace and its diagnosis; None where nothing could be stored."""
         if self._judged is None:
             self._patience.begin()
+            started = perf_counter()
             from netmend.api import judge
             from netmend.store import read_trace
 
@@ -96,7 +98,9 @@ class Aftermath:
                 sys.stderr.write(f"netmend: {watching.problem}\n")
                 return None
             trace = read_trace(watching.path, watching.rank)
-            self._judged = trace, judge(watching.path, trace)
+            diagnosis = judge(watching.path, trace)
+            run = replace(trace.run, judge_seconds=perf_counter() - started)
+            self._judged = replace(trace, facts={**trace.facts, "run": {run.name: run}}), diagnosis
             self.faulty = bool(self._judged[1].faults)
         return self._judged
 

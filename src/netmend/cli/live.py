@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -20,6 +21,8 @@ CERTAIN = 0.9  # confidence at which a fault is told while the program still run
 SURE = 0.98  # confidence at which one look is enough: what further steps cannot change
 LOG_WIDTH = 100
 _PAUSE, _LONGEST_PAUSE = 3.0, 60.0  # seconds between looks: twice as long each time
+_MOST_CPU, _MOST_TO_STOP = 0.05, 0.5  # share of one processor that looking may take, over the whole time
+_ALONE = 0.5  # seconds between two looks at whether the run is still there
 _MOST_LINES = 2  # of what was seen; the end of the run tells all
 _WAITS_FOR_THE_END = frozenset({"HYP-EPOCH-FEW", "HYP-EPOCH-MANY"})  # what only a finished run can show
 
@@ -67,23 +70,35 @@ def announcement(fault: Fault, look: Look) -> str:
 
 def main(arguments: list[str]) -> None:
     path, rank, parent = Path(arguments[0]), int(arguments[1]), int(arguments[2])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the run, which ends us
+    threading.Thread(target=_leave_with, args=(parent,), daemon=True).start()
     stop = "--stop" in arguments
-    announcer, pause = Announcer(), _PAUSE
+    if hasattr(os, "nice") and not stop:
+        os.nice(10)
+    most = _MOST_TO_STOP if stop else _MOST_CPU
+    announcer, pause, started = Announcer(), _PAUSE, time.monotonic()
     while os.getppid() == parent:
         try:
             found = announcer.look(path, rank)
         except Exception:  # noqa: BLE001 - a trace caught in the middle of a change: the next look will do
             found = []
         for fault in found:
-            sys.stderr.write(announcement(fault, look_of(sys.stderr)))
-            sys.stderr.flush()
+            sys.stdout.write(announcement(fault, look_of(sys.stdout)))
         if found and stop:
-            sys.stderr.write("netmend: training is interrupted, as --stop-on fault asks\n")
-            sys.stderr.flush()
+            sys.stdout.write("netmend: training is interrupted, as --stop-on fault asks\n")
+        sys.stdout.flush()
+        if found and stop:
             os.kill(parent, signal.SIGINT)
             sys.exit(HAS_STOPPED)
-        time.sleep(pause)
-        pause = min(_LONGEST_PAUSE, 1.5 * pause)
+        time.sleep(max(pause, time.process_time() / most - (time.monotonic() - started)))
+        pause = min(_LONGEST_PAUSE, 2 * pause)
+
+
+def _leave_with(parent: int) -> None:
+    """A run that was killed could end nobody: looked for apart from the judging, which may take seconds."""
+    while os.getppid() == parent:
+        time.sleep(_ALONE)
+    os._exit(0)
 
 
 if __name__ == "__main__":

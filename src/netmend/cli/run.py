@@ -79,9 +79,13 @@ def _load(module: str | None, program: tuple[str, ...]) -> Program:
 
 def _run(program: Program, options: Options, wishes: Wishes) -> None:
     status = LiveStatus(sys.stderr, quiet=wishes.quiet)
-    observed = Observed(program, options, status.update)
-    companion = Companion(observed, wishes.quiet, wishes.stop_on_fault)
-    companion.start()
+    companion = Companion(sys.stderr, wishes.quiet, wishes.stop_on_fault)
+
+    def progress(steps: int, loss: float | None, overhead: float | None) -> None:
+        status.update(steps, loss, overhead)
+        companion.update(observed.watching)
+
+    observed = Observed(program, options, progress)
     ended = Ended()
     try:
         ended = observed.run()

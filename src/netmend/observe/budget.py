@@ -4,12 +4,26 @@ from __future__ import annotations
 
 from collections import deque
 from statistics import median
+from time import perf_counter
 
 # The first seconds of our own time are free: less than importing the framework takes, and short programs are seen whole.
 ALLOWANCE = 0.3
 # Further looks, ever more rarely, so that the end of a short program is seen as well as its beginning.
 GRANT = 0.7
 _FIRST_LOOKS = 4
+
+
+class Purse:
+    """What a part that is asked very often may spend: something to begin with, then a share of the time that passes."""
+
+    def __init__(self, share: float, free: float) -> None:
+        self.spent = 0.0
+        self._share, self._free = share, free
+        self._since = perf_counter()
+
+    def holds(self, seconds: float = 0.0) -> bool:
+        """Whether that much more may be spent."""
+        return self.spent + seconds < self._free + self._share * (perf_counter() - self._since)
 
 
 class Budget:
@@ -70,9 +84,10 @@ class Budget:
         """Whether the grant for further looks is not used up yet."""
         return self.granted_seconds < GRANT
 
-    def light_step(self, wall: float) -> None:
+    def light_step(self, wall: float, own: float = 0.0) -> None:
         self.wall_seconds += wall
-        self._plain.append(wall)
+        self.own_seconds += own
+        self._plain.append(wall - own)
 
     @property
     def starting(self) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from netmend.observe.budget import Budget
+from netmend.observe.budget import ALLOWANCE, Budget
 from netmend.observe.patterns import PatternBook
 from netmend.observe.schedule import FULL, LIGHT, Schedule
 from netmend.observe.sites import Sites
@@ -110,7 +110,8 @@ class Recorder:
     def end_light_step(self) -> bool:
         """A step at light level has ended; True when the next one is to be looked at."""
         now = time.perf_counter()
-        self.budget.light_step(now - self._step_started)
+        self.budget.light_step(now - self._step_started, self.own)
+        self.own = 0.0
         self._step_started = now
         self.light_steps += 1
         self.step += 1
@@ -124,6 +125,13 @@ class Recorder:
         """Look at the next step in full, whatever the budget says (a new optimiser appeared)."""
         self.schedule.request()
         self._next_look = 0
+
+    def affordable(self) -> bool:
+        """Whether more may be spent within the step in progress; asked by what happens many times in one step."""
+        budget = self.budget
+        if self.schedule.every is not None or budget.own_seconds + self.own < ALLOWANCE:
+            return True
+        return self.own < budget.share * (time.perf_counter() - self._step_started)
 
     def break_clock(self) -> None:
         """The time since the last step was not spent training (evaluation, a pause): leave it out of step times."""

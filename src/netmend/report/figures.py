@@ -30,7 +30,9 @@ def key_figures(trace: Trace) -> tuple[Figure, ...]:
     for phase, value, on in last_metrics(trace):
         figures.append(Figure(f"{phase} {metric_name(trace)}", value, on or "last batch"))
     if run.every is not None and run.overhead is not None:
-        figures.append(Figure("overhead", share(run.overhead), "as asked for"))
+        figures.append(
+            Figure("overhead", share(run.overhead), "--full" if run.every == 1 else f"--every {run.every}")
+        )
     elif run.steady_overhead is not None:
         figures.append(
             Figure("overhead", share(run.steady_overhead), f"budget {percent(run.overhead_budget)}")

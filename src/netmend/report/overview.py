@@ -10,7 +10,7 @@ import numpy as np
 from netmend.diagnose.measures.acting import acts, returns, worlds
 from netmend.report.content import Remark, clean, first_line, place
 from netmend.report.curves import bucket_means, loss_lines
-from netmend.report.numbers import count, duration, measure, percent, plural, share
+from netmend.report.numbers import count, duration, measure, plural, share
 from netmend.report.probe_words import probe_remarks
 from netmend.report.wording import (
     data_words,
@@ -212,10 +212,21 @@ def _overhead(trace: Trace) -> Remark:
     return Remark("overhead", text, tone="warn" if beyond and run.every is None else "plain")
 
 
+_LONG = 30.0  # seconds of training from which on the first looks are a small part of it
+
+
 def overhead_words(run: RunFact) -> str:
-    """What watching cost: in all for short runs, against the budget for longer ones."""
+    """What was spent where. A share only where it says something: the first looks are a large part of a short run."""
     if run.every is not None:
-        return "not measured" if run.overhead is None else f"{share(run.overhead)} slower, as asked for"
-    if run.steady_overhead is None:
-        return f"{duration(run.own_seconds)} in all"
-    return f"{share(run.steady_overhead)} slower, budget {percent(run.overhead_budget)}"
+        asked = "--full" if run.every == 1 else f"--every {run.every}"
+        return "not measured" if run.overhead is None else f"{share(run.overhead)} slower ({asked})"
+    slower = run.overhead or 0.0
+    seconds = max(run.own_seconds, run.seconds * slower / (1 + slower))
+    text = f"{_seconds(seconds)} in the loop"
+    if run.overhead is not None and (run.seconds >= _LONG or run.overhead <= run.overhead_budget):
+        text += f" ({share(run.overhead)})"
+    return text if run.judge_seconds is None else f"{text}, {_seconds(run.judge_seconds)} to judge"
+
+
+def _seconds(value: float) -> str:
+    return duration(value) if value >= 10 else f"{value:.2f} s" if value < 0.095 else f"{value:.1f} s"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from netmend.report.content import Column, Grid, Remark, Section, clean, place
-from netmend.report.numbers import UNKNOWN, count, duration, measure, plural, share
+from netmend.report.numbers import UNKNOWN, count, duration, measure, percent, plural, share
 from netmend.report.overview import overhead_words
 from netmend.report.wording import metric_name
 from netmend.vocabulary import Call, Pattern, Table, Trace
@@ -127,7 +127,12 @@ def event_section(trace: Trace) -> Section:
 def cost_section(trace: Trace) -> Section:
     """What watching cost, against what was allowed."""
     run = trace.run
-    whole = "" if run.overhead is None else f"; {share(run.overhead)} slower with the first steps counted in"
+    steady = run.steady_overhead
+    whole = (
+        ""
+        if steady is None
+        else f"; {share(steady)} since the first looks, of {percent(run.overhead_budget)} allowed"
+    )
     remarks = [
         Remark("overhead", f"{overhead_words(run)}{whole}"),
         Remark("own time", f"{duration(run.own_seconds)} of {duration(run.seconds)}"),

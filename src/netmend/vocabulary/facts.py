@@ -38,6 +38,7 @@ class RunFact:
     overhead: float | None = None  # estimated slow-down of the training loop, as a share (0.01 = 1 %)
     overhead_budget: float = 0.01
     steady_overhead: float | None = None  # the same since the allowance for the first steps was used up
+    judge_seconds: float | None = None  # what judging took at the end; known where it has just been done
     every: int | None = None  # all statistics at every n-th step, as asked for; the budget does not hold then
     full_steps: int = 0  # steps on which all statistics were taken
     light_steps: int = 0  # steps on which nothing was recorded, to keep the budget

@@ -22,6 +22,11 @@ def chain_of(environment: Any) -> list[Any]:
     return found
 
 
+def is_vector(environment: Any) -> bool:
+    """Whether it steps several lanes at once. Not by `hasattr`: wrappers of Gymnasium before 1.0 pass the question on, and warn."""
+    return any("num_envs" in vars(link) or hasattr(type(link), "num_envs") for link in chain_of(environment))
+
+
 def kind_of(environment: Any) -> str:
     """The registered id, else the innermost class."""
     inner = chain_of(environment)[-1]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netmend.adapters.gymnasium.describe import about, kind_of
+from netmend.adapters.gymnasium.counting import BATCH, Counting
+from netmend.adapters.gymnasium.describe import about, chain_of, is_vector, kind_of
 from netmend.adapters.gymnasium.twins import Twins
 from netmend.adapters.gymnasium.world import MOST_LEVELS, Copy, World
 from netmend.adapters.torch.guard import RAISED, around, guarded
@@ -15,6 +17,7 @@ from netmend.adapters.torch.known import Known
 from netmend.adapters.torch.patches import Patches
 from netmend.adapters.watched_classes import WatchedClasses
 from netmend.launch.import_hook import AfterImport
+from netmend.observe.budget import Purse
 from netmend.vocabulary import Site
 
 if TYPE_CHECKING:
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
 PART = "environments"
 _MOST_WORLDS = 50
 _DENSE, _DISTANCE = 500, 16  # outermost steps within which all wrappers are looked at; later every n-th
+_FREE = 0.03  # seconds that watching environments may take whatever it slows down
+_STRETCH = 0.005  # seconds that must be there before watching begins again: some hundred steps
 
 
 class Worlds:
@@ -41,6 +46,10 @@ class Worlds:
         self._inside = True  # rewards of wrapped environments are looked at in the step that comes
         self._outermost: Any = None  # the environment whose step or reset is in progress
         self._thread: int | None = None
+        self._purse: Purse | None = None
+        self._counting = Counting(self._counted, self._counted_alone)
+        self._passes = 0  # calls through a wrapper since the purse was last asked
+        self._resting = False  # steps are counted; nothing else is looked at, and wrapped environments are not wrapped by us
 
     def install(self) -> None:
         self._hook.install()
@@ -51,6 +60,7 @@ class Worlds:
         self._classes.undo()
 
     def finish(self) -> None:
+        self._resume()
         for world in self._worlds.values():
             self.session.recorder.fact(world.fact())
         self.twins.finish()
@@ -74,6 +84,7 @@ class Worlds:
     @guarded(PART)
     def _made(self, token: Any, args: Any, kwargs: Any, result: Any) -> None:
         site = self.session.sites.here()
+        self._resume()  # its classes may be others
         if result is not RAISED and site is not None:
             self._created.put(result, site)
             inner = getattr(result, "unwrapped", None)
@@ -82,6 +93,7 @@ class Worlds:
 
     def _begin(self, args: Any, kwargs: Any) -> tuple[bool] | None:
         """A call of step or reset begins; what is called within it belongs to wrapped environments."""
+        self._passes += 1
         thread = threading.get_ident()
         if self._thread is None:
             self._thread = thread
@@ -106,15 +118,70 @@ class Worlds:
         if token[0] or self._inside or _ends(result):  # else within a wrapper: looked at now and then
             action = args[1] if len(args) > 1 else kwargs.get("action")
             self._note_step(outermost, args[0], token[0], action, result)
+        if token[0]:
+            if self._resting:
+                self._go_on_counting(outermost)
+            elif self._steps % BATCH == 0:
+                self._ask_purse(outermost)
+
+    def _ask_purse(self, outermost: Any) -> None:
+        """Every few steps: can it be afforded to look at each, and into the wrappers?"""
+        if self._purse is None:
+            self._purse = Purse(self.session.recorder.budget.share, _FREE)
+        self._purse.spent += self._passes * self.session.pass_cost
+        self._passes = 0
+        if self.session.recorder.schedule.every is not None:
+            return
+        if self._resting:
+            if self._purse.holds(_STRETCH):
+                self._resume()
+        elif self._steps > _DENSE and not self._purse.holds():
+            chain = chain_of(outermost)
+            kept = _defining(type(outermost), ("step", "reset"))
+            # A class that stands twice in the chain would count each step twice.
+            if not self._is_vector(outermost) and not any(
+                kept & _defining(type(link), ("step",)) for link in chain[1:]
+            ):
+                self._resting = True
+                self._classes.rest(kept, {"step": self._counting.wrapper})
+
+    def _go_on_counting(self, outermost: Any) -> None:
+        """While resting, steps after a reset come here once: the loop that makes them is known now."""
+        copy = self._copies.get(outermost)
+        if copy is not None and copy.world is not None and not copy.vector:
+            self._counting.begin(outermost, copy)
+
+    @guarded(PART)
+    def _counted_alone(self, copy: Copy, results: list[tuple[Any, ...]]) -> None:
+        self._counted(copy, results)
+
+    def _counted(self, copy: Copy, results: list[tuple[Any, ...]]) -> None:
+        """Steps of which only rewards and flags were kept."""
+        self._steps += len(results)
+        self._passes += len(results)
+        self.session.passes += len(results)
+        if copy.world is not None:
+            copy.world.count_all(copy, results)
+        if self.twins.due(len(results)):
+            self.twins.look()
+        if self._resting:
+            self._ask_purse(None)
+
+    def _resume(self) -> None:
+        if self._resting:
+            self._resting = False
+            self._counting.end()
+            self._classes.resume()
 
     @guarded(PART)
     def _note_step(self, outermost: Any, environment: Any, whole: bool, action: Any, result: Any) -> None:
+        started = perf_counter()
         copy = self._copy(outermost)
-        vector = hasattr(environment, "num_envs")
+        vector = self._is_vector(environment)
         if not vector and len(copy.levels) < MOST_LEVELS:
             copy.levels.append((type(environment).__name__, result[1]))
         if not whole:
-            if not hasattr(outermost, "num_envs"):
+            if not self._is_vector(outermost):
                 # Inner environments return first: what comes after a truncation is what wrappers make of it.
                 copy.terminated_inside |= bool(result[2]) and not copy.truncated_inside
                 copy.truncated_inside |= bool(result[3]) and not result[2]
@@ -127,7 +194,10 @@ class Worlds:
             copy.world.level(kind, reward)
         copy.levels.clear()
         copy.world.step(copy, action, result, vector)
-        self.twins.step()
+        if self.twins.due():
+            self.twins.look()
+        if self._purse is not None:
+            self._purse.spent += perf_counter() - started
 
     def _was_reset(self, token: tuple[bool], args: Any, kwargs: Any, result: Any) -> None:
         outermost = self._outermost
@@ -142,6 +212,7 @@ class Worlds:
         if not whole:
             copy.reset_inside = True
             return
+        self._counting.end()
         copy.ended = False
         copy.begin(0)
         site = self.session.sites.here()
@@ -166,6 +237,12 @@ class Worlds:
             self._copies.put(environment, copy)
         return copy
 
+    def _is_vector(self, environment: Any) -> bool:
+        copy = self._copy(environment)
+        if copy.vector is None:
+            copy.vector = is_vector(environment)
+        return copy.vector
+
     def _world(self, environment: Any) -> World | None:
         site = self.session.sites.here()
         key = (kind_of(environment), site)
@@ -182,6 +259,11 @@ class Worlds:
             world.seen.put(environment, True)
             world.copies += 1
         return world
+
+
+def _defining(kind: type, names: tuple[str, ...]) -> set[type]:
+    """The classes whose methods of these names a call on an object of this class reaches first."""
+    return {next((base for base in kind.__mro__ if name in vars(base)), kind) for name in names}
 
 
 def _ends(result: tuple[Any, ...]) -> bool:

@@ -32,17 +32,16 @@ class Twins:
         self._equal: dict[tuple[str, str], int] = {}
         self._shapes: dict[str, tuple[tuple[int, ...], ...]] = {}
 
-    def step(self) -> None:
-        """An environment step has been taken."""
-        self._steps += 1
-        if self._steps >= self._next:
-            self._look()
-            self._looks += 1
-            if self._looks % _DENSE == 0:
-                self._distance *= 2
-            self._next = self._steps + self._distance
+    def due(self, steps: int = 1) -> bool:
+        """Environment steps have been taken: is it time for a look?"""
+        self._steps += steps
+        return self._steps >= self._next
 
-    def _look(self) -> None:
+    def look(self) -> None:
+        self._looks += 1
+        if self._looks % _DENSE == 0:
+            self._distance *= 2
+        self._next = self._steps + self._distance
         prints: dict[str, Print] = {}
         for model in self.session.models.all[:_MOST_MODELS]:
             module = model.reference()

@@ -28,6 +28,7 @@ class Copy:
 
     def __init__(self) -> None:
         self.world: World | None = None
+        self.vector: bool | None = None  # several lanes at once
         self.ended = False  # the last step ended an episode, and no reset has followed
         self.reset_inside = False  # a wrapper has reset what it wraps since
         self.truncated_inside = False  # some inner wrapper called the step in progress a truncation
@@ -57,44 +58,81 @@ class World:
         self.features = FeatureFigures()
         self.levels: dict[str, RewardFigures] = {}
         self._actions: dict[int, int] = {}
+        self._looked = 0  # steps that were looked at closely, over all lanes
         self._chooses = bool(about.get("actions"))
         self._stretch = RewardFigures()
         self.seen: Known[bool] = Known()
 
     def step(self, copy: Copy, action: Any, result: tuple[Any, ...], vector: bool) -> None:
-        if self.before_learning is None and self.recorder.step:
-            self.before_learning = self.steps
-        observation, reward, terminated, truncated = result[:4]
-        # Plain numbers: for one environment they take a fifth of the time that arrays of one element would.
-        rewards = np.ravel(reward).tolist() if vector else [number_of(reward)]
-        ends = np.ravel(terminated).tolist() if vector else [bool(terminated)]
-        limits = np.ravel(truncated).tolist() if vector else [bool(truncated)]
-        if len(copy.returns) != len(rewards):
-            copy.begin(len(rewards))
+        """A step that is looked at closely: what its wrappers did was seen, too."""
         if copy.ended and not copy.reset_inside:
             self.after_end += 1
-        over = False
+        over = self.count(copy, result, vector)
+        observation, _, terminated, truncated = result[:4]
+        if self.features.wanted():
+            self.features.add(observation if vector else np.asarray(observation)[None])
+        chosen = np.ravel(action).tolist() if vector else [int(action)] if self._chooses else []
+        for number in chosen if self._chooses else ():
+            self._actions[number] = self._actions.get(number, 0) + 1
+        if over and not vector and terminated and not truncated:
+            self.merged += copy.truncated_inside and not copy.terminated_inside
+        copy.reset_inside = False
+        lanes = len(copy.returns)
+        self._looked += lanes
+        if self._looked % STRETCH < lanes:
+            self._behaviour()
+
+    def count(self, copy: Copy, result: tuple[Any, ...], vector: bool) -> bool:
+        """What every step adds to: rewards, returns, ends of episodes. Says whether an episode is over."""
+        if self.before_learning is None and self.recorder.step:
+            self.before_learning = self.steps
+        _, reward, terminated, truncated = result[:4]
+        if not vector:  # plain numbers take a fifth of the time that arrays of one element would
+            if len(copy.returns) != 1:
+                copy.begin(1)
+            copy.ended = over = bool(terminated or truncated)
+            self._add(copy, 0, number_of(reward))
+            if over:
+                self._end(copy, 0, bool(terminated), bool(truncated))
+            return over
+        rewards = np.ravel(reward).tolist()
+        ends, limits = np.ravel(terminated).tolist(), np.ravel(truncated).tolist()
+        if len(copy.returns) != len(rewards):
+            copy.begin(len(rewards))
+        copy.ended = over = False
         for lane, value in enumerate(rewards):
-            self.steps += 1
-            self.rewards.add(value)
-            self._stretch.add(value)
-            copy.returns[lane] += value
-            copy.lengths[lane] += 1
+            self._add(copy, lane, value)
             if ends[lane] or limits[lane]:
                 over = True
                 self._end(copy, lane, bool(ends[lane]), bool(limits[lane]))
-        if self.features.wanted():
-            self.features.add(observation if vector else np.asarray(observation)[None])
-        if self._chooses:
-            chosen = np.ravel(action).tolist() if vector else [int(action)]
-            for number in chosen:
-                self._actions[number] = self._actions.get(number, 0) + 1
-        if over and not vector and ends[0] and not limits[0]:
-            self.merged += copy.truncated_inside and not copy.terminated_inside
-        copy.ended = over and not vector
-        copy.reset_inside = False
-        if self.steps % STRETCH < len(rewards):
-            self._behaviour()
+        return over
+
+    def count_all(self, copy: Copy, results: list[tuple[Any, ...]]) -> None:
+        """Rewards and flags of many steps of one environment."""
+        if self.before_learning is None and self.recorder.step:
+            self.before_learning = self.steps
+        if len(copy.returns) != 1:
+            copy.begin(1)
+        add, total, length = self.rewards.add, copy.returns[0], copy.lengths[0]
+        for reward, terminated, truncated in results:
+            value = number_of(reward)
+            add(value)
+            total += value
+            length += 1
+            self.steps += 1
+            if terminated or truncated:
+                copy.returns[0], copy.lengths[0] = total, length
+                self._end(copy, 0, bool(terminated), bool(truncated))
+                total, length = 0.0, 0
+        copy.returns[0], copy.lengths[0] = total, length
+        copy.ended = length == 0
+
+    def _add(self, copy: Copy, lane: int, reward: float) -> None:
+        self.steps += 1
+        self.rewards.add(reward)
+        self._stretch.add(reward)
+        copy.returns[lane] += reward
+        copy.lengths[lane] += 1
 
     def _end(self, copy: Copy, lane: int, terminated: bool, truncated: bool) -> None:
         self.episodes += 1

@@ -73,6 +73,7 @@ class Loop:
 
     def _zero_grad(self, args: Any, kwargs: Any) -> None:
         if self.session.watching() and not self.session.in_backward:
+            self.session.often.put_back()
             self._note("zero_grad", args[0])
 
     def _unscale(self, args: Any, kwargs: Any) -> None:
@@ -104,6 +105,7 @@ class Loop:
             return None
         if session.in_backward or not session.watching():
             return None
+        session.often.put_back()
         if session.recorder.level == FULL:
             self._gradients_found_clear()
         session.losses.before_backward(args[0] if args else kwargs.get("tensors"))

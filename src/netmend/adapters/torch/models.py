@@ -182,7 +182,9 @@ class Models:
             if model is None or session.recorder.step - model.without_grad < _SELDOM:
                 return None
             session.promote()  # an evaluation pass; one that comes with every step is part of training
-        if model is None or not session.watching() or session.in_backward or unusual_execution():
+        if model is None or not session.watching() or session.in_backward:
+            return None
+        if session.often.too_often(args) or unusual_execution():
             return None
         self.enter(model, args[0], args[1:], kwargs)
         return True

@@ -22,7 +22,7 @@ from netmend.adapters.torch.evaluation import Evaluation
 from netmend.adapters.torch.first_batch import FirstBatch
 from netmend.adapters.torch.functions import Functions, Spy
 from netmend.adapters.torch.graphs import Graphs
-from netmend.adapters.torch.guard import attempt, leave_modes
+from netmend.adapters.torch.guard import attempt, cost_of_a_pass, leave_modes
 from netmend.adapters.torch.host_meter import HostMeter
 from netmend.adapters.torch.initialisers import Initialisers
 from netmend.adapters.torch.known import Known
@@ -33,6 +33,7 @@ from netmend.adapters.torch.losses import Losses
 from netmend.adapters.torch.meter import Meter
 from netmend.adapters.torch.models import Models
 from netmend.adapters.torch.nonfinite import Nonfinite
+from netmend.adapters.torch.often import Often
 from netmend.adapters.torch.optimizers import Optimizers
 from netmend.adapters.torch.passages import Passages
 from netmend.adapters.torch.patches import Patches
@@ -63,6 +64,10 @@ class TorchSession:
         self.trap = trap  # wait for the device at each step to catch non-finite values where they arise
         self.probe = probe  # train copies of the model on its first batch
         self.alive = False
+        self.passes = (
+            0  # calls of the program that went through a wrapper of ours since that was last accounted for
+        )
+        self.pass_cost = 0.0  # seconds of one of them
         self.quiet = False  # the step in progress is light: nothing is recorded
         self.busy = False  # netmend's own code is running: its tensor operations are not the user's
         self.in_backward = False
@@ -80,6 +85,7 @@ class TorchSession:
         self.readiness = Readiness(self)
         self.functions = Functions(self)
         self.layers = Layers(self)
+        self.often = Often(self)
         self.models = Models(self)
         self.losses = Losses(self)
         self.graphs = Graphs(self)
@@ -98,6 +104,7 @@ class TorchSession:
 
     def install(self) -> None:
         self.alive = True
+        self.pass_cost = cost_of_a_pass(self)
         self.environment_changed(**environment())
         for part in (
             self.creation,
@@ -158,6 +165,11 @@ class TorchSession:
     def _abandon(self) -> None:
         """In a forked child (a DataLoader worker): watch nothing."""
         self.alive = False
+
+    def account(self) -> None:
+        """The wrappers' own time becomes part of what the step in progress has cost."""
+        self.recorder.own += self.passes * self.pass_cost
+        self.passes = 0
 
     # -- shared services --------------------------------------------------------------------------------------
 

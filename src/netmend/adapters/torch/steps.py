@@ -65,12 +65,15 @@ class Steps:
         session.nonfinite.forget()
         session.by_hand.forget_leaves()
         session.layers.step_over()
+        session.often.step_over()
         session.functions.leave_all()
+        session.account()
         self._begin(recorder.end_step(step))
 
     def end_light(self) -> None:
         """The end of a step of which nothing is recorded; kept as short as can be."""
         session, recorder = self.session, self.session.recorder
+        session.account()
         if session.evaluation.current is not None:
             session.evaluation.close()
         if recorder.end_light_step():
