@@ -31,6 +31,13 @@ def _children(parent: int) -> list[int]:
     return [int(number) for number in listed.split()]
 
 
+def _companions(parent: int) -> list[int]:
+    """Those that have become what they are to be: before, a child is a copy of its parent."""
+    return [
+        one for one in _children(parent) if b"netmend.cli.live" in Path(f"/proc/{one}/cmdline").read_bytes()
+    ]
+
+
 def _gone(process: int) -> bool:
     try:
         return Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0] == "Z"
@@ -58,7 +65,7 @@ def run(tmp_path):
         stderr=subprocess.STDOUT,
         start_new_session=True,
     )
-    assert _until(90, lambda: _children(running.pid)), "no companion was started"
+    assert _until(90, lambda: _companions(running.pid)), "no companion was started"
     yield running
     if running.poll() is None:
         running.kill()
@@ -67,7 +74,7 @@ def run(tmp_path):
 
 
 def test_a_killed_run_takes_its_companion_along_and_frees_the_streams(run):
-    (companion,) = _children(run.pid)
+    (companion,) = _companions(run.pid)
     ours = {Path(f"/proc/{run.pid}/fd/{stream}").readlink() for stream in (1, 2)}
     assert not ours & {Path(f"/proc/{companion}/fd/{stream}").readlink() for stream in (0, 1, 2)}
     run.kill()
@@ -76,7 +83,7 @@ def test_a_killed_run_takes_its_companion_along_and_frees_the_streams(run):
 
 
 def test_an_interrupt_of_the_whole_group_shows_no_trace_of_the_companion(run):
-    (companion,) = _children(run.pid)
+    (companion,) = _companions(run.pid)
     os.killpg(run.pid, signal.SIGINT)
     said = run.stdout.read().decode()
     assert "live.py" not in said and said.count("Traceback") == 1  # the program's own

@@ -190,3 +190,71 @@ def test_an_exception_of_the_environment_passes_and_later_steps_count(tmp_path):
             env.step(0)
 
     assert _recorded(tmp_path, program).steps == 7
+
+
+def test_what_cannot_be_afforded_is_taken_off_and_every_step_still_counts(tmp_path, monkeypatch):
+    from netmend.adapters.gymnasium import session
+    from netmend.observe.budget import Purse
+
+    before = vars(Count)["step"], vars(Joined)["step"]
+    monkeypatch.setattr(session, "_DENSE", 64)
+    monkeypatch.setattr(Purse, "holds", lambda self, seconds=0.0: False)
+    inside = []
+
+    def program():
+        environment = Joined(Count(end=10))
+        for _ in range(50):
+            environment.reset()
+            ended = False
+            while not ended:
+                ended = environment.step(0)[2]
+        inside.append((vars(Count)["step"] is before[0], vars(Joined)["step"] is before[1]))
+
+    world = _recorded(tmp_path, program)
+    assert inside == [(True, False)]  # the inner one is free again, the outer one counts
+    assert (world.steps, world.episodes, world.resets, world.terminated) == (
+        500,
+        50,
+        49,
+        50,
+    )  # the first reset comes before the loop is known
+    assert (vars(Count)["step"], vars(Joined)["step"]) == before
+
+
+def test_what_was_taken_off_is_put_back_when_it_can_be_afforded(tmp_path, monkeypatch):
+    from netmend.adapters.gymnasium import session
+    from netmend.observe.budget import Purse
+
+    original, affordable, seen = vars(Count)["step"], [False], []
+    monkeypatch.setattr(session, "_DENSE", 64)
+    monkeypatch.setattr(Purse, "holds", lambda self, seconds=0.0: affordable[0])
+
+    def program():
+        environment = Joined(Count(end=1000, limit=1000))
+        environment.reset()
+        for number in range(600):
+            affordable[0] = number >= 300
+            environment.step(0)
+            if number in (299, 599):
+                seen.append(vars(Count)["step"] is original)
+
+    assert _recorded(tmp_path, program).steps == 600
+    assert seen == [True, False]
+
+
+def test_wrappers_are_not_asked_for_what_they_pass_on_with_a_warning(tmp_path):
+    asked = []
+
+    class Old(gymnasium.Wrapper):
+        def __getattr__(self, name):
+            asked.append(name)
+            raise AttributeError(name)
+
+    def program():
+        environment = Old(Count())
+        environment.reset()
+        for _ in range(3):
+            environment.step(0)
+
+    assert _recorded(tmp_path, program).steps == 3
+    assert "num_envs" not in asked

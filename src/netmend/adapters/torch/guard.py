@@ -137,10 +137,10 @@ def around(
 def cost_of_a_pass(session: TorchSession) -> float:
     """Seconds that a call takes longer because it goes through `around`: nothing else measures them."""
     plain: Callable[[int], int] = abs
-    wrapped = around(session, "calibration", lambda args, kwargs: True, lambda *given: None, always=True)(
-        plain
-    )
-    fastest = {}
+    wrapped: Callable[[int], int] = around(
+        session, "calibration", lambda args, kwargs: True, lambda *given: None, always=True
+    )(plain)
+    fastest: dict[Callable[[int], int], float] = {}
     for function in (plain, wrapped) * 3:
         started = perf_counter()
         for number in range(_PASSES):
