@@ -282,7 +282,7 @@ def test_a_data_set_says_which_part_it_holds(tmp_path: Path) -> None:
         ("inputs = (inputs - 3) / 2", "same"),
         ("labels = labels.flip(0)", "permuted"),
         ("inputs = inputs + 1; labels = torch.roll(labels, 1)", "permuted"),
-        ("labels = (labels + 1) % 8", "other"),
+        ("labels = 7 - labels", "other"),
         ("inputs, labels = inputs.flip(0), labels.flip(0)", ""),  # moved together
         ("inputs = torch.rand(4, 5)", ""),  # other inputs: nothing is known of their order
     ],
@@ -293,3 +293,15 @@ def test_the_order_of_labels_is_compared_with_that_of_the_loader(
     probes = record(tmp_path, PREPARED.format(change=change)).trace.probes("handed labels")
     counts = {name: count for probe in probes for name, count in probe.values.items() if count}
     assert counts == ({found: 4} if found else {})
+
+
+@pytest.mark.parametrize(
+    ("change", "shifted"),
+    [("(labels + 1) % 8", True), ("(labels - 2) % 8", True), ("labels + 1", False), ("labels // 2", False)],
+)
+def test_class_numbers_that_are_moved_on_are_told_from_other_codes(
+    tmp_path: Path, change: str, shifted: bool
+) -> None:
+    program = PREPARED.replace("index // 2", "index % 4 * 2 + index % 2").replace("(5, 8)", "(5, 9)")
+    (probe,) = record(tmp_path, program.format(change=f"labels = {change}")).trace.probes("handed labels")
+    assert (probe.values["shifted"] > 0) == shifted

@@ -62,9 +62,9 @@ class HandedLabels:
             return
         given = target.flatten()
         found = {_relation(labels.flatten(), given) for labels in self._labels}
-        relation = next((name for name in ("same", "permuted") if name in found), "other")
+        relation = next((name for name in ("same", "permuted", "shifted") if name in found), "other")
         counts[relation] = counts.get(relation, 0) + 1
-        values = {name: counts.get(name, 0) for name in ("same", "permuted", "other")}
+        values = {name: counts.get(name, 0) for name in ("same", "permuted", "shifted", "other")}
         step = self.session.recorder.step
         self.session.recorder.fact(ProbeFact(f"{WHAT}@{call.name}", WHAT, call.name, step, values, site))
 
@@ -73,7 +73,20 @@ def _relation(labels: Tensor, given: Tensor) -> str:
     labels = labels.to(given.dtype)
     if torch.equal(labels, given):
         return "same"
-    return "permuted" if torch.equal(labels.sort().values, given.sort().values) else "other"
+    if torch.equal(labels.sort().values, given.sort().values):
+        return "permuted"
+    return "shifted" if _shifted(labels, given) else "other"
+
+
+def _shifted(labels: Tensor, given: Tensor) -> bool:
+    """`(labels + 1) % classes`: all class numbers moved on, the last round to the first. Two classes may well be exchanged on purpose."""
+    if labels.is_floating_point() or bool((labels < 0).any()):
+        return False
+    differences = torch.unique(given - labels).tolist()
+    if len(differences) != 2 or not differences[0] < 0 < differences[1]:
+        return False
+    classes = differences[1] - differences[0]
+    return classes > 2 and torch.equal(given, (labels + differences[1]) % classes)
 
 
 def _same_order(batch: Tensor, inputs: Tensor) -> bool:

@@ -13,7 +13,7 @@ from netmend.vocabulary import ProbeFact, Site, Symptom, Trace
 _WHAT = "handed labels"
 
 
-def _trace(*losses: tuple[str, int, int]) -> Trace:
+def _trace(*losses: tuple[str, int, int], shifted: int = 0) -> Trace:
     """Losses with how often they were given the loader's labels as they came, and in another order."""
     return with_facts(
         *(
@@ -22,7 +22,7 @@ def _trace(*losses: tuple[str, int, int]) -> Trace:
                 _WHAT,
                 name,
                 3,
-                {"same": same, "permuted": permuted, "other": 0},
+                {"same": same, "permuted": permuted, "shifted": shifted, "other": 0},
                 Site("train.py", 31),
             )
             for name, same, permuted in losses
@@ -32,11 +32,11 @@ def _trace(*losses: tuple[str, int, int]) -> Trace:
 
 @register
 class LabelsPermuted:
-    """The loss is given the loader's labels in another order than the inputs.
+    """The loss is given the loader's labels in another order than the inputs, or moved on by some class numbers.
 
     The model sees the samples in the order in which the loader handed them out, the loss sees the very same labels in another one: each
     sample is taught the label of another. Usual causes: labels indexed by a random permutation, rolled by one place, or sorted, while the
-    inputs stay where they are.
+    inputs stay where they are; `(labels + 1) % classes`.
     """
 
     code: ClassVar[str] = "D320"
@@ -49,16 +49,18 @@ class LabelsPermuted:
         if any(probe.values["same"] for probe in found):
             return
         for probe in found:
-            times = int(probe.values["permuted"])
+            permuted, shifted = int(probe.values["permuted"]), int(probe.values.get("shifted", 0))
+            times = permuted + shifted
+            how = "in another order than the inputs" if permuted else "moved on to the next class number"
             if times >= self.least_looks and not probe.values["other"]:
                 yield Symptom(
                     self.code,
-                    f"On all {times} steps looked at the loss was given the loader's labels in another order than the inputs.",
+                    f"On all {times} steps looked at the loss was given the loader's labels {how}.",
                     component=probe.component,
                     observed=float(times),
                     limit=float(self.least_looks),
                     site=probe.site,
-                    detail={"loss": probe.component},
+                    detail={"loss": probe.component, "shifted": not permuted},
                 )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
@@ -71,4 +73,5 @@ class LabelsPermuted:
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run("shuffled apart", lambda: _trace(("cross_entropy@train.py:31", 0, 8))),
+        Run("the next class", lambda: _trace(("cross_entropy@train.py:31", 0, 0), shifted=8)),
     )

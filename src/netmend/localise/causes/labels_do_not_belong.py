@@ -103,17 +103,20 @@ class LabelsDoNotBelong:
     def _permuted(self, case: Case, symptom: Symptom) -> Fault:
         """The labels were in their place when the loader handed them out."""
         site = rewritten_argument(case, symptom.site, 1) or symptom.site
+        shifted = bool(symptom.detail.get("shifted"))
+        instead = "" if shifted else ", or index the inputs with the same permutation"
         return fault(
             self.code,
-            [for_symptom(symptom, PROVEN + FAIR)],
+            [for_symptom(symptom, STRONG + FAIR if shifted else PROVEN + FAIR)],
             component="training data",
             site=site,
             related=(symptom.site,),
             summary=symptom.message,
-            reason="Every sample is taught the label of another one, so there is nothing to learn.",
-            remedy=f"Give the loss the labels as they come from the loader: leave out the change of order at {text_at(case, site)}, "
-            "or index the inputs with the same permutation.",
-            refutation="The outputs of the model are brought into the same order before the loss.",
+            reason="What is trained is then right for labels that evaluation does not ask for."
+            if shifted
+            else "Every sample is taught the label of another one, so there is nothing to learn.",
+            remedy=f"Give the loss the labels as they come from the loader: leave out the change at {text_at(case, site)}{instead}.",
+            refutation="The answers of the model are changed in the same way wherever they are used.",
             explains=(*STUCK, "D311", "D506", "D507", "D512"),
         )
 
