@@ -19,6 +19,8 @@ class Bootstrap:
 
     site: Site
     masked: bool
+    answer: Site  # the statement in which a model is asked for the next value
+    negated: str = ""  # the name of what is added with a minus: `-reward + gamma * …`
 
 
 def bootstraps(sources: Sources, trace: Trace, step: StepCall) -> list[Bootstrap]:
@@ -37,7 +39,10 @@ def bootstraps(sources: Sources, trace: Trace, step: StepCall) -> list[Bootstrap
                     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
                         masked = _judge(node, scope, words, statement, step.flags)
                         if masked is not None:
-                            found.append(Bootstrap(site_of(file, node), masked))
+                            asked = _asked(scope, node, words) or statement
+                            found.append(
+                                Bootstrap(site_of(file, node), masked, site_of(file, asked), _negated(node))
+                            )
     return found
 
 
@@ -58,6 +63,24 @@ def _judge(
         hidden = hidden or _rewritten(scope, values, statement)
         guarded = _guarded(scope, statement, flags) or _chosen(statement, node)
         return len(others) > 1 or not plain or hidden or guarded
+    return None
+
+
+def _negated(node: ast.BinOp) -> str:
+    for side in (node.left, node.right):
+        if isinstance(side, ast.UnaryOp) and isinstance(side.op, ast.USub):
+            return next(iter(names_in(side.operand)), "")
+    return ""
+
+
+def _asked(scope: ast.AST, node: ast.BinOp, words: set[str]) -> ast.Assign | None:
+    """The assignment of a name in the sum whose value calls a model."""
+    mentioned = set(names_in(node))
+    for statement in ast.walk(scope):
+        if isinstance(statement, ast.Assign) and mentioned.intersection(map(last_name, statement.targets)):
+            calls = (part for part in ast.walk(statement.value) if isinstance(part, ast.Call))
+            if any(words.intersection(names_in(call.func)) for call in calls):
+                return statement
     return None
 
 

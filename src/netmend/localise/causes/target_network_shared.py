@@ -8,17 +8,18 @@ from typing import ClassVar
 
 from netmend.diagnose.measures.acting import agents, training_world
 from netmend.diagnose.measures.acting_examples import a_world, acted
-from netmend.localise.acting_source import model_words
+from netmend.localise.acting_source import model_words, step_call
+from netmend.localise.bootstrap_source import bootstraps
 from netmend.localise.case import Case
-from netmend.localise.cause import PROVEN, fault, register
+from netmend.localise.cause import FAIR, PROVEN, fault, register
 from netmend.localise.source import last_name, site_of
 from netmend.unit import Run
-from netmend.vocabulary import Evidence, Fault, Site
+from netmend.vocabulary import Evidence, Fault, Site, WorldFact
 
 
 @register
 class TargetNetworkShared:
-    """The target network is the trained network itself under a second name.
+    """The target network is the trained network itself under a second name, or is never asked.
 
     It moves with every update, so errors feed on themselves. Make a copy: `copy.deepcopy(network)`, or a second network that loads the
     first one's weights.
@@ -30,6 +31,7 @@ class TargetNetworkShared:
         world = training_world(case.trace)
         if world is None or world.stepped is None or agents(case.trace) or not case.trace.run.steps:
             return
+        yield from self._unused(case, world)
         words = model_words(case.trace)
         for file in case.sources.files(world.stepped.file):
             called = {last_name(node.func) for node in case.sources.nodes(file) if isinstance(node, ast.Call)}
@@ -52,7 +54,34 @@ class TargetNetworkShared:
                 )
                 return
 
+    def _unused(self, case: Case, world: WorldFact) -> Iterator[Fault]:
+        """A second network gets the weights of the first now and then, but the run never asked it."""
+        step = step_call(case.sources, world)
+        if step is None or len(case.trace.models) != 1:
+            return
+        targets = bootstraps(case.sources, case.trace, step)
+        pair = next(filter(None, map(_copied, case.sources.nodes(step.file))), None)
+        if not targets or pair is None or any(case.sources.calls_named(step.file, pair[0])):
+            return
+        text = f"`{pair[0]}` gets the weights of `{pair[1]}`, but the targets are computed by `{pair[1]}` itself."
+        yield fault(
+            self.code,
+            [Evidence(text, PROVEN - FAIR)],
+            component=pair[0],
+            site=targets[0].answer,
+            summary=text,
+            reason="A target that moves with every update lets errors feed on themselves.",
+            remedy=f"Ask `{pair[0]}` for the value of the next state, under `torch.no_grad()`.",
+            refutation="The second network is kept for another purpose, as the best so far.",
+            related=[world.stepped],
+            explains=("D723", "D721"),
+        )
+
     FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "a target network that is never asked",
+            lambda: acted(a_world(stepped=Site("target_unused.txt", 17)), script="target_unused.txt"),
+        ),
         Run(
             "one network, two names",
             lambda: acted(a_world(stepped=Site("one_network.txt", 14)), script="one_network.txt"),
@@ -71,3 +100,16 @@ def _alias(node: ast.AST, words: set[str]) -> tuple[str, str] | None:
         if name and name != original and {name, original} & words and type(target) is type(node.value):
             return name, original
     return None
+
+
+def _copied(node: ast.AST) -> tuple[str, str] | None:
+    """`target.load_state_dict(q_net.state_dict())`: the names of the two."""
+    if not isinstance(node, ast.Call) or last_name(node.func) != "load_state_dict" or not node.args:
+        return None
+    given = node.args[0]
+    if not isinstance(node.func, ast.Attribute) or not isinstance(given, ast.Call):
+        return None
+    if not isinstance(given.func, ast.Attribute) or given.func.attr != "state_dict":
+        return None
+    first, second = last_name(node.func.value), last_name(given.func.value)
+    return (first, second) if first and second and first != second else None

@@ -7,14 +7,15 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from netmend.diagnose.detectors.values_explode import ValuesExplode
-from netmend.diagnose.measures.acting import agents, training_world
+from netmend.diagnose.measures.acting import agents, improved, returns, training_world
 from netmend.diagnose.measures.acting_examples import a_world, acted
-from netmend.localise.acting_source import assigned, names_in
+from netmend.localise.acting_source import assigned, names_in, step_call
+from netmend.localise.bootstrap_source import Bootstrap, bootstraps
 from netmend.localise.case import Case
-from netmend.localise.cause import PROVEN, STRONG, fault, for_symptom, register
+from netmend.localise.cause import FAIR, PROVEN, STRONG, fault, for_symptom, register
 from netmend.localise.source import last_name, site_of
-from netmend.unit import Run
-from netmend.vocabulary import Evidence, Fault, Site
+from netmend.unit import Run, threshold
+from netmend.vocabulary import Evidence, Fault, Site, WorldFact
 
 
 @register
@@ -26,6 +27,10 @@ class UpdateRuleWrong:
     """
 
     code: ClassVar[str] = "RL-NET-RULE"
+
+    gain_limit: float = threshold(
+        0.5, "convention", "rise of the return in standard deviations from which on the agent has got better"
+    )
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         world = training_world(case.trace)
@@ -39,6 +44,12 @@ class UpdateRuleWrong:
                     )
                     if statement is not None:
                         yield self._forward(case, world.name, site_of(file, statement), world.stepped)
+        step = step_call(case.sources, world)
+        if step is not None:
+            for target in bootstraps(case.sources, case.trace, step):
+                if target.negated and (target.negated == step.reward or target.negated.startswith("reward")):
+                    yield self._turned(case, world, target)
+                    break
         for symptom in case.of("D723"):
             yield fault(
                 self.code,
@@ -52,6 +63,24 @@ class UpdateRuleWrong:
                 related=[world.stepped],
                 explains=("D723", "D722"),
             )
+
+    def _turned(self, case: Case, world: WorldFact, target: Bootstrap) -> Fault:
+        text = f"The target takes the reward with a minus: `{case.sources.line(target.site)}`."
+        evidence = [Evidence(text, STRONG + FAIR)]
+        if improved(returns(case.trace, world)) > self.gain_limit:
+            evidence.append(Evidence("The return rose all the same.", -2 * STRONG))
+        return fault(
+            self.code,
+            evidence,
+            component=world.name,
+            site=target.site,
+            summary=text,
+            reason="The agent learns to avoid what it is rewarded for.",
+            remedy="Add the reward as it is.",
+            refutation="What is called a reward is a cost.",
+            related=[world.stepped],
+            explains=("D722", "D726"),
+        )
 
     def _forward(self, case: Case, component: str, site: Site, stepped: Site) -> Fault:
         text = "The loop adds up rewards from the first step to the last: what it calls the return of a step is made of the past."
@@ -72,6 +101,14 @@ class UpdateRuleWrong:
         Run(
             "returns from the wrong end",
             lambda: acted(a_world(stepped=Site("forward_returns.txt", 13)), script="forward_returns.txt"),
+        ),
+        Run(
+            "the reward with a minus",
+            lambda: acted(
+                a_world(stepped=Site("reward_turned.txt", 14)),
+                script="reward_turned.txt",
+                returns=[10.0, 11.0] * 30,
+            ),
         ),
         Run(
             "returns from the wrong end, used at once",
