@@ -62,7 +62,6 @@ LEAKS = {
     "time first": {"forward": "return self.out(self.enc(h))  # <- here", "layers": ENCODER.replace(", batch_first=True", ""), "inputs": "x, y = x.t(), y.t()", "change": "Pass `mask="},
     "decoder": {"forward": "return self.out(self.tr(self.e(source), h))  # <- here", "layers": DECODER, "more": ", source", "loss": LOSS.replace("net(x)", "net(x, source=x.flip(1))"), "change": "tgt_mask="},
     "mean over time": {"forward": "h = h - h.mean(1, keepdim=True)  # <- here\n        return self.out(h)", "change": "earlier ones only"},
-    "only a loss": {"forward": "return F.cross_entropy(self.out(self.enc(h[:, :-1])).mT, ids[:, 1:])  # <- here", "layers": ENCODER, "loss": "net(x)", "change": "Pass `mask="},
 }  # fmt: skip
 
 
@@ -97,6 +96,7 @@ def test_targets_that_are_not_next(tmp_path: Path, name: str) -> None:
 
 
 HEALTHY = {
+    "scored from the second position on": {"forward": CAUSAL, "layers": ENCODER, "loss": "F.cross_entropy(net(x)[:, 1:].reshape(-1, V), y[:, 1:].reshape(-1))"},
     "causal": {"forward": CAUSAL, "layers": ENCODER},
     "forwards": {"forward": "return self.out(self.rnn(h)[0])", "layers": "self.rnn = nn.LSTM(C, C, batch_first=True)"},
     "time first": {"forward": "return self.out(self.rnn(h)[0])", "layers": "self.rnn = nn.LSTM(C, C)", "inputs": "x, y = x.t(), y.t()"},

@@ -67,7 +67,8 @@ def _beside(index: int, leaf: Tensor, loss: Scored) -> Iterator[Profile]:
     features = leaf.shape[2:].numel()
     for axis in (1, 0):
         sequences, steps = leaf.shape[1 - axis], leaf.shape[axis]
-        for length in (steps, steps - 1):
+        # Of fewer targets than positions it is not known which positions they belong to: `scores[:, 1:]` or `scores[:, :-1]`.
+        for length in (steps,):
             if length < 2 or target.numel() != sequences * length * features:
                 continue
             if axis:
