@@ -149,7 +149,10 @@ def test_choosing_rules_and_the_configuration(tmp_path: Path) -> None:
         (("--select", "S2O1"), "there is no rule 'S2O1'; did you mean S201?"),
         (("--ignore", "lop"), "there is no rule 'lop'; did you mean loop?"),
         (("--selct", "S2"), "there is no option --selct; did you mean --select? Try: netmend check --help"),
-        (("--format", "xml"), "--format must be one of text, concise, json, sarif, github, gitlab, got 'xml'"),
+        (
+            ("--format", "xml"),
+            "--format must be one of text, concise, json, sarif, github, gitlab, got 'xml'",
+        ),
         (("--jobs", "0"), "--jobs must be 1 or more, got 0"),
         (("--jobs", "many"), "many"),
         (("--fix", "--diff"), "--fix changes files and --diff only shows the changes; give one of them"),
