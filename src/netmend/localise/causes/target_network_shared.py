@@ -57,11 +57,16 @@ class TargetNetworkShared:
     def _unused(self, case: Case, world: WorldFact) -> Iterator[Fault]:
         """A second network gets the weights of the first now and then, but the run never asked it."""
         step = step_call(case.sources, world)
-        if step is None or len(case.trace.models) != 1:
+        if step is None:
             return
         targets = bootstraps(case.sources, case.trace, step)
         pair = next(filter(None, map(_copied, case.sources.nodes(step.file))), None)
         if not targets or pair is None or any(case.sources.calls_named(step.file, pair[0])):
+            return
+        # Under whatever name: no second network of that class was ever called.
+        kinds = [model.kind for model in case.trace.models]
+        asked = [model.kind for model in case.trace.models if model.name.rpartition(".")[2] == pair[1]]
+        if len(asked) != 1 or kinds.count(asked[0]) != 1:
             return
         text = f"`{pair[0]}` gets the weights of `{pair[1]}`, but the targets are computed by `{pair[1]}` itself."
         yield fault(
