@@ -70,6 +70,20 @@ def test_relative_loss_is_the_last_loss_over_the_constant_predictors() -> None:
     assert f"{ratio * 100:.1f} % of the best constant predictor" in short(trace, 120)
 
 
+@pytest.mark.parametrize(
+    ("level", "words"), [(1.48, "1.48 times"), (0.64, "0.640 times"), (25, "25.0 times"), (0.042, "4.2 % of")]
+)
+def test_the_relative_loss_is_said_as_the_faults_say_it(level: float, words: str) -> None:
+    trace = sample.healthy()
+    old = trace.table("progress", sample.LOSS)
+    values = old.values.copy()
+    values[:, old.columns.index("constant_loss")] = values[:, old.columns.index("loss")] / level
+    changed = sample.Table(old.kind, old.component, old.columns, old.steps, values)
+    tables = {**trace.tables, ("progress", sample.LOSS): changed}
+    text = " ".join(short(sample.Trace(trace.facts, tables, trace.patterns, trace.events), 120).split())
+    assert f"{words} the best constant predictor" in text
+
+
 def test_both_halves_of_a_gan_and_what_was_not_seen_are_told() -> None:
     text = " ".join(short(sample.gan(), 120).split())
     assert "generator: Generator" in text and "discriminator: Discriminator" in text

@@ -9,11 +9,12 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from netmend.report.axes import tick_label
+from netmend.report.axes import Axis, tick_label
 from netmend.report.content import Remark, clean
 from netmend.report.curves import Curve, curves
 from netmend.report.numbers import sure
 from netmend.report.overview import advice_when_untrained, alarms, headline, remarks
+from netmend.report.scale import scale_words
 from netmend.report.sections import origin_remarks, sections
 from netmend.report.terminal import GridTable, Remarks, blank
 from netmend.report.textplot import text_plot
@@ -95,8 +96,9 @@ def _plots(found: tuple[Curve, ...], options: ConsoleOptions) -> Iterator[Render
 def _plot(curve: Curve, width: int, plain: bool) -> Text:
     """Title with legend, the plot itself, and the range of steps below it."""
     styles = _styles(curve)
-    scale = ", log scale" if curve.log else ""
-    text = Text(f"{curve.title}{scale}", style="")
+    axis = Axis.over([line.values for line in curve.lines], log=curve.log)
+    scale = "" if axis is None else scale_words(curve, axis)
+    text = Text(", ".join(filter(None, (curve.title, scale))))
     text.stylize("bold", 0, len(curve.title))
     if len(curve.lines) > 1:
         for line, style in zip(curve.lines, styles, strict=True):

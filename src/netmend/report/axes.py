@@ -13,11 +13,15 @@ from netmend.vocabulary.table import FloatArray
 
 _LARGEST = 1e300  # differences of larger values overflow
 _SMALLEST = 1e-300
+_DECADES = 1e-12  # of the highest value: what is smaller lies on the lower edge of a logarithmic axis
+_CROWD = (10, 90)  # percentiles between which most values lie
+_ROOM = 1.5  # times their distance, kept on either side where an axis is clipped
+_HIDDEN = 20  # times that distance, from which the whole range shows a flat line and a spike
 
 
 @dataclass(frozen=True)
 class Axis:
-    """Maps values between `low` and `high` onto 0..1."""
+    """Maps values between `low` and `high` onto 0..1; what lies beyond them, onto the edges."""
 
     low: float
     high: float
@@ -25,13 +29,21 @@ class Axis:
 
     @staticmethod
     def over(series: Sequence[FloatArray], log: bool = False) -> Axis | None:
-        """An axis that holds all finite values; None without any. Logarithmic only where all are positive."""
-        values = np.concatenate([part[np.isfinite(part)] for part in series]) if series else np.empty(0)
-        if not len(values):
+        """An axis for all finite values; None without any.
+
+        `log` asks for one on which a spike does not flatten the rest: logarithmic, or clipped where a value is negative.
+        """
+        known = [finite for part in series if len(finite := part[np.isfinite(part)])]
+        if not known:
             return None
+        values = np.concatenate(known)
         low, high = max(float(values.min()), -_LARGEST), min(float(values.max()), _LARGEST)
-        if log and low > _SMALLEST and high > low:
-            return Axis(low, high, True)
+        if log and low >= 0:
+            above = values[(values > _SMALLEST) & (values >= high * _DECADES)]
+            if len(above) and float(above.min()) < high:
+                return Axis(float(above.min()), high, True)
+        elif log and (clipped := _clipped(known, low, high)) is not None:
+            return clipped
         if low == high:
             # A constant still needs room above and below.
             pad = abs(low) * 0.5 or 1.0
@@ -46,11 +58,11 @@ class Axis:
 
     def position(self, value: float) -> float | None:
         """Where the value lies, 0 at `low` and 1 at `high`; None for what has no place on the axis."""
-        if not math.isfinite(value) or (self.log and value <= 0):
+        if not math.isfinite(value) or (self.log and value < 0):
             return None
         if self.log:
             start = math.log(self.low)
-            found = (math.log(value) - start) / (math.log(self.high) - start)
+            found = (math.log(max(value, self.low)) - start) / (math.log(self.high) - start)
         else:
             found = (min(max(value, -_LARGEST), _LARGEST) - self.low) / (self.high - self.low)
         return min(max(found, 0.0), 1.0)
@@ -62,6 +74,16 @@ class Axis:
             if self.log
             else _linear_ticks(self.low, self.high, wanted)
         )
+
+
+def _clipped(series: Sequence[FloatArray], low: float, high: float) -> Axis | None:
+    """An axis for where most values of each line lie; None where little would be gained."""
+    crowds = np.array([np.percentile(values, _CROWD) for values in series])
+    lowest, highest = float(crowds[:, 0].min()), float(crowds[:, 1].max())
+    width = highest - lowest
+    if not 0 < width * _HIDDEN < high - low:
+        return None
+    return Axis(max(low, lowest - _ROOM * width), min(high, highest + _ROOM * width))
 
 
 def tick_label(value: float, unit: str = "number") -> str:

@@ -33,7 +33,7 @@ class Curve:
     title: str
     lines: tuple[Line, ...]
     unit: str = "number"  # number | share
-    log: bool = False  # better read on a logarithmic axis
+    log: bool = False  # better read on a logarithmic axis, or a clipped one where values are negative
     marks: tuple[int, ...] = ()
     names: tuple[str, ...] = ()  # what the positions 1, 2, … along the axis are; steps when empty
 
@@ -45,10 +45,10 @@ def curves(trace: Trace) -> tuple[Curve, ...]:
     norms = tuple(_lines(trace.tables_of("step"), "gradient_norm"))
     rates = tuple(_stairs(line, trace) for line in _lines(trace.tables_of("rate"), "rate"))
     found = (
-        Curve("loss", losses, log=_spread(losses) > _WIDE_SPREAD, marks=marks),
+        Curve("loss", losses, log=has_spike(losses), marks=marks),
         _metric_curve(trace, marks),
         Curve("learning rate", rates),
-        Curve("gradient norm", norms, log=_spread(norms) > 1, marks=marks),
+        Curve("gradient norm", norms, log=True, marks=marks),
     )
     return tuple(curve for curve in found if any(len(line.steps) for line in curve.lines))
 
@@ -57,6 +57,14 @@ def loss_lines(trace: Trace) -> list[Line]:
     """Training loss, one line per optimiser; per loss where the optimiser steps carry none."""
     lines = list(_lines(trace.tables_of("step"), "loss", alone="training"))
     return lines or list(_lines(trace.tables_of("progress"), "loss", alone="training"))
+
+
+def has_spike(lines: Iterable[Line]) -> bool:
+    """Whether a linear axis would show a flat line and a spike."""
+    values = [np.abs(line.values[np.isfinite(line.values)]) for line in lines]
+    joined = np.concatenate(values) if values else np.empty(0)
+    joined = joined[joined > 0]
+    return bool(len(joined)) and float(joined.max()) > _WIDE_SPREAD * float(np.median(joined))
 
 
 def thin(steps: IntArray, values: FloatArray, buckets: int) -> tuple[IntArray, FloatArray]:
@@ -93,15 +101,6 @@ def _lines(tables: Iterable[Table], column: str, role: str = "training", alone: 
     for component, steps, values in series:
         label = alone if alone and len(series) == 1 else clean(component) or alone or column
         yield Line(label, steps, values, role)
-
-
-def _spread(lines: Iterable[Line]) -> float:
-    """How far the highest value lies above the median; 0 where a logarithmic axis is impossible."""
-    values = [line.values[np.isfinite(line.values)] for line in lines]
-    joined = np.concatenate(values) if values else np.empty(0)
-    if not len(joined) or joined.min() <= 0:
-        return 0.0
-    return float(joined.max() / np.median(joined))
 
 
 def _stairs(line: Line, trace: Trace) -> Line:

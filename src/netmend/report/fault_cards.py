@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from markupsafe import Markup
 
 from netmend.diagnose.measures.progress import main_progress
 from netmend.localise.source import Sources
 from netmend.report.code import CodeLine, excerpt
 from netmend.report.content import Remark, clean, doubt, place
-from netmend.report.curves import Curve, Line, curves
+from netmend.report.curves import Curve, Line, curves, has_spike
 from netmend.report.depth import depth_curves
 from netmend.report.fault_edit import ChangedLine, changed_lines
-from netmend.report.heatmap import draw, heat_maps
+from netmend.report.heatmap import HeatMap, heat_maps
 from netmend.report.numbers import sure
-from netmend.report.svg import line_chart, line_classes
+from netmend.report.plots import Plot, heat_plot, plot
 from netmend.vocabulary import Diagnosis, Evidence, Fault, Trace
 
 # Which figure shows a symptom: the beginning of its title, by the beginning of the symptom's code. The first match counts.
@@ -43,15 +42,7 @@ _PROOFS = (
     ("D6", "loss"),
 )
 _MOST_PROOFS = 2
-
-
-@dataclass(frozen=True)
-class Proof:
-    """A figure with its caption."""
-
-    title: str
-    drawing: Markup
-    legend: tuple[tuple[str, str], ...] = ()
+_MOST_MARKS = 20
 
 
 @dataclass(frozen=True)
@@ -69,16 +60,42 @@ class Card:
     edit: tuple[ChangedLine, ...]
     reasons: tuple[Evidence, ...]  # for
     doubts: tuple[Evidence, ...]  # against
-    proofs: tuple[Proof, ...]
+    figures: tuple[Plot, ...]  # that prove it
+    shown: tuple[tuple[Plot, int], ...]  # those that stand with an earlier fault, and its rank
 
 
 def cards(trace: Trace, diagnosis: Diagnosis) -> tuple[Card, ...]:
-    """The faults of a diagnosis, each with the figures that show its symptoms."""
+    """The faults of a diagnosis, each with the figures that show its symptoms; no figure stands twice."""
     sources = Sources(trace.run.working_directory, trace.run.script)
-    return tuple(_card(trace, sources, fault, rank) for rank, fault in enumerate(diagnosis.faults, start=1))
+    at_hand = _figures(trace)
+    titles = [_titles(fault, list(at_hand)) for fault in diagnosis.faults]
+    shown: dict[str, tuple[Plot, int]] = {}
+    made = []
+    for rank, (fault, wanted) in enumerate(zip(diagnosis.faults, titles, strict=True), start=1):
+        earlier = tuple(shown[title] for title in wanted if title in shown)
+        own = []
+        for title in wanted:
+            if title not in shown:
+                marks = [
+                    each.first_step
+                    for each, others in zip(diagnosis.faults, titles, strict=True)
+                    if title in others and each.first_step is not None
+                ]
+                if (figure := _drawn(at_hand[title], marks)) is not None:
+                    shown[title] = figure, rank
+                    own.append(figure)
+        made.append(_card(trace, sources, fault, rank, tuple(own), earlier))
+    return tuple(made)
 
 
-def _card(trace: Trace, sources: Sources, fault: Fault, rank: int) -> Card:
+def _card(
+    trace: Trace,
+    sources: Sources,
+    fault: Fault,
+    rank: int,
+    figures: tuple[Plot, ...],
+    shown: tuple[tuple[Plot, int], ...],
+) -> Card:
     ordered = sorted(fault.evidence, key=lambda item: -item.weight)
     return Card(
         rank,
@@ -99,43 +116,43 @@ def _card(trace: Trace, sources: Sources, fault: Fault, rank: int) -> Card:
         () if fault.edit is None else changed_lines(fault.edit),
         tuple(replace(item, message=clean(item.message)) for item in ordered if item.weight > 0),
         tuple(replace(item, message=clean(item.message)) for item in ordered if item.weight <= 0),
-        tuple(_proofs(trace, fault)),
+        figures,
+        shown,
     )
 
 
-def _proofs(trace: Trace, fault: Fault) -> Iterator[Proof]:
-    wanted: list[str] = []
-    for code in fault.symptoms:
-        title = next((title for start, title in _PROOFS if code.startswith(start)), None)
-        if title is not None and title not in wanted:
-            wanted.append(title)
-    shown = 0
-    for title in wanted:
-        proof = _figure(trace, fault, title) or (
-            _figure(trace, fault, "loss") if title == "relative loss" else None
-        )
-        if proof is not None and shown < _MOST_PROOFS:
-            shown += 1
-            yield proof
-
-
-def _figure(trace: Trace, fault: Fault, title: str) -> Proof | None:
+def _figures(trace: Trace) -> dict[str, Curve | HeatMap]:
+    """What the page can show of the run, by title."""
+    found: dict[str, Curve | HeatMap] = {
+        curve.title: curve for curve in (*curves(trace), *depth_curves(trace))
+    }
     relative = _relative(trace)
-    for curve in (*((relative,) if relative is not None else ()), *curves(trace), *depth_curves(trace)):
-        if curve.title.startswith(title):
-            marks = (
-                curve.marks if curve.names or fault.first_step is None else (*curve.marks, fault.first_step)
-            )
-            lines = [line for line in curve.lines if len(line.steps)]
-            legend = tuple(
-                (line.label, style) for line, style in zip(lines, line_classes(lines), strict=True)
-            )
-            chart = line_chart(replace(curve, marks=tuple(sorted(set(marks)))[:20]), log=curve.log)
-            return Proof(curve.title, chart, legend if len(legend) > 1 else ()) if chart else None
-    for heat in heat_maps(trace):
-        if heat.title.startswith(title):
-            return Proof(heat.title, draw(heat))
-    return None
+    loss = found.get("loss")
+    against_constant = isinstance(loss, Curve) and any(line.role == "reference" for line in loss.lines)
+    if relative is not None and not against_constant:
+        found[relative.title] = relative
+    return found | {heat.title: heat for heat in heat_maps(trace)}
+
+
+def _titles(fault: Fault, titles: Sequence[str]) -> tuple[str, ...]:
+    """The figures that show the symptoms of a fault; the loss itself where it has no relative one."""
+    wanted: dict[str, None] = {}
+    for code in fault.symptoms:
+        name = next((title for start, title in _PROOFS if code.startswith(start)), None)
+        if name is None:
+            continue
+        fitting = [title for title in titles if title.startswith(name)]
+        if not fitting and name == "relative loss":
+            fitting = [title for title in titles if title == "loss"]
+        wanted.update(dict.fromkeys(fitting[:1]))
+    return tuple(wanted)[:_MOST_PROOFS]
+
+
+def _drawn(found: Curve | HeatMap, marks: Sequence[int]) -> Plot | None:
+    if isinstance(found, HeatMap):
+        return heat_plot(found)
+    every = found.marks if found.names else (*found.marks, *marks)
+    return plot(replace(found, marks=tuple(sorted(set(every)))[:_MOST_MARKS]))
 
 
 def _relative(trace: Trace) -> Curve | None:
@@ -148,4 +165,4 @@ def _relative(trace: Trace) -> Curve | None:
         Line("training loss", course.steps, course.relative),
         Line("best constant answer", ends, np.ones(2), "reference"),
     )
-    return Curve("relative loss (1: best constant answer)", lines, log=bool(course.relative.max() > 30))
+    return Curve("relative loss (1: best constant answer)", lines, log=has_spike(lines))

@@ -22,6 +22,7 @@ from netmend.report.wording import (
 )
 from netmend.vocabulary import Event, RunFact, Table, Trace
 
+_SMALL_PART = 0.1
 _SPARK_LENGTH = 16  # characters of the small loss curve
 _SAME = 0.05  # of a loss: as much as a small penalty adds
 _EPISODES_TOLD = 10  # the first and the last tenth of the episodes are averaged
@@ -152,7 +153,8 @@ def _relative_loss(trace: Trace) -> str:
     if not len(whole) or not np.isclose(whole[-1], losses[last], rtol=_SAME):
         return ""
     ratio = float(losses[last] / constants[last])
-    said = f"{share(ratio)} of" if ratio < 10 else f"{measure(ratio)} times"
+    # As the faults say it: 1.48 times, not 148 %; a small part reads better as a percentage.
+    said = f"{share(ratio)} of" if ratio < _SMALL_PART else f"{measure(ratio)} times"
     return f"{said} the best constant predictor's {measure(float(constants[last]))}"
 
 

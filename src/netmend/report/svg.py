@@ -11,9 +11,12 @@ from markupsafe import Markup
 from netmend.report.axes import Axis, tick_label
 from netmend.report.curves import Curve, Line, thin
 from netmend.report.numbers import count, measure, share
+from netmend.report.scale import cuts
 
 WIDTH, HEIGHT = 520, 232
-LEFT, RIGHT, TOP, BOTTOM = 62, 12, 10, 40
+LEFT, RIGHT, TOP, BOTTOM = 62, 12, 10, 40  # LEFT grows with the labels
+_LETTER = 8.4  # width of a label's character where the page enlarges labels, on a phone
+_NOTE = 18  # height of a line that tells what an axis leaves out
 _BUCKETS = 180  # stretches of a line; each keeps up to four points, about one per pixel of a large screen
 _STRIPS = 60  # places along the axis that answer to the pointer
 _COLOURS = 4  # training lines before colours repeat
@@ -30,10 +33,13 @@ def line_chart(curve: Curve, log: bool = False) -> Markup:
         # Close to zero anyway: a base line at zero keeps the proportions honest.
         axis = Axis(0.0, axis.high)
     ends = [step for line in lines for step in (int(line.steps[0]), int(line.steps[-1]))] + list(curve.marks)
-    frame = _Frame(axis, min(ends), max(ends))
+    frame = _Frame(axis, min(ends), max(ends), curve.unit)
+    left_out = list(cuts(curve, axis))
+    top = -_NOTE * len(left_out)
     parts = [
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(_described(curve), quote=True)}">',
-        *_value_axis(frame, curve.unit),
+        f'<svg viewBox="0 {top} {WIDTH} {HEIGHT - top}" role="img" aria-label="{escape(_described(curve), quote=True)}">',
+        *(_cut(text, top + _NOTE * row) for row, text in enumerate(left_out, start=1)),
+        *_value_axis(frame),
         *_step_axis(frame, "layer, from input to output" if curve.names else "step"),
         *_marks(frame, curve),
         *(
@@ -63,37 +69,44 @@ def line_classes(lines: list[Line]) -> list[str]:
 class _Frame:
     """Where steps and values lie in the picture."""
 
-    def __init__(self, axis: Axis, first: int, last: int) -> None:
+    def __init__(self, axis: Axis, first: int, last: int, unit: str) -> None:
         self.axis = axis
         self.first, self.last = first, max(last, first + 1)
+        self.ticks = [(value, tick_label(value, unit)) for value in axis.ticks(4)]
+        longest = max((len(label) for _, label in self.ticks), default=0)
+        self.left = max(LEFT, round(10 + _LETTER * longest))
 
     def x(self, step: float) -> float:
-        return LEFT + (step - self.first) / (self.last - self.first) * (WIDTH - LEFT - RIGHT)
+        return self.left + (step - self.first) / (self.last - self.first) * (WIDTH - self.left - RIGHT)
 
     def y(self, value: float) -> float | None:
         position = self.axis.position(value)
         return None if position is None else TOP + (1 - position) * (HEIGHT - TOP - BOTTOM)
 
 
-def _value_axis(frame: _Frame, unit: str) -> Iterator[str]:
-    for value in frame.axis.ticks(4):
+def _cut(text: str, bottom: int) -> str:
+    return f'<text class="cut end" x="{WIDTH - RIGHT}" y="{bottom - 4}">{escape(text)}</text>'
+
+
+def _value_axis(frame: _Frame) -> Iterator[str]:
+    for value, label in frame.ticks:
         y = frame.y(value)
         if y is None:
             continue
-        yield f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
-        yield f'<text class="tick end" x="{LEFT - 7}" y="{y + 4:.1f}">{escape(tick_label(value, unit))}</text>'
+        yield f'<line class="grid" x1="{frame.left}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
+        yield f'<text class="tick end" x="{frame.left - 7}" y="{y + 4:.1f}">{escape(label)}</text>'
 
 
 def _step_axis(frame: _Frame, name: str) -> Iterator[str]:
     bottom = HEIGHT - BOTTOM
-    yield f'<line class="axis" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{bottom}" y2="{bottom}"/>'
+    yield f'<line class="axis" x1="{frame.left}" x2="{WIDTH - RIGHT}" y1="{bottom}" y2="{bottom}"/>'
     ticks = [tick for tick in Axis(frame.first, frame.last).ticks(5) if tick == int(tick)]
     for tick in ticks:
         x = frame.x(tick)
         # The outermost labels would stick out of the picture if centred.
         anchor = "end" if x > WIDTH - RIGHT - 18 else "middle"
         yield f'<text class="tick {anchor}" x="{x:.1f}" y="{bottom + 16}">{tick_label(tick, "step")}</text>'
-    yield f'<text class="tick middle" x="{(LEFT + WIDTH - RIGHT) / 2:.0f}" y="{HEIGHT - 6}">{escape(name)}</text>'
+    yield f'<text class="tick middle" x="{(frame.left + WIDTH - RIGHT) / 2:.0f}" y="{HEIGHT - 6}">{escape(name)}</text>'
 
 
 def _marks(frame: _Frame, curve: Curve) -> Iterator[str]:
@@ -129,7 +142,7 @@ def _strips(frame: _Frame, curve: Curve, lines: list[Line]) -> Iterator[str]:
     if len(positions) > _STRIPS:
         positions = positions[np.linspace(0, len(positions) - 1, _STRIPS).round().astype(int)]
     middles = (positions[:-1] + positions[1:]) / 2
-    starts = [LEFT, *(frame.x(float(middle)) for middle in middles)]
+    starts = [frame.left, *(frame.x(float(middle)) for middle in middles)]
     stops = [*starts[1:], WIDTH - RIGHT]
     written = share if curve.unit == "share" else measure
     for position, start, stop in zip(positions.tolist(), starts, stops, strict=True):
