@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import ClassVar
 
@@ -10,7 +11,7 @@ from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, fault, for_symptom, register
 from netmend.localise.effects import ANY, NOT_LEARNING
 from netmend.unit import Run
-from netmend.vocabulary import Fault
+from netmend.vocabulary import Fault, Site
 
 
 @register
@@ -53,10 +54,11 @@ class CheckpointNotLoaded:
             )
         for symptom in case.of("D701"):
             text = str(symptom.detail["exception"])
-            line = "" if symptom.site is None else case.sources.line(symptom.site)
             keys = "loading state_dict" in text
-            if not keys and not (text.startswith("FileNotFoundError") and "load" in line):
-                continue
+            if not keys and not (
+                text.startswith("FileNotFoundError") and _is_for_a_model(case, symptom.site)
+            ):
+                continue  # a file of data that is not there: the traceback says all there is to say
             yield fault(
                 self.code,
                 [for_symptom(symptom, PROVEN)],
@@ -74,3 +76,13 @@ class CheckpointNotLoaded:
             )
 
     FAULTY: ClassVar[tuple[Run, ...]] = checkpoint_not_loaded.CheckpointNotLoaded.FAULTY
+
+
+def _is_for_a_model(case: Case, site: Site | None) -> bool:
+    """Whether what the line loads is given to `load_state_dict`, there or under a name."""
+    if site is None:
+        return False
+    line = case.sources.line(site)
+    named = re.match(r"(\w+)\s*=.*\bload\(", line)
+    wanted = rf"load_state_dict\(\s*{named[1]}\b" if named else r"load_state_dict\("
+    return re.search(wanted, case.sources.text(site.file) if named else line) is not None
