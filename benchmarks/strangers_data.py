@@ -8,6 +8,8 @@ from __future__ import annotations
 import gzip
 import pickle
 import struct
+import subprocess
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -94,10 +96,13 @@ def _cifar(data: Path) -> None:
 
 
 def lay(folder: Path, where: Path, need: str) -> None:
-    """A file or folder that one script opens: `text:DIR`, `file:PATH`, `gz:PATH`, `cora:DIR`, `memmap:DIR`."""
+    """A file or folder that one script opens: `text:DIR`, `file:PATH`, `gz:PATH`, `cora:DIR`, `memmap:DIR`; `run:SCRIPT` runs one that makes it."""
     kind, _, place = need.partition(":")
     target = where / place
     text = (folder / TEXT).read_text(encoding="utf-8")
+    if kind == "run":
+        subprocess.run([sys.executable, place], cwd=where, check=True, capture_output=True)
+        return
     if kind == "text":
         target.mkdir(parents=True, exist_ok=True)
         cuts = (0, 700_000, 800_000, 900_000)

@@ -63,6 +63,7 @@ _SAME = (
     ),
     frozenset({"PRE-MISS-NORM", "PRE-MISS-SCALE", "PRE-WRONG-PIXEL"}),
     frozenset({"OPT-SELECT", "HYP-LR-LOW"}),
+    frozenset({"API-USAGE", "API-DEPRECATED"}),
     frozenset({"VAL-SPLIT", "VAL-TEST-LEAK", "VAL-TEST-DUP"}),
 )
 

@@ -43,6 +43,9 @@ class ConstantOutput:
     least_steps: int = threshold(
         30, "convention", "an untrained deep network may still answer the same for all"
     )
+    beaten: float = threshold(
+        0.95, "exact", "of the constant answer's loss: no answer that is the same for all gets below it"
+    )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         found = self._spread(trace)
@@ -75,6 +78,8 @@ class ConstantOutput:
         course = objective(trace)
         if course is None or course.relative is None or trace.run.steps < self.least_steps:
             return None
+        if course.last_relative is not None and course.last_relative < self.beaten:
+            return None  # answers differ by now; the last look at activations was before that
         loss, task = trace.get(LossFact, course.loss), trace.get(TaskFact, course.loss)
         shapes = [o.shape for o in loss.operands if o.role == "prediction"] if loss is not None else []
         heads = [link for link in chain(trace) if shapes and link.shape == shapes[0]]
@@ -109,6 +114,12 @@ class ConstantOutput:
         Run(
             "too short",
             lambda: net_run(losses=flat(20), facts=[_LOSS], activations={4: {"sample_spread": 1e-6}}),
+        ),
+        Run(
+            "better than one answer since the last look",
+            lambda: net_run(
+                losses=[*flat(100), *flat(100, 0.9)], facts=[_LOSS], activations={4: {"sample_spread": 1e-6}}
+            ),
         ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
