@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from netmend.errors import UsageError
-from netmend.mend.gate import HOLDS, NOTHING, REFUTED, UNSURE, verdict_on
+from netmend.mend.gate import BREAKS, HOLDS, LOSES, NOTHING, REFUTED, UNSURE, verdict_on
 from netmend.mend.options import MendOptions, parse_methods, parse_rates
 from netmend.mend.parts import parts_of
 from netmend.mend.tally import Tally, interval
@@ -29,16 +29,64 @@ def test_the_best_within_the_bound_wins_whoever_made_it() -> None:
         One(Tally(45, 50, 2, 200)),  # 0.9 - 5 · 0.01
         One(Tally(44, 50, 1, 200)),  # 0.88 - 5 · 0.005 is more
     ]
-    assert verdict_on(tried, 0.01).at == 3
+    assert verdict_on(tried, 0.01).at == verdict_on(tried, 0.01).best == 3
     assert verdict_on(tried, 0.02).at == 1
     assert verdict_on(tried, 0.01).standing == HOLDS and verdict_on(tried, 0.01).recommended
 
 
-def test_of_equals_the_one_that_moves_answers_least_wins_then_the_smaller_patch() -> None:
+def test_of_those_that_cannot_be_told_apart_the_smallest_patch_wins() -> None:
+    """The figures of examples/mend_digits.py: three failures in 21 are no difference, four with a breakage are one."""
+    plain = One(Tally(18, 21, 1, 138), Tally(19, 21, 2, 138), touched=3_896)
+    sparse = One(Tally(18, 21, 0, 138), Tally(17, 21, 1, 138), touched=1_003)
+    dense = One(Tally(21, 21, 0, 138), Tally(19, 21, 3, 138), touched=4_537)
+    layer = One(Tally(17, 21, 1, 138), Tally(18, 21, 4, 138), touched=249)
+    found = verdict_on([plain, sparse, dense, layer], 0.01, 0)
+    assert (found.at, found.best, found.standing, found.flaws) == (1, 2, HOLDS, ())
+    alone = verdict_on([plain, dense], 0.01, 0)
+    assert (alone.at, alone.standing, alone.flaws) == (1, UNSURE, (BREAKS, LOSES))
+    # Many inputs tell the same shares apart.
+    many = One(Tally(180, 210, 0, 1380), touched=1_003), One(Tally(210, 210, 0, 1380), touched=4_537)
+    assert verdict_on(many, 0.01).at == 1
+
+
+def test_of_patches_of_one_size_the_one_that_repairs_most_wins_then_the_one_that_moves_answers_least() -> None:
     calm, loud = Tally(9, 10, 0, 50, drift=0.01), Tally(9, 10, 0, 50, drift=0.2)
-    assert verdict_on([One(loud, touched=5), One(calm, touched=500)], 0.01).at == 1
-    assert verdict_on([One(calm, touched=500), One(calm, touched=5)], 0.01).at == 1
+    assert verdict_on([One(loud), One(calm)], 0.01).at == 1
+    assert verdict_on([One(loud), One(Tally(10, 10, 0, 50, drift=0.3))], 0.01).at == 1
     assert verdict_on([One(calm), One(calm)], 0.01).at == 0
+
+
+def test_few_failures_that_are_all_learned_from_are_no_sample() -> None:
+    """Whoever has four failures wants four repaired, not three with a smaller patch."""
+    unseen = Tally(0, 0, 0, 50)
+    tried = [One(Tally(4, 4, 0, 50), unseen, 500), One(Tally(3, 4, 0, 50), unseen, 5)]
+    assert verdict_on(tried, 0.01).at == 0
+
+
+def test_what_does_worse_than_the_baseline_in_both_is_not_chosen() -> None:
+    plain = One(Tally(18, 21, 0, 300), touched=500)
+    assert verdict_on([plain, One(Tally(17, 21, 1, 300), touched=5)], 0.01, 0).at == 0
+    assert verdict_on([plain, One(Tally(17, 21, 1, 300), touched=5)], 0.01).at == 1
+    assert verdict_on([plain, One(Tally(17, 21, 0, 300), touched=5)], 0.01, 0).at == 1
+
+
+@pytest.mark.parametrize(
+    ("unseen", "flaws"),
+    [
+        (Tally(17, 21, 1, 138), ()),  # one repaired less, one broken less
+        (Tally(18, 21, 1, 138), ()),
+        (Tally(17, 21, 2, 138), (BREAKS, LOSES)),
+        (Tally(18, 21, 2, 138), (BREAKS,)),  # as the baseline
+        (Tally(19, 21, 3, 138), (BREAKS,)),  # more repaired, more broken
+        (Tally(0, 0, 0, 138), ()),
+    ],
+)
+def test_flaws_on_unseen_data_are_named_for_the_first_line(unseen: Tally, flaws: tuple[str, ...]) -> None:
+    plain = One(Tally(18, 21, 1, 138), Tally(18, 21, 2, 138), touched=500)
+    found = verdict_on([plain, One(Tally(19, 21, 0, 138), unseen)], 0.01, 0)
+    assert found.at == 1 and found.flaws == flaws and found.recommended
+    assert (found.standing == HOLDS) == (not found.reasons)
+    assert (LOSES in flaws) == ("the baseline does better on unseen data" in " ".join(found.reasons))
 
 
 def test_nothing_wins_where_nothing_is_repaired_or_too_much_breaks() -> None:

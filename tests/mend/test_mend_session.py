@@ -19,6 +19,7 @@ from netmend.adapters.torch.mending.case import case_of  # noqa: E402
 from netmend.adapters.torch.mending.trying import held_back, tried  # noqa: E402
 from netmend.errors import UsageError  # noqa: E402
 from netmend.mend.fingerprint import Fingerprint  # noqa: E402
+from netmend.mend.gate import HOLDS, Verdict, verdict_on  # noqa: E402
 from netmend.mend.options import MendOptions  # noqa: E402
 from netmend.mend.patch import Patch  # noqa: E402
 from netmend.mend.result import Tried  # noqa: E402
@@ -137,6 +138,32 @@ def test_what_differs_in_anything_that_matters_is_tried_anew(
     assert all(
         one.known and one.notes == ("a note",) and one.unseen == Tally(1, 2, 0, 3) for one in found.tried
     )
+
+
+def test_the_first_line_says_what_speaks_against_a_recommended_patch(tmp_path: Path) -> None:
+    model, failing, guard = faulty()
+    options = replace(OPTIONS, methods=("last_layer",), directory=tmp_path)
+    found = session.mend(model, failing, guard, options=options)
+    assert len(found.tried) == 2
+    plain, own = found.tried
+    rival = replace(plain, validation=Tally(12, 21, 0, 138), unseen=Tally(19, 21, 2, 138))
+    dense = replace(own, validation=Tally(21, 21, 0, 138), unseen=Tally(19, 21, 3, 138))
+    flawed = replace(
+        found,
+        options=replace(options, bound=0.01),
+        tried=(rival, dense),
+        verdict=verdict_on([rival, dense], 0.01, 0),
+    )
+    first = " ".join(str(flawed).split("  failing")[0].split())
+    assert first.startswith(
+        "netmend patch found, but it breaks more unseen inputs than the bound allows and the plain baseline does better: "
+        "last_layer repairs 19 of 21 unseen failures, breaks 3 of 138 unseen guard inputs"
+    )
+    assert json.loads(flawed.json())["flaws"] == ["breaks more than the bound", "loses to the baseline"]
+    # A smaller one that is as good says which one is the strongest.
+    small = replace(rival, validation=Tally(20, 21, 0, 138))
+    told = " ".join(str(replace(flawed, tried=(small, dense), verdict=Verdict(HOLDS, 0, (), (), 1))).split())
+    assert "cannot tell from the best one (last_layer): it repairs 20 of 21 there" in told
 
 
 def test_few_failing_inputs_are_not_divided_and_nothing_is_claimed_of_others(tmp_path: Path) -> None:

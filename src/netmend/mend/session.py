@@ -68,11 +68,12 @@ def mend(
     tried, left_out = _attempts(case, names, options, kept, told)
     if not tried:
         raise UsageError(f"no method could be tried; {left_out[0][0]}: {left_out[0][1]}")
+    plain = next((at for at, one in enumerate(tried) if one.method == BASELINE), None)
     return Mended(
         type(model).__name__,
         BASELINE,
         tried,
-        verdict_on(tried, options.bound),
+        verdict_on(tried, options.bound, plain),
         case.failing,
         case.guard,
         options,

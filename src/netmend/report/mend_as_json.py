@@ -25,6 +25,7 @@ def mend_json(found: Mended) -> str:
             "recommended": best.method if best else None,
             "verdict": found.verdict.standing,
             "reasons": list(found.verdict.reasons),
+            "flaws": list(found.verdict.flaws),
             "bound": found.options.bound,
             "baseline": found.baseline,
             "failing": _counts(found.failing),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from netmend.mend.gate import HOLDS, REFUTED
+from netmend.mend.gate import BREAKS, HOLDS, LOSES, REFUTED
 from netmend.mend.result import Counts, Mended, Tried
 from netmend.mend.tally import Tally
 from netmend.report.content import Column, Grid, Remark, clean
@@ -12,12 +12,18 @@ from netmend.report.mend_patch_text import size_words
 from netmend.report.numbers import UNKNOWN, count, duration, percent, plural, share
 
 _MOST_NOTES = 6
+_FLAWS = {
+    BREAKS: "it breaks more unseen inputs than the bound allows",
+    LOSES: "the plain baseline does better",
+}
 
 
 def verdict_words(found: Mended) -> tuple[str, str]:
     """A tone and the outcome in one sentence."""
     if found.recommended is not None:
-        words = f"patch found: {found.recommended.method} {deeds(found.recommended.unseen)}"
+        flaws = " and ".join(_FLAWS[flaw] for flaw in found.verdict.flaws)
+        said = f"patch found, but {flaws}" if flaws else "patch found"
+        words = f"{said}: {found.recommended.method} {deeds(found.recommended.unseen)}"
         return ("good" if found.verdict.standing == HOLDS else "warn"), words
     if found.verdict.standing == REFUTED:
         return "bad", "no patch is recommended: unseen data refutes the best one"
@@ -47,6 +53,8 @@ def remarks(found: Mended) -> Iterator[Remark]:
     if best is not None:
         yield Remark("unseen", _interval_words(best.unseen, found.options.bound))
         yield Remark("patch", size_words(best.patch))
+        if chosen := _chosen_words(found, best):
+            yield Remark("chosen", chosen)
         if against := _against_baseline(found, best):
             yield Remark("baseline", against)
     for name, why in found.left_out:
@@ -108,10 +116,22 @@ def _interval_words(unseen: Tally, bound: float) -> str:
     return ", ".join(parts) or "nothing was left to judge by"
 
 
+def _chosen_words(found: Mended, best: Tried) -> str:
+    """Why it is not the strongest one on the data that chooses."""
+    strongest = None if found.verdict.best is None else found.tried[found.verdict.best]
+    if strongest is None or strongest is best:
+        return ""
+    return (
+        f"the smallest patch that the data that chooses cannot tell from the best one ({strongest.method}): it repairs "
+        f"{best.validation.repaired} of {best.validation.failing} there and breaks {best.validation.broken}, "
+        f"the best one {strongest.validation.repaired} and {strongest.validation.broken}"
+    )
+
+
 def _against_baseline(found: Mended, best: Tried) -> str:
     first = next((one for one in found.tried if one.method == found.baseline), None)
     if first is None:
         return "could not be measured"
     if first is best:
-        return f"{found.baseline} itself wins: no other method did better on the data that chooses"
+        return f"{found.baseline} itself wins: no other method does as well on the data that chooses with a smaller patch"
     return f"{found.baseline} {deeds(first.unseen)}, changing {share(first.patch.share)} of the values"
