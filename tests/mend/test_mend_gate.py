@@ -49,7 +49,9 @@ def test_of_those_that_cannot_be_told_apart_the_smallest_patch_wins() -> None:
     assert verdict_on(many, 0.01).at == 1
 
 
-def test_of_patches_of_one_size_the_one_that_repairs_most_wins_then_the_one_that_moves_answers_least() -> None:
+def test_of_patches_of_one_size_the_one_that_repairs_most_wins_then_the_one_that_moves_answers_least() -> (
+    None
+):
     calm, loud = Tally(9, 10, 0, 50, drift=0.01), Tally(9, 10, 0, 50, drift=0.2)
     assert verdict_on([One(loud), One(calm)], 0.01).at == 1
     assert verdict_on([One(loud), One(Tally(10, 10, 0, 50, drift=0.3))], 0.01).at == 1

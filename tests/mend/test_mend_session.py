@@ -163,7 +163,10 @@ def test_the_first_line_says_what_speaks_against_a_recommended_patch(tmp_path: P
     # A smaller one that is as good says which one is the strongest.
     small = replace(rival, validation=Tally(20, 21, 0, 138))
     told = " ".join(str(replace(flawed, tried=(small, dense), verdict=Verdict(HOLDS, 0, (), (), 1))).split())
-    assert "cannot tell from the best one (last_layer): it repairs 20 of 21 there" in told
+    assert (
+        "as good as the best, within chance: on the data that chooses it repairs 20 of 21 and breaks 0, last_layer repairs 21"
+        in told
+    )
 
 
 def test_few_failing_inputs_are_not_divided_and_nothing_is_claimed_of_others(tmp_path: Path) -> None:

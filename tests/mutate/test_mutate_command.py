@@ -30,6 +30,7 @@ from netmend.mutate.study import refuse_failure
 from netmend.mutate.test_sets import TRAINING
 from netmend.mutate.verdicts import Verdict
 from netmend.report.mutate_as_json import mutate_data, mutate_json
+from netmend.report.mutate_bars import bar_charts
 from netmend.report.mutate_page import mutate_html
 from netmend.report.mutate_text import mutate_text
 from netmend.report.terminal import console
@@ -303,6 +304,69 @@ def test_the_page_is_whole_and_harmless(name: str) -> None:
         and "\x1b" not in page
         and "http" not in page.replace("http-equiv", "")
     )
+
+
+def several() -> MutationResult:
+    """Two operators: one mutant is noticed, two are missed, one is too close to call, one does not count."""
+    close = mutant("M101 c", True, False)
+    verdicts = {**close.verdicts, "weak": replace(close.verdicts["weak"], p_value=0.1, effect_size=1.0)}
+    mutants = (
+        mutant("M302 a", True, True),
+        mutant("M101 b", True, False),
+        replace(close, verdicts=verdicts),
+        mutant("M101 d", True, False),
+        mutant("M302 e", True, True, standing=CRASHED),
+        mutant("W101 f", True, False, WEIGHT_LEVEL),
+    )
+    return replace(sample(), mutants=mutants)
+
+
+def test_the_page_begins_with_a_picture_and_what_is_missed() -> None:
+    page = mutate_html(several())
+    heads = re.findall(r"<h2>([^<]+)</h2>", page)
+    assert heads[:3] == ["What is noticed", "What is missed", "What to add"]
+    assert page.index("<h2>What is missed") < page.index("<table")
+    of_test, of_weak = bar_charts(several())
+    assert [(bar.code, bar.parts) for bar in of_test.bars] == [
+        ("M101", (("noticed", 3),)),
+        ("M302", (("noticed", 1),)),
+    ]
+    assert of_weak.bars[0].parts == (("missed", 2), ("inconclusive", 1)) and of_weak.widest == 3
+    assert '<span class="missed" style="width: 66.7%" title="2 missed">2</span>' in page
+    # Plainly missed ones stand before those that are too close to call.
+    beside = re.findall(r'<summary>([^<]+) <span class="quiet">([^<]+)</span>', page)
+    assert beside == [
+        ("M101 b", "missed by weak"),
+        ("M101 d", "missed by weak"),
+        ("M101 c", "too close to call on weak"),
+    ]
+
+
+def test_a_page_without_survivors_says_so() -> None:
+    page = mutate_html(replace(sample(), mutants=(mutant("M302 a", True, True),)))
+    assert "Nothing: every mutant that counts is noticed." in page
+
+
+def test_the_score_is_one_number_and_a_sentence_says_what_it_is() -> None:
+    half = Score(0.5, {"M101": 0.5, "M302": None}, (OutcomeScore("M101", 0.5, 1, 1),))
+    found = replace(sample(), sets=(replace(sample().sets[0], source=half),))
+    page = mutate_html(found)
+    tiles = re.findall(
+        r'<span class="name">score[^/]*</span><span class="value">([^<]+)</span><span class="beside">([^<]*)<',
+        page,
+    )
+    assert tiles == [("0.50", "mean over 1 operator")]
+    for told in (page, " ".join(printed(found, 100).split())):
+        assert (
+            "The score is the mean over operators" in told
+            and "In numbers of faults: test notices 1 of 1." in told
+        )
+    assert "In numbers" not in mutate_html(SAMPLES["estimated"])
+
+
+def test_tables_scroll_as_a_whole_on_a_phone() -> None:
+    phone = mutate_html(sample()).partition("@media (max-width: 34rem) {")[2].partition("\n}")[0]
+    assert ".scroll { max-height: none; }" in phone and ".scroll table { min-width: 44rem; }" in phone
 
 
 def test_added_inputs_can_be_tested_with(tmp_path: Path) -> None:

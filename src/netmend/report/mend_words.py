@@ -121,10 +121,10 @@ def _chosen_words(found: Mended, best: Tried) -> str:
     strongest = None if found.verdict.best is None else found.tried[found.verdict.best]
     if strongest is None or strongest is best:
         return ""
+    ours, theirs = best.validation, strongest.validation
     return (
-        f"the smallest patch that the data that chooses cannot tell from the best one ({strongest.method}): it repairs "
-        f"{best.validation.repaired} of {best.validation.failing} there and breaks {best.validation.broken}, "
-        f"the best one {strongest.validation.repaired} and {strongest.validation.broken}"
+        f"the smallest patch that is as good as the best, within chance: on the data that chooses it repairs "
+        f"{ours.repaired} of {ours.failing} and breaks {ours.broken}, {strongest.method} repairs {theirs.repaired} and breaks {theirs.broken}"
     )
 
 

@@ -1,4 +1,4 @@
-"""Mutation testing as one self-contained HTML page: scores, operators, every mutant with its patch."""
+"""Mutation testing as one self-contained HTML page: scores, a picture, what is missed with its patch, then tables."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from netmend.mutate.result import SOURCE, WEIGHT_LEVEL, Mutant, MutationResult
 from netmend.mutate.test_sets import TRAINING
 from netmend.report.content import Column, Grid
 from netmend.report.figures import Figure
+from netmend.report.mutate_bars import INCONCLUSIVE, MISSED, NOTICED, bar_charts, standing
 from netmend.report.mutate_words import (
     addition_remarks,
     end_remarks,
     mutant_row,
     operators_grid,
+    score_sentence,
     score_words,
     sets_grid,
     start_remarks,
@@ -41,6 +43,7 @@ class _Survivor:
 
     title: str
     beside: str
+    clear: bool  # not only too close to call
     lines: tuple[DiffLine, ...]
 
 
@@ -55,11 +58,14 @@ def mutate_html(result: MutationResult) -> str:
         verdict=(_CLASSES[tone], f"{words[:1].upper()}{words[1:]}"),
         headline=start_words(result),
         figures=tuple(_figures(result)),
+        score=score_sentence(result),
+        charts=tuple(bar_charts(result)),
+        parts=(NOTICED, MISSED, INCONCLUSIVE),
         opening=tuple(start_remarks(result)),
         sets=sets_grid(result),
         operators=operators_grid(result, SOURCE),
         weights=operators_grid(result, WEIGHT_LEVEL),
-        survivors=tuple(_survivors(result)),
+        survivors=_survivors(result),
         additions=tuple(addition_remarks(result, _MOST_ADDITIONS)),
         mutants=_mutants(result, SOURCE),
         of_weights=_mutants(result, WEIGHT_LEVEL),
@@ -69,7 +75,7 @@ def mutate_html(result: MutationResult) -> str:
 
 def _figures(result: MutationResult) -> Iterator[Figure]:
     for each in result.sets:
-        beside = f"{each.source.killed} of {each.source.killable} faults noticed"
+        beside = f"mean over {plural(each.source.defined, 'operator')}"
         yield Figure(f"score of {each.name}", score_words(each.source.score), beside)
     own = [mutant for mutant in result.mutants if mutant.level == SOURCE]
     if own:
@@ -77,16 +83,26 @@ def _figures(result: MutationResult) -> Iterator[Figure]:
         yield Figure("mutants", str(len(own)), f"{counted} count; {plural(result.trainings, 'training')}")
 
 
-def _survivors(result: MutationResult) -> Iterator[_Survivor]:
+def _survivors(result: MutationResult) -> list[_Survivor]:
+    """Those that are plainly missed first."""
     missed: dict[str, tuple[Mutant, list[str]]] = {}
     for each in result.sets:
         for mutant in survivors(result, each.name):
             missed.setdefault(mutant.name, (mutant, []))[1].append(each.name)
+    found = []
     for mutant, tests in missed.values():
         lines = mutant.patch.splitlines()
         shown = [DiffLine(FILE, harmless(line)) for line in lines[:2]]
         shown += [DiffLine(_KINDS.get(line[:1], SAME_LINE), harmless(line)) for line in lines[2:]]
-        yield _Survivor(f"{mutant.operator} {mutant.title}", f"missed by {', '.join(tests)}", tuple(shown))
+        judged = {test: standing(mutant, test) for test in tests}
+        beside = "; ".join(
+            f"{words} {', '.join(own)}"
+            for name, words in ((MISSED, "missed by"), (INCONCLUSIVE, "too close to call on"))
+            if (own := [test for test in tests if judged[test] == name])
+        )
+        clear = MISSED in judged.values()
+        found.append(_Survivor(f"{mutant.operator} {mutant.title}", beside, clear, tuple(shown)))
+    return sorted(found, key=lambda each: not each.clear)
 
 
 def _mutants(result: MutationResult, level: str) -> Grid:

@@ -7,10 +7,12 @@ from rich.segment import Segment
 from rich.text import Text
 
 from netmend.mutate.result import SOURCE, WEIGHT_LEVEL, MutationResult
+from netmend.report.content import Remark
 from netmend.report.mutate_words import (
     addition_remarks,
     end_remarks,
     operators_grid,
+    score_sentence,
     sets_grid,
     start_remarks,
     survivor_remarks,
@@ -26,7 +28,10 @@ def mutate_text(result: MutationResult) -> RenderableType:
     """The outcome first, then what a person needs to judge it."""
     tone, words = verdict_words(result)
     parts: list[RenderableType] = [Text("netmend  ", style="bold").append(words, STYLES[tone])]
-    if opening := list(start_remarks(result)):
+    opening = list(start_remarks(result))
+    if told := score_sentence(result):
+        opening.append(Remark("score", told, tone="muted"))
+    if opening:
         parts.append(_Indented(Remarks(opening)))
     if result.sets:
         grids = [sets_grid(result), operators_grid(result, SOURCE), operators_grid(result, WEIGHT_LEVEL)]

@@ -41,6 +41,19 @@ def score_words(score: float | None) -> str:
     return UNKNOWN if score is None else f"{score:.2f}"
 
 
+def score_sentence(result: MutationResult) -> str:
+    """What the score is, and how it goes together with the number of faults noticed."""
+    if not result.sets or result.sets[0].source.score is None:
+        return ""
+    counted = "; ".join(
+        f"{clean(each.name)} notices {each.source.killed} of {each.source.killable}" for each in result.sets
+    )
+    return (
+        "The score is the mean over operators: each counts by the share of its faults that are noticed, one with a "
+        f"strength by how mild it may be and still be noticed. In numbers of faults: {counted}."
+    )
+
+
 def start_words(result: MutationResult) -> str:
     return clean(shlex.join((result.script, *result.arguments)))
 
