@@ -20,6 +20,11 @@ class One:
     validation: Tally
     unseen: Tally = AGREEING
     touched: int = 10
+    of: int = 5_018
+
+    @property
+    def share(self) -> float:
+        return self.touched / self.of
 
 
 def test_the_best_within_the_bound_wins_whoever_made_it() -> None:
@@ -34,7 +39,7 @@ def test_the_best_within_the_bound_wins_whoever_made_it() -> None:
     assert verdict_on(tried, 0.01).standing == HOLDS and verdict_on(tried, 0.01).recommended
 
 
-def test_of_those_that_cannot_be_told_apart_the_smallest_patch_wins() -> None:
+def test_of_those_that_cannot_be_told_apart_a_small_patch_wins() -> None:
     """The figures of examples/mend_digits.py: three failures in 21 are no difference, four with a breakage are one."""
     plain = One(Tally(18, 21, 1, 138), Tally(19, 21, 2, 138), touched=3_896)
     sparse = One(Tally(18, 21, 0, 138), Tally(17, 21, 1, 138), touched=1_003)
@@ -49,6 +54,13 @@ def test_of_those_that_cannot_be_told_apart_the_smallest_patch_wins() -> None:
     assert verdict_on(many, 0.01).at == 1
 
 
+def test_small_is_small_enough() -> None:
+    """Up to a quarter of the values the better patch wins, not the smaller one; without such a one the smallest does."""
+    better, smaller = Tally(19, 21, 0, 138), Tally(18, 21, 0, 138)
+    assert verdict_on([One(better, touched=1_000), One(smaller, touched=100)], 0.01).at == 0
+    assert verdict_on([One(better, touched=4_000), One(smaller, touched=3_000)], 0.01).at == 1
+
+
 def test_of_patches_of_one_size_the_one_that_repairs_most_wins_then_the_one_that_moves_answers_least() -> (
     None
 ):
@@ -61,12 +73,12 @@ def test_of_patches_of_one_size_the_one_that_repairs_most_wins_then_the_one_that
 def test_few_failures_that_are_all_learned_from_are_no_sample() -> None:
     """Whoever has four failures wants four repaired, not three with a smaller patch."""
     unseen = Tally(0, 0, 0, 50)
-    tried = [One(Tally(4, 4, 0, 50), unseen, 500), One(Tally(3, 4, 0, 50), unseen, 5)]
+    tried = [One(Tally(4, 4, 0, 50), unseen, 4_500), One(Tally(3, 4, 0, 50), unseen, 5)]
     assert verdict_on(tried, 0.01).at == 0
 
 
 def test_what_does_worse_than_the_baseline_in_both_is_not_chosen() -> None:
-    plain = One(Tally(18, 21, 0, 300), touched=500)
+    plain = One(Tally(18, 21, 0, 300), touched=4_500)
     assert verdict_on([plain, One(Tally(17, 21, 1, 300), touched=5)], 0.01, 0).at == 0
     assert verdict_on([plain, One(Tally(17, 21, 1, 300), touched=5)], 0.01).at == 1
     assert verdict_on([plain, One(Tally(17, 21, 0, 300), touched=5)], 0.01, 0).at == 1

@@ -164,7 +164,7 @@ def test_the_first_line_says_what_speaks_against_a_recommended_patch(tmp_path: P
     small = replace(rival, validation=Tally(20, 21, 0, 138))
     told = " ".join(str(replace(flawed, tried=(small, dense), verdict=Verdict(HOLDS, 0, (), (), 1))).split())
     assert (
-        "as good as the best, within chance: on the data that chooses it repairs 20 of 21 and breaks 0, last_layer repairs 21"
+        "for its size, and as good as the best within chance: on the data that chooses it repairs 20 of 21 and breaks 0, last_layer repairs 21"
         in told
     )
 

@@ -11,6 +11,7 @@ from hypothesis.extra import numpy as arrays
 from netmend.report.axes import Axis, tick_label
 from netmend.report.curves import Curve, Line, curves, thin
 from netmend.report.textplot import sparkline, text_plot
+from netmend.vocabulary import TargetFact, Trace
 
 NUMBERS = arrays.arrays(np.float64, st.integers(1, 3000), elements=st.floats(allow_nan=False))
 
@@ -40,6 +41,15 @@ def test_a_healthy_run_has_all_curves_with_training_and_evaluation() -> None:
         "best constant predictor",
     ]
     assert found["accuracy"].unit == "share"
+
+
+def test_a_loss_that_only_evaluation_calls_does_not_hide_the_constant_predictor() -> None:
+    trace = sample.healthy()
+    other = TargetFact("cross_entropy@train.py:90", 500, constant_loss=2.29)
+    targets = {**trace.facts["target"], other.name: other}
+    loss = curves(Trace({**trace.facts, "target": targets}, trace.tables, trace.patterns, trace.events))[0]
+    (constant,) = [line for line in loss.lines if line.role == "reference"]
+    assert constant.values.tolist() == [trace.all(TargetFact)[0].constant_loss] * 2
 
 
 def test_the_learning_rate_holds_until_it_changes() -> None:

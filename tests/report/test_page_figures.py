@@ -14,7 +14,7 @@ from netmend.report.curves import Curve, Line, has_spike
 from netmend.report.scale import cuts
 from netmend.report.svg import WIDTH, line_chart
 from netmend.report.terminal import console
-from netmend.vocabulary import FAULTY, Diagnosis, Evidence, Fault, Table, Trace
+from netmend.vocabulary import FAULTY, HEALTHY, Diagnosis, Evidence, Fault, Table, Trace
 
 STEPS = np.arange(60)
 
@@ -142,3 +142,8 @@ def test_labels_of_large_values_have_room_on_a_phone() -> None:
     assert any(len(label) == 7 for _, label in labels)
     for x, label in labels:
         assert 0 <= float(x) - 8.3 * len(label) < float(x) < WIDTH
+
+
+def test_a_healthy_run_says_so_in_the_words_of_the_terminal() -> None:
+    page = html(sample.healthy(), diagnosis=Diagnosis(HEALTHY))
+    assert '<h1 class="verdict healthy">No fault found</h1>' in page

@@ -1,7 +1,7 @@
 """Which attempt is recommended, and whether data that nobody has seen agrees.
 
 Validation data chooses, unseen data judges, once and only the chosen one: so its figures are not the best of many.
-Of attempts that validation data cannot tell apart, the smallest patch is chosen.
+Of attempts that validation data cannot tell apart, a small patch is chosen.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from netmend.mend.tally import Tally
 
 PENALTY = 5.0  # one part of the guard broken weighs as much as five parts of the failures repaired
 EQUAL = 2.0  # standard errors of the difference, within which two attempts count as equally good
+SMALL = 0.25  # of the model's values: patches up to this size are small, whichever is smaller
 HOLDS, UNSURE, REFUTED, NOTHING = "holds", "unsure", "refuted", "nothing"
 BREAKS, LOSES = "breaks more than the bound", "loses to the baseline"  # flaws of a recommended patch
 
@@ -30,6 +31,9 @@ class Judgeable(Protocol):
 
     @property
     def touched(self) -> int: ...
+
+    @property
+    def share(self) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,7 @@ def within(tally: Tally, bound: float) -> bool:
 
 
 def verdict_on(tried: Sequence[Judgeable], bound: float, baseline: int | None = None) -> Verdict:
-    """The smallest patch of those that are as good as the best on validation data and keep to the bound.
+    """Of those that keep to the bound and are as good as the best on validation data: the best small one, or the smallest.
 
     `baseline`: the place of the plain repair; what does worse than it in both respects is not recommended.
     """
@@ -72,7 +76,7 @@ def verdict_on(tried: Sequence[Judgeable], bound: float, baseline: int | None = 
     equal = [at for at in allowed if _as_good(tried[at], tried[best])]
     if plain is not None:
         equal = [at for at in equal if not _worse_in_both(tried[at].validation, plain.validation)]
-    chosen = min(equal or [best], key=lambda at: (tried[at].touched, *_order(tried[at])))
+    chosen = min(equal or [best], key=lambda at: (_size(tried[at]), *_order(tried[at])))
     rival = None if chosen == baseline or plain is None else plain.unseen
     standing, reasons, flaws = _agrees(tried[chosen], bound, rival)
     return Verdict(standing, chosen, reasons, flaws, best)
@@ -80,6 +84,10 @@ def verdict_on(tried: Sequence[Judgeable], bound: float, baseline: int | None = 
 
 def _order(one: Judgeable) -> tuple[float, float, int]:
     return -worth(one.validation), one.validation.drift, one.touched
+
+
+def _size(one: Judgeable) -> int:
+    return 0 if one.share <= SMALL else one.touched
 
 
 def _as_good(one: Judgeable, best: Judgeable) -> bool:

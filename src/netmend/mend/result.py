@@ -33,6 +33,11 @@ class Tried:
     def touched(self) -> int:
         return self.patch.touched
 
+    @property
+    def share(self) -> float:
+        """Of the model's values."""
+        return self.patch.share
+
 
 @dataclass(frozen=True)
 class Counts:

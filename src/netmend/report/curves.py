@@ -118,8 +118,13 @@ def _evaluation_lines(trace: Trace, column: str) -> list[Line]:
 
 
 def _constant_lines(trace: Trace) -> list[Line]:
-    """The loss of the best constant predictor, drawn only where one objective makes it unambiguous."""
+    """The loss of the best constant predictor, drawn only where one objective makes it unambiguous.
+
+    Evaluation may call its own loss, whose targets are others: those of training count.
+    """
     targets = [target for target in trace.all(TargetFact) if target.constant_loss is not None]
+    trained = {table.component for table in trace.tables_of("progress")}
+    targets = [target for target in targets if target.name in trained] or targets
     lines = loss_lines(trace)
     if len(targets) != 1 or len(lines) != 1:
         return []

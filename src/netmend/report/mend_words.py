@@ -123,7 +123,7 @@ def _chosen_words(found: Mended, best: Tried) -> str:
         return ""
     ours, theirs = best.validation, strongest.validation
     return (
-        f"the smallest patch that is as good as the best, within chance: on the data that chooses it repairs "
+        f"for its size, and as good as the best within chance: on the data that chooses it repairs "
         f"{ours.repaired} of {ours.failing} and breaks {ours.broken}, {strongest.method} repairs {theirs.repaired} and breaks {theirs.broken}"
     )
 
