@@ -56,7 +56,35 @@ def whole_set(trace: Trace, samples: int) -> Trace:
 
 def test_few_updates_and_a_low_rate_are_told_both():
     trace = net_run(losses=[1.1 - 1e-4 * step for step in range(10)], settings={"lr": 1e-5}, ratio=1e-5)
-    assert set(causes(diagnose(whole_set(trace, 80)))) == {"HYP-EPOCH-FEW", "HYP-LR-LOW"}
+    assert causes(diagnose(whole_set(trace, 80))) == ["HYP-LR-LOW", "HYP-EPOCH-FEW"]
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "settings", "ratio", "told"),
+    [
+        ("Adam", {"lr": 1e-6}, 1e-5, "HYP-LR-LOW"),
+        ("Adam", {"lr": 1e-8}, 1e-7, "HYP-LR-LOW"),
+        ("SGD", {"lr": 0.01}, 3e-4, "OPT-SELECT"),
+        ("SGD", {"lr": 0.001}, 5e-5, "HYP-LR-LOW"),
+    ],
+)
+@pytest.mark.parametrize("fall", [0.0, 1e-3])  # of the loss in each step
+def test_two_passes_at_a_rate_far_from_useful_ones_are_told_as_the_rate(optimizer, settings, ratio, told, fall):
+    losses = [1.05 - fall * step + 0.01 * (-1) ** step for step in range(120)]
+    trace = net_run(losses=losses, optimizer=optimizer, settings=settings, ratio=ratio)
+    loader = LoaderFact("loader", samples=60 * 64, batch_size=64, phase="training")
+    trace = Trace({**trace.facts, "loader": {"loader": loader}}, trace.tables, trace.patterns)
+    assert causes(diagnose(trace)) == [told]
+
+
+def test_a_loss_that_fell_and_stayed_is_as_low_as_the_program_gets():
+    """A variational encoder: its constant answer does not pay for the term beside the reconstruction."""
+    loader = LoaderFact("loader", samples=50 * 64, batch_size=64, phase="training")
+    settled, falls = [*falling(50, end=0.62), *flat(50, 0.62)], [1.05 - 0.004 * step for step in range(100)]
+    for losses, told in ((settled, []), (falls, ["HYP-EPOCH-FEW"])):
+        trace = run_with(losses)
+        facts = {**trace.facts, "loader": {"loader": loader}}
+        assert causes(diagnose(Trace(facts, trace.tables))) == told
 
 
 def test_many_passes_in_large_batches_are_the_batch_alone():

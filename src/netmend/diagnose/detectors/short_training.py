@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
 from typing import ClassVar
 
@@ -16,8 +16,8 @@ from netmend.unit import Run, threshold
 from netmend.vocabulary import LoaderFact, Symptom, Trace
 
 
-def _trace(losses: list[float], size: int, samples: int) -> Trace:
-    trace = run_with(losses)
+def _trace(losses: list[float], size: int, samples: int, seen: Container[int] | None = None) -> Trace:
+    trace = run_with(losses, seen=seen)
     loader = LoaderFact("loader", samples=samples, batch_size=size, phase="training")
     run = replace(trace.run, steps=len(losses))
     return Trace({**trace.facts, "loader": {"loader": loader}, "run": {"example": run}}, trace.tables)
@@ -76,6 +76,9 @@ class ShortTraining:
         1.9, "convention", "passes that are more than a try-out of the first batches"
     )
     least_steps: int = threshold(5, "convention", "fewer steps are a try-out, not a training")
+    late: float = threshold(
+        0.4, "convention", "share of the run after which the last looks must lie to tell of its end"
+    )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         course, steps, passes = objective(trace), trace.run.steps, epochs(trace)
@@ -83,6 +86,8 @@ class ShortTraining:
             return
         if course is None or course.last_relative is None or steps < self._least(passes):
             return
+        if course.steps[-1] < self.late * steps:
+            return  # on a busy machine most looks are early ones, and say little about the end
         hardly = self._hardly_any(trace, steps, passes)
         short = hardly or self._short(steps, passes, self._share(trace))
         if not short or course.last_relative < (self.still_much if hardly else self.least_relative):
@@ -132,6 +137,10 @@ class ShortTraining:
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run("few updates that were enough", lambda: _trace(falling(60), 32, 960)),
         Run("many passes", lambda: _trace(flat(60), 32, 150)),
+        Run(
+            "looked at mostly in its first steps",
+            lambda: _trace([0.98**step for step in range(90)], 16, 360, seen=(0, 1, 2, 4, 5, 8, 16, 64)),
+        ),
         Run("large batches, which is another matter", lambda: _trace(flat(40), 300, 1200)),
         Run("many updates", lambda: _trace(flat(400), 32, 3200)),
         Run("many passes, gradients of sixteen batches in each update", lambda: _added_up()),

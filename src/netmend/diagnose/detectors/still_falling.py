@@ -32,6 +32,9 @@ class StillFalling:
     )
     least_relative: float = threshold(0.35, "calibrated", "below that much has been learned already")
     least_looks: int = threshold(6, "convention", "a trend needs some points")
+    late: float = threshold(
+        0.4, "convention", "share of the run after which what is compared with its end must lie"
+    )
     few_looks: int = threshold(12, "convention", "below that block means hide the trend: single losses count")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -60,7 +63,11 @@ class StillFalling:
             return {}
         if course.looks < self.few_looks:
             return self._of_few(trace, course)
-        start = 2 * len(course.losses) // 3 - 1
+        # On a busy machine most looks are early ones: what they show is not the last third of the run.
+        early = np.searchsorted(course.steps, self.late * course.last_step)
+        start = max(2 * len(course.losses) // 3 - 1, int(early))
+        if start >= len(course.losses) - 1:
+            return {}
         first, last = float(course.losses[start]), float(course.losses[-1])
         noise = float(np.hypot(course.errors[start], course.errors[-1]))
         fall = (first - last) / first if first - last > 3 * noise and first > 0 else 0.0
@@ -87,6 +94,10 @@ class StillFalling:
         Run("converged", lambda: run_with(falling(200))),
         Run("falls, but is low already", lambda: run_with([1.0 * 0.99**step for step in range(300)])),
         Run("never moved", lambda: run_with(flat(100))),
+        Run(
+            "looked at mostly in its first steps",
+            lambda: run_with([0.99**step for step in range(100)], seen=(*range(17), 50, 70, 85)),
+        ),
         Run("a few noisy losses", lambda: run_with([1.1, 0.7, 1.2, 0.6, 0.9, 1.0, 0.6, 0.8])),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (

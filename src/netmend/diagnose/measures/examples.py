@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from netmend.vocabulary import LossFact, RunFact, Site, Table, Trace
 
@@ -17,13 +17,15 @@ def run_with(
     metrics: Sequence[float] = (),
     criterion: str = "cross_entropy",
     more: Sequence[Table] = (),
+    seen: Container[int] | None = None,
 ) -> Trace:
-    """A run with one objective: a loss per step, evaluations spread evenly over it."""
+    """A run with one objective: a loss per step (of those in `seen`), evaluations spread evenly over it."""
     name = f"{criterion}@train.py:20"
     nan = float("nan")
     rows = {
         step: (value, nan if constant is None else constant, metrics[step] if metrics else nan)
         for step, value in enumerate(losses)
+        if seen is None or step in seen
     }
     tables = {("progress", name): Table.of("progress", name, rows)}
     if evaluations:

@@ -44,6 +44,7 @@ class TooFewEpochs:
         "convention",
         "share of the loss that must have gone: one that does not move has another trouble",
     )
+    least_blocks: int = threshold(8, "convention", "parts of a curve from which on its second half shows a trend")
     known_metric: float = threshold(0.97, "convention", "accuracy or R² at the end of a task that is learned")
     too_long: float = threshold(
         10.0, "convention", "times as long, at best, from which on a longer training is no remedy"
@@ -61,7 +62,8 @@ class TooFewEpochs:
             # Without a number of passes and without a loop over epochs it may be a stream, or a few steps on purpose.
             known = passes is not None or epoch_loop(case.sources, trace) is not None
             weight = STRONG if known else FAIR + WEAK / 2
-            yield self._fault(case, short, [for_symptom(short, weight), *self._still_falling(case)])
+            against = [*self._tiny_steps(case), *self._settled(case)]
+            yield self._fault(case, short, [for_symptom(short, weight), *self._still_falling(case), *against])
             return
         for symptom in (case.of("D505") or (case.of("D508") if brief else ()))[:1]:
             # Alone it is not enough: a short program may have been meant to show no more.
@@ -75,6 +77,8 @@ class TooFewEpochs:
                 evidence.append(Evidence(f"There were {steps} updates, which is not few.", -FAIR))
             if slow := case.first("D102", *(() if brief else ("D508",))):
                 evidence.append(Evidence("The steps themselves are very small.", -STRONG, slow.code))
+            else:
+                evidence.extend(self._tiny_steps(case))
             yield self._fault(case, symptom, evidence)
 
     def _on_its_way(self, case: Case) -> bool:
@@ -91,6 +95,21 @@ class TooFewEpochs:
         # So few updates move nothing, whatever else is wrong.
         hardly = case.trace.run.steps <= self.hardly_any
         return hardly or course.first - course.last > self.moved * abs(course.first)
+
+    def _tiny_steps(self, case: Case) -> list[Evidence]:
+        """With a rate far below what its optimiser needs no number of epochs is enough; a handful of updates is few all the same."""
+        low = [symptom for symptom in case.of("D125") if symptom.detail.get("direction") != "high"]
+        weight = WEAK / 2 if case.trace.run.steps <= self.hardly_any else STRONG
+        return [Evidence("The steps are too small for any number of epochs.", -weight, "D125")] if low else []
+
+    def _settled(self, case: Case) -> list[Evidence]:
+        """A loss that fell and then stayed is as low as this program gets: noise in its targets, or a term beside it."""
+        course = objective(case.trace)
+        if course is None or course.fell < self.moved or case.trace.run.steps <= self.hardly_any:
+            return []
+        if len(course.losses) < self.least_blocks or times_longer(course, 0.9) is not None:
+            return []
+        return [Evidence("The loss no longer fell in the second half of the run.", -FAIR)]
 
     @staticmethod
     def _still_falling(case: Case) -> list[Evidence]:
