@@ -69,7 +69,9 @@ def test_few_updates_and_a_low_rate_are_told_both():
     ],
 )
 @pytest.mark.parametrize("fall", [0.0, 1e-3])  # of the loss in each step
-def test_two_passes_at_a_rate_far_from_useful_ones_are_told_as_the_rate(optimizer, settings, ratio, told, fall):
+def test_two_passes_at_a_rate_far_from_useful_ones_are_told_as_the_rate(
+    optimizer, settings, ratio, told, fall
+):
     losses = [1.05 - fall * step + 0.01 * (-1) ** step for step in range(120)]
     trace = net_run(losses=losses, optimizer=optimizer, settings=settings, ratio=ratio)
     loader = LoaderFact("loader", samples=60 * 64, batch_size=64, phase="training")

@@ -44,7 +44,9 @@ class TooFewEpochs:
         "convention",
         "share of the loss that must have gone: one that does not move has another trouble",
     )
-    least_blocks: int = threshold(8, "convention", "parts of a curve from which on its second half shows a trend")
+    least_blocks: int = threshold(
+        8, "convention", "parts of a curve from which on its second half shows a trend"
+    )
     known_metric: float = threshold(0.97, "convention", "accuracy or R² at the end of a task that is learned")
     too_long: float = threshold(
         10.0, "convention", "times as long, at best, from which on a longer training is no remedy"
