@@ -150,14 +150,18 @@ def _agrees(remedy: str, title: str, patch: Patch) -> bool:
     _, arrow, new = title.partition(" → ")
     if arrow and new.split()[0].rstrip(",;") not in words:
         return False
-    lines = [
-        line[1:] for line in patch.diff.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")
+    shown = [
+        line for line in patch.diff.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")
     ]
+    lines, marks = [line[1:] for line in shown], [line[:1] for line in shown]
     changed = "\n".join([*lines, *(patch.arguments or ())])
     numbers = {float(number) for number in _NUMBER.findall(changed)}
     if any(float(number) not in numbers for number in _NUMBER.findall(words)):
         return False
     names = [re.findall(r"[A-Za-z_]\w*", quoted) for quoted in _QUOTED.findall(words)]
+    added = "\n".join(line for line, mark in zip(lines, marks, strict=True) if mark == "+")
+    if words.startswith("Remove ") and names and names[0] and all(name in added for name in names[0]):
+        return False  # it is still there
     return "netmend explain" not in words and all(name in changed for found in names for name in found)
 
 

@@ -231,6 +231,18 @@ def optimizer_at(case: Case, component: str, anchor: Spot) -> str:
     return ""
 
 
+def last_use_of_gradients(case: Case, near: Spot, statement: ast.stmt) -> ast.stmt:
+    """The backward pass, or what is done to the gradients right behind it: where a step can follow."""
+    block = block_of(near.file, statement)
+    last = block.index(statement)
+    for what in ("clip", "unscale"):
+        for each in spots(case, what):
+            there = in_block(near.file, block, each.call) if each.file.file == near.file.file else None
+            if there is not None and each.method != "step":
+                last = max(last, block.index(there))
+    return block[last]
+
+
 def scaler_of(case: Case) -> tuple[Spot, ast.expr] | None:
     """`scaler` in `scaler.scale(loss).backward()`, and that call."""
     for each in spots(case, "backward"):

@@ -6,11 +6,12 @@ import ast
 
 from netmend.localise.source import last_name
 from netmend.repair.source.code import File
-from netmend.repair.source.writing import delete_statement, replace, unwrap_call
+from netmend.repair.source.moving import taken_out
+from netmend.repair.source.writing import replace, unwrap_call
 from netmend.syntax.positions import lines_of
 from netmend.vocabulary.change import FileEdits
 
-STEPS = ("detach", "detach_", "item", "tolist", "round", "floor", "ceil", "cpu", "clone")
+STEPS = ("detach", "detach_", "item", "tolist", "round", "floor", "ceil", "cpu", "clone", "requires_grad_")
 MAKERS = ("tensor", "as_tensor", "Variable", "from_numpy", "FloatTensor")
 
 
@@ -70,10 +71,11 @@ def replaced(file: File, node: ast.expr, value: ast.expr) -> FileEdits:
     statement = file.statement(node)
     alone = isinstance(statement, ast.Assign) and statement.value is node and len(statement.targets) == 1
     target = statement.targets[0] if alone and isinstance(statement, ast.Assign) else None
-    if statement is not None and isinstance(target, ast.Name) and last_name(target) == last_name(value):
-        return delete_statement(file, statement)
+    is_same = target is not None and isinstance(value, ast.Name | ast.Attribute)
+    if statement is not None and target is not None and is_same and file.source(target) == file.source(value):
+        return taken_out(file, statement)
     if isinstance(statement, ast.Expr) and statement.value is node:  # h.detach_()
-        return delete_statement(file, statement)
+        return taken_out(file, statement)
     if isinstance(node, ast.Call) and value in node.args and len(node.args) == 1 and not node.keywords:
         return unwrap_call(file, node, value)
     return replace(file, node, file.source(value))

@@ -9,8 +9,7 @@ from typing import ClassVar
 
 from netmend.repair.loop.loop_code import (
     Spot,
-    block_of,
-    in_block,
+    last_use_of_gradients,
     meeting,
     optimizer_at,
     protocol,
@@ -85,7 +84,7 @@ class CallStep:
                     continue
                 block, first, second = met
                 if first < second and block[first] is step.statement:
-                    return moved_after(step.file, step.statement, self._last(case, step, block[second]))
+                    return moved_after(step.file, step.statement, last_use_of_gradients(case, step, block[second]))
         return ()
 
     def _missing(self, case: Case, component: str, found: Spot) -> FileEdits:
@@ -111,7 +110,7 @@ class CallStep:
             met = meeting(file, backward.statement, clear.statement) if clear.is_beside(backward) else None
             if met is not None and met[1] < met[2]:
                 return insert_before(file, clear.statement, text)
-        return insert_after(file, self._last(case, backward, backward.statement), text)
+        return insert_after(file, last_use_of_gradients(case, backward, backward.statement), text)
 
     def _backward(self, case: Case, component: str) -> Spot | None:
         """The backward pass that follows the clearing of an optimiser's gradients."""
@@ -122,17 +121,6 @@ class CallStep:
                 if cleared and call.what == "backward":
                     return spot(case.code, call.site)
         return None
-
-    def _last(self, case: Case, near: Spot, statement: ast.stmt) -> ast.stmt:
-        """The backward pass, or what is done to the gradients right behind it."""
-        block = block_of(near.file, statement)
-        last = block.index(statement)
-        for what in ("clip", "unscale"):
-            for each in spots(case, what):
-                there = in_block(near.file, block, each.call) if each.file.file == near.file.file else None
-                if there is not None and each.method != "step":
-                    last = max(last, block.index(there))
-        return block[last]
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
         Example(

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.repair.loop.loop_code import Spot, optimizer_at, protocol, scaler_of, spot, spots
+from netmend.localise.source import last_name
+from netmend.repair.loop.loop_code import (
+    Spot,
+    last_use_of_gradients,
+    loops_around,
+    names_in,
+    optimizer_at,
+    protocol,
+    scaler_of,
+    spot,
+    spots,
+    targets_of,
+)
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.moving import combined, taken_out, text_of
+from netmend.repair.source.moving import combined, moved_after, taken_out, text_of
 from netmend.repair.source.writing import insert_after, replace
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
@@ -27,7 +39,8 @@ class DivideAccumulatedLoss:
     """Make several small batches count as one large one.
 
     Each loss is divided by the number of batches that make one step, so that the sum of their gradients is a mean. Where the
-    gradients are cleared between those batches, `zero_grad()` is moved behind the step.
+    gradients are cleared between those batches, `zero_grad()` is moved behind the step. A step that merely slipped out of the loop
+    over batches is moved back into it.
     """
 
     code: ClassVar[str] = "R110"
@@ -39,13 +52,33 @@ class DivideAccumulatedLoss:
         found = spot(case.code, case.fault.site) if case.fault is not None else None
         if found is None:
             return
-        if found.method == "zero_grad":
+        moved = self._step_back_in_loop(case, found) if found.method == "zero_grad" else ()
+        if moved:
+            yield from change(self, case, "step for every batch, inside the loop", moved, knob="step")
+        elif found.method == "zero_grad":
             edits = self._cleared_later(case, found)
             yield from change(self, case, "clear the gradients behind the step", edits, knob="zero_grad")
         else:
             count = self._count(case, found)
             edits = self._divided(found, count) if count else ()
             yield from change(self, case, f"divide the loss by {count}", edits, knob="accumulated loss")
+
+    def _step_back_in_loop(self, case: Case, clear: Spot) -> FileEdits:
+        """`step()` behind a loop over whole batches that clears in each round: only the last batch of a pass would count."""
+        for step in spots(case, "step"):
+            if not (step.is_alone and step.is_beside(clear)) or scaler_of(case) is not None:
+                continue
+            around = loops_around(step.file, step.call)
+            missed = [loop for loop in loops_around(clear.file, clear.call) if loop not in around]
+            backward = next((each for each in spots(case, "backward") if each.is_beside(clear)), None)
+            if len(missed) != 1 or backward is None or not isinstance(missed[0], ast.For):
+                continue
+            if missed[0] not in loops_around(backward.file, backward.call) or _is_divided(missed[0]):
+                continue
+            if not _takes_parts(missed[0], around):
+                anchor = last_use_of_gradients(case, backward, backward.statement)
+                return moved_after(step.file, step.statement, anchor)
+        return ()
 
     def _cleared_later(self, case: Case, clear: Spot) -> FileEdits:
         for step in spots(case, "step"):
@@ -165,6 +198,48 @@ for step in range(16):
             component="optimizer",
         ),
         Example(
+            "a step that slipped out of the loop over batches",
+            before=_HEAD
+            + """
+for epoch in range(4):
+    for rows in torch.ones(16, 2).split(4):
+        optimizer.zero_grad()
+        loss = model(rows).square().mean()
+        loss.backward()
+        total = loss.item()
+    optimizer.step()
+""",
+            old="""        total = loss.item()
+    optimizer.step()
+""",
+            new="""        optimizer.step()
+        total = loss.item()
+""",
+            mark="zero_grad",
+            component="optimizer",
+        ),
+        Example(
+            "parts of one batch are cleared: the step stays",
+            before=_HEAD
+            + """
+for batch in torch.ones(4, 8, 2):
+    for part in batch.chunk(4):
+        optimizer.zero_grad()
+        model(part).square().mean().backward()
+    optimizer.step()
+""",
+            old="""        optimizer.zero_grad()
+        model(part).square().mean().backward()
+    optimizer.step()
+""",
+            new="""        model(part).square().mean().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+""",
+            mark="zero_grad",
+            component="optimizer",
+        ),
+        Example(
             "one batch for each step",
             before=_HEAD
             + """
@@ -176,6 +251,42 @@ for step in range(4):
             mark="backward",
         ),
     )
+
+
+_ORDERS = ("randperm", "permutation", "arange")  # of all samples: what is cut out of them are whole batches
+
+
+def _takes_parts(loop: ast.For, around: Sequence[ast.AST]) -> bool:
+    """Whether a loop goes through something that the loop around it makes anew: the parts of one batch."""
+    used, made = names_in(loop.iter), set[str]()
+    for outer in around[:1]:
+        for node in ast.walk(outer):
+            orders = isinstance(node, ast.Assign) and any(
+                isinstance(part, ast.Call) and last_name(part.func) in _ORDERS for part in ast.walk(node.value)
+            )
+            if isinstance(node, ast.stmt) and not orders:
+                made |= {target.id for target in targets_of(node) if isinstance(target, ast.Name)}
+    return bool(used & (made - names_in(loop.target)))
+
+
+def _is_divided(loop: ast.For) -> bool:
+    """Whether a loss is made small in it, as for several backward passes that make one step."""
+    receivers = [
+        node.func.value
+        for node in ast.walk(loop)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "backward"
+    ]
+    differentiated = {last_name(receiver) for receiver in receivers}
+    if any(isinstance(each, ast.BinOp) and isinstance(each.op, ast.Div) for each in receivers):
+        return True
+    for node in ast.walk(loop):
+        if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Div):
+            if last_name(node.target) in differentiated:
+                return True
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp):
+            if isinstance(node.value.op, ast.Div) and last_name(node.targets[0]) in differentiated:
+                return True
+    return False
 
 
 def _is_method(node: ast.expr, name: str) -> bool:

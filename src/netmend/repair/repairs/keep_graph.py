@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from netmend.localise.source import Function, last_name
 from netmend.localise.values import cut_in_loss, is_cut
+from netmend.repair.loss.backward_uses import cut_for_the_others
 from netmend.repair.loss.graph_cuts import (
     MAKERS,
     chain_of,
@@ -60,9 +61,14 @@ class KeepGraph:
             yield from change(self, case, "gradients are recorded here too", block, knob="graph")
             return
         for file, node in self._cuts(case):
+            beside = cut_for_the_others(case.code, file, node, value_before(chain_of(file, node)[-1]))
+            if beside is None:
+                return  # one backward pass would go through another one's graph
             edits = self._mended(case, file, node)
             if edits:
-                yield from change(self, case, f"without {name_of(node)}", edits, knob="graph")
+                title = f"without {name_of(node)}"
+                title = f"{name_of(node)} only where the other network learns" if beside else title
+                yield from change(self, case, title, (*edits, *beside), knob="graph")
                 return
         for file, function in self._around(case):
             edits = kept_as_tensors(file, function)
@@ -339,6 +345,83 @@ for step in range(3):
             new="""[model(row).sum() for row in rows]
     return torch.stack(values)""",
             mark="values = ",
+        ),
+        Example(
+            "right for one of two networks",
+            before="""
+import torch
+from torch import nn
+G, D = nn.Linear(2, 2), nn.Linear(2, 1)
+g_optim = torch.optim.SGD(G.parameters(), lr=0.1)
+d_optim = torch.optim.SGD(D.parameters(), lr=0.1)
+for step in range(3):
+    fake = G(torch.randn(8, 2)).detach()
+    d_loss = D(fake).mean() - D(torch.randn(8, 2)).mean()
+    d_optim.zero_grad()
+    d_loss.backward()
+    d_optim.step()
+    g_loss = -D(fake).mean()
+    g_optim.zero_grad()
+    g_loss.backward()
+    g_optim.step()
+""",
+            old="""    fake = G(torch.randn(8, 2)).detach()
+    d_loss = D(fake).mean()""",
+            new="""    fake = G(torch.randn(8, 2))
+    d_loss = D(fake.detach()).mean()""",
+            mark="fake = G",
+        ),
+        Example(
+            "right for the only network that learns from it",
+            before="""
+import torch
+from torch import nn
+G, D = nn.Linear(2, 2), nn.Linear(2, 1)
+g_optim = torch.optim.SGD(G.parameters(), lr=0.1)
+d_optim = torch.optim.SGD(D.parameters(), lr=0.1)
+for step in range(3):
+    fake = G(torch.randn(8, 2)).detach()
+    d_optim.zero_grad()
+    (D(fake).mean() - D(torch.randn(8, 2)).mean()).backward()
+    d_optim.step()
+""",
+            mark="fake = G",
+        ),
+        Example(
+            "made a leaf again, in one line",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    out = model(torch.randn(8, 2))
+    if step >= 0: out = torch.tensor(out.detach().numpy(), requires_grad=True)
+    loss = out.pow(2).mean()
+    loss.backward()
+    optimizer.step()
+""",
+            old="    if step >= 0: out = torch.tensor(out.detach().numpy(), requires_grad=True)\n",
+            new="",
+            mark="if step",
+        ),
+        Example(
+            "data that asks for gradients",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = model(torch.randn(8, 2)).data.requires_grad_().pow(2).mean()
+    loss.backward()
+    optimizer.step()
+""",
+            old=".data.requires_grad_()",
+            new="",
+            mark="loss = model",
         ),
         Example(
             "nothing is cut",
