@@ -107,3 +107,32 @@ def test_one_edit_of_all_places_is_told_once(tmp_path: Path) -> None:
     assert [fault.site and fault.site.line for fault in told.faults] == [1]
     assert told.faults[0].edit is not None and told.faults[0].edit.diff.count("\n+") == 3
     assert [fault.site and fault.site.line for fault in told.suspects] == [2]
+
+
+def _edit(file: Path, line: int, start: int, end: int, text: str) -> FileEdit:
+    return FileEdit(str(file), Edit(line, start, line, end, text))
+
+
+def test_an_edit_that_cannot_be_read_or_changes_nothing_is_not_told(tmp_path: Path) -> None:
+    file = tmp_path / "train.py"
+    file.write_text("a = f(1)\n")
+    run = RunFact("one", "train.py", working_directory=str(tmp_path))
+    changes = [
+        Change("R", "LOS-CALC", title, (_edit(file, 1, 4, 8, text),))
+        for title, text in (("broken", "f(1"), ("the same", "(f( 1 ))"), ("another", "f(2)"))
+    ]
+    fault = Fault("LOS-CALC", 0.6, "", Site("train.py", 1), "seen", "why", "", "")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(advise, "for_fault", lambda *given: changes)
+        told = advise.with_edits(Diagnosis("faulty", (fault,)), Trace(facts={"run": {"one": run}}))
+    assert told.faults[0].edit is not None and told.faults[0].edit.title == "another"
+
+
+def test_changes_that_undo_each_other_collide(tmp_path: Path) -> None:
+    file = tmp_path / "train.py"
+    one = Change("R", "HYP-LR-HIGH", "learning rate 1 → 0.1", (_edit(file, 1, 4, 8, "0.1"),), knob="optimizer.lr")
+    beside = Change("R", "LOS-CALC", "squared", (_edit(file, 1, 8, 9, "2"),), knob="loss")
+    within = Change("R", "LOS-CALC", "squared", (_edit(file, 1, 6, 9, "2"),), knob="loss")
+    other = Change("R", "OPT", "Adam's rate → 3", (_edit(file, 9, 4, 8, "3"),), knob="optimizer.lr")
+    assert not advise.collide(one, beside)
+    assert advise.collide(one, within) and advise.collide(one, other)

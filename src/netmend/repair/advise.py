@@ -5,6 +5,7 @@ What is told is the edit: where the words of a remedy name another value or anot
 
 from __future__ import annotations
 
+import ast
 import re
 import time
 from collections.abc import Iterable, Sequence
@@ -17,7 +18,7 @@ from netmend.repair.propose import for_fault, from_findings
 from netmend.repair.uncovered import uncovered
 from netmend.syntax.files import diff
 from netmend.vocabulary import Diagnosis, Fault, Trace
-from netmend.vocabulary.change import Change, Patch
+from netmend.vocabulary.change import Change, FileEdit, Patch
 from netmend.vocabulary.finding import Finding
 
 SECONDS = 0.2  # for all faults together; the first is always looked at
@@ -51,6 +52,7 @@ def with_edits(
     begun = time.monotonic()
     faults: list[Fault] = []
     covered: list[Fault] = []
+    told: list[Change] = []
     for fault in diagnosis.faults:
         if fault.cause in _RATES and len(trace.optimizers) < 2 and any(map(_lowers_rate_too, faults)):
             covered.append(fault)  # what an earlier edit does already would be taken back, or done twice
@@ -58,7 +60,7 @@ def with_edits(
         if faults and time.monotonic() - begun > seconds:
             faults.append(fault)
             continue
-        advised = _advised(program, fault, faults)
+        advised = _advised(program, fault, faults, told)
         (covered if advised is None else faults).append(advised or fault)
     return replace(diagnosis, faults=tuple(faults), suspects=(*covered, *diagnosis.suspects))
 
@@ -67,23 +69,42 @@ def _lowers_rate_too(fault: Fault) -> bool:
     return fault.cause not in _RATES and fault.edit is not None and "; learning rate" in fault.edit.title
 
 
-def _advised(program: _Program, fault: Fault, before: Sequence[Fault]) -> Fault | None:
-    """The fault with the first edit that can be made; None where an earlier fault of its cause tells that edit already, for all places."""
+def _advised(program: _Program, fault: Fault, before: Sequence[Fault], told: list[Change]) -> Fault | None:
+    """The fault with the first edit that can be made; None where all it could tell is told already, or would undo what is told."""
     edited = [other for other in before if other.edit is not None]
-    taken = {edit for other in edited if other.edit is not None for edit in other.edit.edits}
+    is_taken = False
     for change in (*_proposed(program, fault), *_fixes(program, fault)):
         if any(_is_same(other, fault, change) for other in edited):
             return None
-        if taken & set(change.edits):
-            return fault
+        if any(collide(earlier, change) for earlier in told):
+            is_taken = True
+            continue
         together, also = change, ""
         if not any(other.cause in _RATES for other in before):
             together, also = uncovered(program.trace, program.sources, fault, change)
         patch = _patch(program, together)
         if patch is not None:
-            told = fault.remedy if _agrees(fault.remedy, change.title, patch) else sentence(change.title)
-            return replace(fault, edit=patch, remedy=f"{told} {also}".strip())
-    return fault
+            told.append(together)
+            words = fault.remedy if _agrees(fault.remedy, change.title, patch) else sentence(change.title)
+            return replace(fault, edit=patch, remedy=f"{words} {also}".strip())
+    return None if is_taken else fault
+
+
+def collide(one: Change, other: Change) -> bool:
+    """Whether two changes write the same place anew, or give one setting two values."""
+    values = [change.title.partition(" → ")[2] for change in (one, other)]
+    if one.knob and one.knob == other.knob and all(values) and values[0] != values[1]:
+        return True
+    return any(_overlap(first, second) for first in one.edits for second in other.edits)
+
+
+def _overlap(one: FileEdit, other: FileEdit) -> bool:
+    if one.file != other.file:
+        return False
+    first, second = (
+        ((each.edit.line, each.edit.column), (each.edit.end_line, each.edit.end_column)) for each in (one, other)
+    )
+    return one == other or (first[0] < second[1] and second[0] < first[1])
 
 
 def _is_same(other: Fault, fault: Fault, change: Change) -> bool:
@@ -118,9 +139,27 @@ def _patch(program: _Program, change: Change) -> Patch | None:
     changed = "".join(
         diff(_relative(program, file), read(file), text) for file, text in sorted(texts.items())
     )
-    if not changed and change.arguments is None:
+    if change.arguments is None and (not changed or all(_means_the_same(read(file), text) for file, text in texts.items())):
+        return None
+    if not all(_can_be_read(text) for file, text in texts.items() if file.endswith(".py")):
         return None
     return Patch(change.title, change.edits, changed, change.arguments)
+
+
+def _can_be_read(text: str) -> bool:
+    try:
+        compile(text, "edited", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
+def _means_the_same(before: str, after: str) -> bool:
+    """Whether only spaces, brackets and comments differ."""
+    try:
+        return ast.dump(ast.parse(before)) == ast.dump(ast.parse(after))
+    except (SyntaxError, ValueError):
+        return False
 
 
 def _is_own(program: _Program, file: str) -> bool:
