@@ -20,9 +20,17 @@ from netmend.lint.engine.values import (
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.heads import where
 from netmend.lint.understand.operations import depends_on, walk
-from netmend.lint.understand.stored_samples import CHANGES, FILLS, is_dataset, is_tensor, sample_of
+from netmend.lint.understand.stored_samples import (
+    CHANGES,
+    FILLS,
+    has_copy,
+    is_dataset,
+    is_tensor,
+    sample_of,
+)
 from netmend.lint.understand.test_code import is_test_code
-from netmend.vocabulary.finding import Finding
+from netmend.syntax.edits import wrap
+from netmend.vocabulary.finding import Finding, Fix
 
 HEAD = """\
 import random
@@ -93,12 +101,14 @@ class DatasetItemChangedInPlace(StaticRule):
         Snippet("a copy in the helper", PLAIN + "        return self.cutout(img), self.labels[i]\n" + HELPER.replace("img[y:", "img = img.copy()\n        img[y:")),
     )  # fmt: skip
     BAD = (
-        Snippet("a hole", PLAIN + HOLE + END, line=18),
+        Snippet("a hole", PLAIN + HOLE + END, line=18, fixed=HEAD.format("self.images[i].copy()") + HOLE + END),
         Snippet("in a method", PLAIN + "        return self.cutout(img), self.labels[i]\n" + HELPER, line=21),
         Snippet("in a function", PLAIN.replace("class Digits", "def noisy(a):\n    a += np.random.normal(0, 0.1, a.shape)\n    return a\n\nclass Digits").replace("= self.images[i]", "= noisy(self.images[i])")
                 + END, line=7),
         Snippet("in-place methods", PLAIN.replace("self.images[i]", "torch.from_numpy(self.images[i])") + "        img.sub_(0.5).div_(0.5)\n        return img, self.labels[i]\n", line=17),
-        Snippet("tensors are scaled again", PLAIN.replace("images.astype(np.float32)", "images.clamp(0, 255).unsqueeze(1)") + "        img -= 70.0\n        img /= 60.0\n        return img, self.labels[i]\n", line=17),
+        Snippet("tensors are scaled again", PLAIN.replace("images.astype(np.float32)", "images.clamp(0, 255).unsqueeze(1)") + "        img -= 70.0\n        img /= 60.0\n        return img, self.labels[i]\n", line=17,
+                fixed=PLAIN.replace("images.astype(np.float32)", "images.clamp(0, 255).unsqueeze(1)").replace("= self.images[i]", "= self.images[i].clone()")
+                + "        img -= 70.0\n        img /= 60.0\n        return img, self.labels[i]\n"),
         Snippet("boxes are scaled again", PLAIN.replace("img = ", "boxes = ") + "        boxes[:, 0] *= 640\n        return boxes\n", line=17),
         Snippet("some are turned for good", PLAIN + "        if random.random() < 0.5:\n            img[:] = img[:, ::-1]\n" + END, line=18),
         Snippet("a list grows", "class Texts:\n    def __init__(self, lines):\n        import torch\n        self.tokens = [list(line) for line in lines]\n\n    def __len__(self):\n        return len(self.tokens)\n\n"
@@ -126,7 +136,17 @@ class DatasetItemChangedInPlace(StaticRule):
                 if any(depends_on(value, sample) for value in given):
                     told.add(id(sample))
                     taken = where(program, "The sample is taken here.", sample.node or event.node)
-                    yield self.finding(program, event.node, related=taken)
+                    yield self.finding(program, event.node, fix=_copied(program, sample), related=taken)
+
+
+def _copied(program: Program, sample: Item) -> Fix | None:
+    """`self.images[i]` → `self.images[i].copy()` where the sample is taken."""
+    node = sample.node
+    if not isinstance(node, ast.Subscript) or program.place(node).file != program.file:
+        return None
+    copied = "clone" if is_tensor(sample.base) else "copy" if has_copy(sample.base) else ""
+    edits = wrap(program, node, "", f".{copied}()") if copied else ()
+    return Fix("Work on a copy of the sample", edits) if edits else None
 
 
 def _changed(event: Event) -> Value | None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from netmend.lint.engine.program import Program
@@ -8,7 +9,8 @@ from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.indexing import is_last_of
 from netmend.lint.understand.padding import UNPACKED
 from netmend.lint.understand.paths import paths
-from netmend.vocabulary.finding import Finding
+from netmend.syntax.edits import replace
+from netmend.vocabulary.finding import Finding, Fix
 
 HEAD = """\
 import torch
@@ -54,9 +56,14 @@ class LastStepOfPadding(StaticRule):
                 + "        return self.fc(out[:, -1])\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("batch first", HEAD + "        return self.fc(out[:, -1])\n", line=15),
-        Snippet("all axes written", HEAD + "        last = out[:, -1, :]\n        return self.fc(last)\n", line=15),
-        Snippet("time first", HEAD.replace(", batch_first=True", "") + "        return self.fc(out[-1])\n", line=15),
+        Snippet("batch first", HEAD + "        return self.fc(out[:, -1])\n", line=15,
+                fixed=HEAD + "        return self.fc(out[torch.arange(len(sizes)), sizes - 1])\n"),
+        Snippet("all axes written", HEAD + "        last = out[:, -1, :]\n        return self.fc(last)\n", line=15,
+                fixed=HEAD + "        last = out[torch.arange(len(sizes)), sizes - 1]\n        return self.fc(last)\n"),
+        Snippet("time first", HEAD.replace(", batch_first=True", "") + "        return self.fc(out[-1])\n", line=15,
+                fixed=HEAD.replace(", batch_first=True", "") + "        return self.fc(out[sizes - 1, torch.arange(len(sizes))])\n"),
+        Snippet("the lengths have no name yet", HEAD.replace("out, sizes", "out, _") + "        return self.fc(out[:, -1])\n", line=15,
+                fixed=HEAD.replace("out, sizes", "out, sizes") + "        return self.fc(out[torch.arange(len(sizes)), sizes - 1])\n"),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
@@ -76,7 +83,40 @@ class LastStepOfPadding(StaticRule):
                     continue
                 if is_last_of(user.key, axis):
                     seen.add(id(user.node))
-                    yield self.finding(program, user.node)
+                    yield self.finding(program, user.node, fix=_last_real_step(program, event.node, user.node, axis))
+
+
+def _last_real_step(program: Program, unpacked: ast.AST, last: ast.AST, axis: int) -> Fix | None:
+    """`out[:, -1]` → `out[torch.arange(len(sizes)), sizes - 1]`, with the lengths that unpacking gives."""
+    statement = unpacked
+    while not isinstance(statement, ast.stmt):
+        above = program.parent(statement)
+        if above is None:
+            return None
+        statement = above
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    lengths = target.elts[1] if isinstance(target, ast.Tuple) and len(target.elts) == 2 else None
+    imported = any(
+        isinstance(node, ast.Import) and any(name.name == "torch" and not name.asname for name in node.names)
+        for node in ast.walk(program.tree)
+    )
+    is_first = isinstance(last, ast.Subscript) and isinstance(last.value, ast.Name) and _is_plain(last, axis)
+    if not isinstance(lengths, ast.Name) or not isinstance(last, ast.Subscript) or not imported or not is_first:
+        return None
+    used = {node.id for node in ast.walk(program.tree) if isinstance(node, ast.Name)}
+    if lengths.id == "_" and "sizes" in used:
+        return None
+    name = "sizes" if lengths.id == "_" else lengths.id
+    named = replace(program, lengths, name) if name != lengths.id else ()
+    rows, steps = f"torch.arange(len({name}))", f"{name} - 1"
+    picked = f"{ast.unparse(last.value)}[{f'{rows}, {steps}' if axis == 1 else f'{steps}, {rows}'}]"
+    return Fix("Take the last real step", (*named, *replace(program, last, picked)))
+
+
+def _is_plain(last: ast.Subscript, axis: int) -> bool:
+    """Whether all of the other axes are taken whole: `out[:, -1, :]`."""
+    keys = last.slice.elts if isinstance(last.slice, ast.Tuple) else [last.slice]
+    return all(index == axis or ast.unparse(key) == ":" for index, key in enumerate(keys))
 
 
 def _axis_of_time(call: Call) -> int | None:

@@ -111,3 +111,21 @@ def is_tensor(value: Value) -> bool:
     if isinstance(value, Param):
         return value.annotation == "torch.Tensor"
     return isinstance(value, Call) and (value.qualified.startswith("torch.") or value.method in _TENSORS)
+
+
+def has_copy(value: Value, depth: int = 6) -> bool:
+    """Is a store known to be an array or a list, whose parts have `copy()`?"""
+    value = resolved(value)
+    if depth == 0:
+        return False
+    if isinstance(value, Collection):
+        return value.kind == "list" and all(isinstance(resolved(item), Collection) for item in value.items)
+    if isinstance(value, Operation):
+        return any(has_copy(operand, depth - 1) for operand in value.operands)
+    if isinstance(value, Param):
+        return value.annotation == "numpy.ndarray"
+    if not isinstance(value, Call):
+        return False
+    if value.qualified.startswith("numpy.") or value.method in ("astype", "numpy"):
+        return True
+    return value.receiver is not None and has_copy(value.receiver, depth - 1)
