@@ -130,7 +130,9 @@ def test_an_edit_that_cannot_be_read_or_changes_nothing_is_not_told(tmp_path: Pa
 
 def test_changes_that_undo_each_other_collide(tmp_path: Path) -> None:
     file = tmp_path / "train.py"
-    one = Change("R", "HYP-LR-HIGH", "learning rate 1 → 0.1", (_edit(file, 1, 4, 8, "0.1"),), knob="optimizer.lr")
+    one = Change(
+        "R", "HYP-LR-HIGH", "learning rate 1 → 0.1", (_edit(file, 1, 4, 8, "0.1"),), knob="optimizer.lr"
+    )
     beside = Change("R", "LOS-CALC", "squared", (_edit(file, 1, 8, 9, "2"),), knob="loss")
     within = Change("R", "LOS-CALC", "squared", (_edit(file, 1, 6, 9, "2"),), knob="loss")
     other = Change("R", "OPT", "Adam's rate → 3", (_edit(file, 9, 4, 8, "3"),), knob="optimizer.lr")

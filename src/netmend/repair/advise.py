@@ -102,7 +102,8 @@ def _overlap(one: FileEdit, other: FileEdit) -> bool:
     if one.file != other.file:
         return False
     first, second = (
-        ((each.edit.line, each.edit.column), (each.edit.end_line, each.edit.end_column)) for each in (one, other)
+        ((each.edit.line, each.edit.column), (each.edit.end_line, each.edit.end_column))
+        for each in (one, other)
     )
     return one == other or (first[0] < second[1] and second[0] < first[1])
 
@@ -139,7 +140,9 @@ def _patch(program: _Program, change: Change) -> Patch | None:
     changed = "".join(
         diff(_relative(program, file), read(file), text) for file, text in sorted(texts.items())
     )
-    if change.arguments is None and (not changed or all(_means_the_same(read(file), text) for file, text in texts.items())):
+    if change.arguments is None and (
+        not changed or all(_means_the_same(read(file), text) for file, text in texts.items())
+    ):
         return None
     if not all(_can_be_read(text) for file, text in texts.items() if file.endswith(".py")):
         return None
@@ -189,9 +192,7 @@ def _agrees(remedy: str, title: str, patch: Patch) -> bool:
     _, arrow, new = title.partition(" → ")
     if arrow and new.split()[0].rstrip(",;") not in words:
         return False
-    shown = [
-        line for line in patch.diff.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")
-    ]
+    shown = [line for line in patch.diff.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")]
     lines, marks = [line[1:] for line in shown], [line[:1] for line in shown]
     changed = "\n".join([*lines, *(patch.arguments or ())])
     numbers = {float(number) for number in _NUMBER.findall(changed)}

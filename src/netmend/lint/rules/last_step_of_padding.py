@@ -83,7 +83,9 @@ class LastStepOfPadding(StaticRule):
                     continue
                 if is_last_of(user.key, axis):
                     seen.add(id(user.node))
-                    yield self.finding(program, user.node, fix=_last_real_step(program, event.node, user.node, axis))
+                    yield self.finding(
+                        program, user.node, fix=_last_real_step(program, event.node, user.node, axis)
+                    )
 
 
 def _last_real_step(program: Program, unpacked: ast.AST, last: ast.AST, axis: int) -> Fix | None:
@@ -101,7 +103,12 @@ def _last_real_step(program: Program, unpacked: ast.AST, last: ast.AST, axis: in
         for node in ast.walk(program.tree)
     )
     is_first = isinstance(last, ast.Subscript) and isinstance(last.value, ast.Name) and _is_plain(last, axis)
-    if not isinstance(lengths, ast.Name) or not isinstance(last, ast.Subscript) or not imported or not is_first:
+    if (
+        not isinstance(lengths, ast.Name)
+        or not isinstance(last, ast.Subscript)
+        or not imported
+        or not is_first
+    ):
         return None
     used = {node.id for node in ast.walk(program.tree) if isinstance(node, ast.Name)}
     if lengths.id == "_" and "sizes" in used:

@@ -84,7 +84,9 @@ class CallStep:
                     continue
                 block, first, second = met
                 if first < second and block[first] is step.statement:
-                    return moved_after(step.file, step.statement, last_use_of_gradients(case, step, block[second]))
+                    return moved_after(
+                        step.file, step.statement, last_use_of_gradients(case, step, block[second])
+                    )
         return ()
 
     def _missing(self, case: Case, component: str, found: Spot) -> FileEdits:

@@ -262,7 +262,8 @@ def _takes_parts(loop: ast.For, around: Sequence[ast.AST]) -> bool:
     for outer in around[:1]:
         for node in ast.walk(outer):
             orders = isinstance(node, ast.Assign) and any(
-                isinstance(part, ast.Call) and last_name(part.func) in _ORDERS for part in ast.walk(node.value)
+                isinstance(part, ast.Call) and last_name(part.func) in _ORDERS
+                for part in ast.walk(node.value)
             )
             if isinstance(node, ast.stmt) and not orders:
                 made |= {target.id for target in targets_of(node) if isinstance(target, ast.Name)}
@@ -274,19 +275,24 @@ def _is_divided(loop: ast.For) -> bool:
     receivers = [
         node.func.value
         for node in ast.walk(loop)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "backward"
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "backward"
     ]
     differentiated = {last_name(receiver) for receiver in receivers}
     if any(isinstance(each, ast.BinOp) and isinstance(each.op, ast.Div) for each in receivers):
         return True
+    divided: list[ast.expr] = []
     for node in ast.walk(loop):
         if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Div):
-            if last_name(node.target) in differentiated:
-                return True
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp):
-            if isinstance(node.value.op, ast.Div) and last_name(node.targets[0]) in differentiated:
-                return True
-    return False
+            divided.append(node.target)
+        elif (
+            isinstance(node, ast.Assign)
+            and isinstance(node.value, ast.BinOp)
+            and isinstance(node.value.op, ast.Div)
+        ):
+            divided.append(node.targets[0])
+    return any(last_name(target) in differentiated for target in divided)
 
 
 def _is_method(node: ast.expr, name: str) -> bool:
