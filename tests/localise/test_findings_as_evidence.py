@@ -93,6 +93,12 @@ def test_what_is_no_cause_of_a_bad_run_is_advice() -> None:
     assert diagnosis.verdict == "healthy" and [advice.code for advice in diagnosis.advice] == ["S701"]
 
 
+@pytest.mark.parametrize(("code", "faults"), [("S618", ["VAL-METRIC"]), ("S607", [])])
+def test_a_figure_that_is_certainly_wrong_is_a_fault(code: str, faults: list[str]) -> None:
+    diagnosis = diagnose(run_with(falling(300)), findings=[found("VAL-METRIC", 7, code)])
+    assert [fault.cause for fault in diagnosis.faults] == faults
+
+
 def test_a_finding_explains_nothing_away() -> None:
     plain = diagnose(run_with(flat(300)))
     both = diagnose(run_with(flat(300)), findings=[found("PRE-WRONG-STEP", 7)])

@@ -36,6 +36,8 @@ _BETWEEN = re.compile(
 _ADVICE = (
     "API-DEPRECATED", "API-USAGE", "GPU-", "LOOP-SEED", "LOOP-WORKER-SEED", "LYR-BIAS", "VAL-METRIC", "VAL-SET-MISSING",
 )  # fmt: skip
+# Figures that are certainly another quantity than what they are called: faults, though of a family that is mostly advice.
+_WRONG_FIGURES = frozenset({"S618"})
 # Wrong even when the loss falls nicely: what is measured, kept or handed on, not whether it learns.
 _WHATEVER_IT_LEARNS = (
     "VAL-", "PRE-TRAIN-TEST-SKEW", "LOOP-MODE-EVAL", "LYR-DROPOUT-MODE", "TRN-MEM", "TRN-CKPT", "API-RESTORE", "LOOP-NO-GRAD",
@@ -90,7 +92,8 @@ def advised(case: Case) -> Iterator[Advice]:
 
 
 def _is_advice(case: Case, finding: Finding) -> bool:
-    return _is(finding.cause, _ADVICE) and not stopped_at(case, finding)
+    mere = _is(finding.cause, _ADVICE) and finding.code not in _WRONG_FIGURES
+    return mere and not stopped_at(case, finding)
 
 
 def _told_already(case: Case, finding: Finding, faults: list[Fault]) -> tuple[int | None, float]:

@@ -3,15 +3,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.lint.engine.program import Program
-from netmend.lint.engine.values import Collection, Const, Item, Operation, Value, resolved
+from netmend.lint.engine.values import Operation, Value
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.gradient_cuts import is_computed
 from netmend.lint.understand.gradient_flow import lost
 from netmend.lint.understand.heads import loss_uses
-from netmend.lint.understand.loss_shape_changes import Shape
 from netmend.lint.understand.loss_shapes import LossShapes
 from netmend.lint.understand.losses import ELEMENTWISE
-from netmend.lint.understand.operations import operation, walk
+from netmend.lint.understand.operations import walk
+from netmend.lint.understand.spread import column_and_row, is_spread
 from netmend.lint.understand.training import backward_calls
 from netmend.vocabulary.finding import Finding
 
@@ -96,7 +96,7 @@ class ColumnAgainstRow(StaticRule):
         for use in loss_uses(program):
             if use.kind in ELEMENTWISE and use.prediction is not None:
                 shapes = shapes or LossShapes(program)
-                pair = _pair(shapes.of(use.prediction), shapes.of(use.target))
+                pair = column_and_row(shapes.of(use.prediction), shapes.of(use.target))
                 if pair is not None and is_computed(use.prediction):
                     yield self.finding(program, use.node, self.message.format(*pair))
         for event in backward_calls(program):
@@ -114,12 +114,12 @@ class ColumnAgainstRow(StaticRule):
             ):
                 continue
             one, other = part.operands
-            if _is_spread(one) or _is_spread(other) or is_computed(one) == is_computed(other):
+            if is_spread(one) or is_spread(other) or is_computed(one) == is_computed(other):
                 continue
             if not is_computed(one):
                 one, other = other, one
             given = shapes.of(one), shapes.of(other)
-            pair = _pair(*given)
+            pair = column_and_row(*given)
             if (
                 pair is not None
                 and given[0] is not None
@@ -127,24 +127,3 @@ class ColumnAgainstRow(StaticRule):
                 and given[0][0] == given[1][0] is not None
             ):
                 yield self.finding(program, part.node, self.message.format(*pair))
-
-
-def _pair(prediction: Shape | None, target: Shape | None) -> tuple[str, str] | None:
-    """The two shapes in words, if they spread out over each other."""
-    if prediction is None or target is None or 1 in (prediction[:1] + target[:1]):
-        return None
-    if len(prediction) == 2 and prediction[1] == 1 and len(target) == 1:
-        return "(N, 1)", "(N,)"
-    if len(target) == 2 and target[1] == 1 and len(prediction) == 1:
-        return "(N,)", "(N, 1)"
-    return None
-
-
-def _is_spread(value: Value) -> bool:
-    """An axis was added right here: pairs are meant."""
-    value = resolved(value)
-    if isinstance(value, Item):
-        keys = value.key.items if isinstance(value.key, Collection) else [value.key]
-        return any(isinstance(key, Const) and key.value is None for key in keys)
-    op = operation(value)
-    return op is not None and op.name == "unsqueeze"

@@ -86,6 +86,16 @@ def reduced(call: Call, inner: Shape | None, whole: bool = True) -> Shape | None
     return tuple(size for axis, size in enumerate(inner) if axis not in gone)
 
 
+def best(call: Call, inner: Shape | None) -> Shape | None:
+    """`topk(5)`, `topk(5, dim=1)`: as many along one axis, the last one unless another is named."""
+    count, given = _argument(call, 0, "k"), _argument(call, 1, "dim")
+    axis = -1 if given is None else constant(given)
+    if not inner or count is None or not isinstance(axis, int) or not -len(inner) <= axis < len(inner):
+        return None
+    axis %= len(inner)
+    return (*inner[:axis], number(count), *inner[axis + 1 :])
+
+
 def stacked(call: Call, name: str, parts: Value, inner: Shape | None) -> Shape | None:
     """`torch.stack([a, b], 1)`, `torch.cat([a, b])`."""
     given = call.keywords.get("dim", call.keywords.get("axis", call.args[1] if len(call.args) > 1 else None))

@@ -27,6 +27,7 @@ from netmend.lint.understand.loss_shape_changes import (
     SAME,
     Shape,
     Size,
+    best,
     broadcast,
     given_size,
     laid_out,
@@ -41,7 +42,7 @@ from netmend.lint.understand.tables import axes_of_array, scaled_from, split_fro
 _REDUCE = frozenset(
     ("mean", "sum", "std", "var", "argmax", "argmin", "amax", "amin", "any", "all", "prod", "norm", "logsumexp", "nanmean")
 )  # fmt: skip
-_PAIRS = frozenset(("max", "min", "median", "sort", "topk", "mode"))
+_PAIRS = frozenset(("max", "min", "median", "mode"))
 _SIZES_FIRST = frozenset(
     ("randn", "rand", "zeros", "ones", "empty", "standard_normal", "random", "random_sample")
 )
@@ -149,6 +150,10 @@ class LossShapes:
         base = resolved(value.base)
         if isinstance(base, Call) and isinstance(value.key, Const):
             name, inputs = named(base)
+            if name == "sort" and inputs:
+                return self.of(inputs[0])
+            if name == "topk" and inputs:
+                return best(base, self.of(inputs[0]))
             if name in _PAIRS and inputs:
                 return reduced(base, self.of(inputs[0]), whole=False)
             if name in ("lstm", "gru", "rnn") and inputs:
