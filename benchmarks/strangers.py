@@ -118,7 +118,7 @@ def run(
         "COLUMNS": "100",
         **extra,
     }
-    paths = [str(STANDINS), str(root), environment.get("PYTHONPATH", "")]
+    paths = [str(STANDINS), str(root), str(root / "src"), environment.get("PYTHONPATH", "")]
     environment["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
     command = [
         sys.executable,

@@ -22,6 +22,8 @@ def _data_sets_are_here(module):
             _original(self, DATA, *args[:3], **options)  # train, transform, target_transform
 
         known.__init__ = here
+        if name.startswith("CIFAR"):
+            known._check_integrity = lambda self: True  # made here: other bytes than the published ones
         known._here = True
 
 
