@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from netmend.lint.engine.program import Program
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.heads import where
 from netmend.lint.understand.next_token import token_losses
-from netmend.vocabulary.finding import Finding
+from netmend.syntax.edits import replace
+from netmend.vocabulary.finding import Finding, Fix
 
 HEAD = """\
 import torch
@@ -78,9 +80,11 @@ class NextTokenNotShifted(StaticRule):
         Snippet("from a data set", SET.format("return self.data[i : i + self.size], self.data[i + 1 : i + 1 + self.size]")),
     )  # fmt: skip
     BAD = (
-        Snippet("windows", WINDOWS.format("i : i + 64"), line=21),
-        Snippet("a data set", SET.format("return self.data[i : i + self.size], self.data[i : i + self.size]"), line=26),
-        Snippet("one end for both", SET.format("piece = self.data[i : i + self.size + 1]\n        return piece[:-1], piece[:-1]"), line=27),
+        Snippet("windows", WINDOWS.format("i : i + 64"), line=21, fixed=WINDOWS.format("i + 1 : i + 64 + 1")),
+        Snippet("a data set", SET.format("return self.data[i : i + self.size], self.data[i : i + self.size]"), line=26,
+                fixed=SET.format("return self.data[i : i + self.size], self.data[i + 1 : i + self.size + 1]")),
+        Snippet("one end for both", SET.format("piece = self.data[i : i + self.size + 1]\n        return piece[:-1], piece[:-1]"), line=27,
+                fixed=SET.format("piece = self.data[i : i + self.size + 1]\n        return piece[:-1], piece[1:]")),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
@@ -89,4 +93,30 @@ class NextTokenNotShifted(StaticRule):
             node = found.goal.node
             if found.shift == 0 and node is not None and id(node) not in seen:
                 seen.add(id(node))
-                yield self.finding(program, node, related=where(program, "Compared here.", found.use.node))
+                yield self.finding(
+                    program,
+                    node,
+                    fix=_one_later(program, node),
+                    related=where(program, "Compared here.", found.use.node),
+                )
+
+
+def _one_later(program: Program, goal: ast.AST) -> Fix | None:
+    """`data[i : i + n]` → `data[i + 1 : i + n + 1]`, `piece[:-1]` → `piece[1:]`."""
+    cuts = [
+        node.slice
+        for node in ast.walk(goal)
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice)
+    ]
+    if len(cuts) != 1 or cuts[0].step is not None or cuts[0].upper is None:
+        return None
+    lower, upper = cuts[0].lower, ast.unparse(cuts[0].upper)
+    if upper == "-1":
+        text = "1:" if lower is None else ""
+    elif upper.startswith("-"):
+        text = ""
+    else:
+        begin = "1" if lower is None or ast.unparse(lower) == "0" else f"{ast.unparse(lower)} + 1"
+        text = f"{begin} : {upper} + 1"
+    edits = replace(program, cuts[0], text) if text else ()
+    return Fix("Let the targets begin one step later", edits) if edits else None
