@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.measures.heads import Head
+from netmend.localise.source import last_name
 from netmend.repair.network.activations import Applied, applied_at, without
 from netmend.repair.network.heads_in_source import head_of, model_calls
 from netmend.repair.network.output_uses import once, scores_for_probabilities
 from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.source.moving import taken_out
+from netmend.repair.source.writing import delete_argument, unwrap_call, unwrap_method
 from netmend.vocabulary import FunctionFact
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
@@ -35,6 +39,9 @@ class DropOutputActivation:
 
     def propose(self, case: Case) -> Iterator[Change]:
         head = head_of(case)
+        if case.cause == "ACT-EXTRA" and head is not None and head.loss.criterion == "nll_loss":
+            edits = _on_the_scores(case)
+            yield from change(self, case, "no relu before log_softmax", edits, knob="output activation")
         if head is None or head.loss.criterion in _PROBABILITIES:
             return
         if head.loss.criterion not in ("cross_entropy", "binary_cross_entropy_with_logits") and (
@@ -65,6 +72,32 @@ class DropOutputActivation:
         return scores_for_probabilities(case.code, values, head.last)
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        Example(
+            "a relu on the scores, before log_softmax",
+            before="""
+import torch
+import torch.nn.functional as F
+from torch import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 3)
+    def forward(self, x):
+        x = F.relu(self.fc(x))
+        return F.log_softmax(x, dim=1)
+net = Net()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = F.nll_loss(net(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))
+    loss.backward()
+    optimizer.step()
+""",
+            old="F.relu(self.fc(x))",
+            new="self.fc(x)",
+            mark="F.relu",
+            cause="ACT-EXTRA",
+        ),
         Example(
             "the last layer of a sequence; the threshold follows",
             before="""
@@ -268,3 +301,29 @@ for step in range(3):
             mark="nn.Sigmoid",
         ),
     )
+
+
+def _on_the_scores(case: Case) -> FileEdits:
+    """The relu at the fault's line taken away, whose result goes on to `log_softmax`."""
+    found = case.code.statement_at(None if case.fault is None else case.fault.site)
+    if found is None:
+        return ()
+    file, statement = found
+    calls = list(file.calls("relu", "relu_", "ReLU", inside=statement))
+    if len(calls) != 1:
+        return ()
+    call, holder = calls[0], file.parent(calls[0])
+    if last_name(call.func) == "ReLU":
+        is_layer = isinstance(holder, ast.Call) and last_name(holder.func) == "Sequential"
+        return delete_argument(file, holder, call) if is_layer and isinstance(holder, ast.Call) else ()
+    value = call.args[0] if call.args else None
+    if value is None:
+        return unwrap_method(file, call)
+    is_whole = isinstance(statement, ast.Assign) and statement.value is call
+    if (
+        is_whole
+        and isinstance(statement, ast.Assign)
+        and file.source(statement.targets[0]) == file.source(value)
+    ):
+        return taken_out(file, statement)
+    return unwrap_call(file, call, value)
