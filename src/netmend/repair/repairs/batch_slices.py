@@ -39,8 +39,17 @@ class BatchSlices:
     explores: ClassVar[bool] = True
 
     def propose(self, case: Case) -> Iterator[Change]:
-        for labels in _cuts(training_targets(case)):
+        ways = _cuts(training_targets(case))
+        for labels in ways:
             inputs = _beside(labels, _cuts(training_inputs(case)))
+            if inputs is not None and any(
+                _is_same_cut(inputs, other) for other in ways
+            ):  # cut as they should be, then mixed
+                edits = replace(labels.file, labels.node, labels.file.source(labels.node.value))
+                yield from change(
+                    self, case, "labels in the order of their inputs", edits, knob="batch slices"
+                )
+                return
             if inputs is not None:
                 text = inputs.file.source(inputs.index)
                 edits = replace(labels.file, labels.index, text)
@@ -92,6 +101,10 @@ def _beside(labels: _Cut, inputs: list[_Cut]) -> _Cut | None:
         )  # the next word of a text is its label
         return None if same_data or ast.dump(cut.index) == ast.dump(labels.index) else cut
     return None
+
+
+def _is_same_cut(inputs: _Cut, labels: _Cut) -> bool:
+    return labels.loop is inputs.loop and ast.dump(labels.index) == ast.dump(inputs.index)
 
 
 def _moves(cut: _Cut) -> bool:
@@ -172,6 +185,20 @@ def batches(x, y):
 
 for a, b in batches(x, y):"""
 BatchSlices.EXAMPLES = (
+    Example(
+        "labels mixed after they were cut",
+        before=_HEAD
+        + """for rows in torch.randperm(24).split(4):
+    a, b = x[rows], y[rows]
+    optimizer.zero_grad()
+    nn.functional.cross_entropy(net(a), b[torch.randperm(len(b))]).backward()
+    optimizer.step()
+""",
+        old="b[torch.randperm(len(b))]",
+        new="b",
+        mark="cross_entropy",
+        cause="DAT-LABEL",
+    ),
     Example(
         "labels one row further",
         before=_HEAD + _GENERATOR + _STEP,

@@ -13,6 +13,7 @@ from netmend.repair.data.data_origins import Flow
 from netmend.repair.repair import Case, Example, change, register
 from netmend.repair.source.bindings import binding_of
 from netmend.repair.source.code import File
+from netmend.repair.source.moving import taken_out
 from netmend.repair.source.writing import delete_statement, insert_after, insert_before, replace
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
@@ -167,7 +168,7 @@ def _moved_too(move: _Move, other: Flow) -> FileEdits:
 
 
 def _not_rolled(inputs: list[Flow], targets: Flow) -> FileEdits:
-    """`y = torch.roll(y, 1)` → `y = y`, where the inputs are not rolled."""
+    """The labels without `torch.roll(y, 1)`, where the inputs are not rolled."""
     if any(
         isinstance(s.node, ast.Call) and last_name(s.node.func) == "roll" for flow in inputs for s in flow
     ):
@@ -179,7 +180,13 @@ def _not_rolled(inputs: list[Flow], targets: Flow) -> FileEdits:
             data = call.args[0] if call.args and not isinstance(call.args[0], ast.Constant) else None
             if data is None or method:
                 data = call.func.value if isinstance(call.func, ast.Attribute) else None
-            return replace(step.file, call, step.file.source(data)) if data is not None else ()
+            if data is None:
+                return ()
+            statement, text = step.file.statement(call), step.file.source(data)
+            whole = isinstance(statement, ast.Assign) and statement.value is call
+            if whole and isinstance(statement, ast.Assign) and step.file.source(statement.targets[0]) == text:
+                return taken_out(step.file, statement)
+            return replace(step.file, call, text)
     return ()
 
 
@@ -201,6 +208,26 @@ for start in range(0, 24, 8):
 """
 _TENSORS = "x, y = torch.from_numpy(table), torch.from_numpy(label)"
 LabelsAlignment.EXAMPLES = (
+    Example(
+        "rolled in the loop",
+        before="""
+import torch
+from torch import nn
+torch.manual_seed(0)
+x, y = torch.randn(24, 4), torch.arange(24) % 2
+net = nn.Linear(4, 2)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for rows in torch.randperm(24).split(4):
+    a, b = x[rows], y[rows]
+    b = b.roll(1)
+    optimizer.zero_grad()
+    nn.functional.cross_entropy(net(a), b).backward()
+    optimizer.step()
+""",
+        old="    b = b.roll(1)\n",
+        new="",
+        mark="b.roll",
+    ),
     Example(
         "inputs shuffled alone, in place",
         before=_HEAD + "rng.shuffle(table)\n" + _TENSORS + _TRAIN,
