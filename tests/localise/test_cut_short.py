@@ -13,6 +13,7 @@ from netmend.diagnose.detectors.step_missing import StepMissing
 from netmend.diagnose.detectors.still_falling import StillFalling
 from netmend.diagnose.measures.examples import flat, run_with
 from netmend.diagnose.measures.forecast import times_longer
+from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.objective import objective
 from netmend.localise import diagnose
 from netmend.vocabulary import LoaderFact, Pattern, Site, Trace
@@ -140,3 +141,16 @@ def test_an_option_that_was_given_is_not_looked_for_in_its_default(
     assert fault.site is not None
     assert fault.site.line == line
     assert ("started with `--epochs" in fault.remedy) == (line == 5)
+
+
+def test_a_start_that_overshoots_and_comes_back_is_no_fault_yet() -> None:
+    trace = net_run(
+        losses=[1.0, 3.0, 4.0, 2.0, *(0.9 - 0.003 * step for step in range(60))],
+        settings={"lr": 0.05},
+        ratio=lambda step: 0.25 if step < 3 else 0.01,
+        growth=1.5,
+    )
+    loader = LoaderFact("loader", samples=60_000, batch_size=32, phase="training")
+    trace = replace(trace, facts={**trace.facts, "loader": {"loader": loader}})
+    assert "HYP-LR-HIGH" in told(trace)
+    assert "HYP-LR-HIGH" not in told(ended(trace, "interrupted"))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from netmend.diagnose.measures.chain import chain
+from netmend.diagnose.measures.ending import cut_short
 from netmend.diagnose.measures.examples import flat
 from netmend.diagnose.measures.loop import calls
 from netmend.diagnose.measures.motion import WHOLE_SEARCHES, Motion, motions
@@ -186,6 +187,11 @@ class LearningRateHigh:
         if recurrent and case.has("D103") and not any(True for _ in calls(case.trace, "clip")):
             found.append(
                 Evidence("A recurrent layer multiplies gradients, and nothing clips them.", -STRONG, "D103")
+            )
+        course = objective(case.trace)
+        if begun is not None and course is not None and course.last < begun.first and cut_short(case.trace):
+            found.append(
+                Evidence("The run was cut short, and its loss had come back below where it started.", -STRONG)
             )
         if begun is not None and (begun.first_relative or 1.0) > self.bad_start and not case.has("D412"):
             found.append(
