@@ -59,9 +59,10 @@ def neutral_program(
         _refuse_bad_file(option, file)
     if time_limit is not None and not time_limit > 0:
         raise UsageError(f"--time-limit must be a number of seconds above 0, got {time_limit:g}")
+    trainings = parse_budget(budget)
     target = target_of(script, arguments, module is not None)
     options = NeutralOptions(
-        budget=parse_budget(budget),
+        budget=trainings,
         measure=Measure(metric, metric_file, maximize),
         seeds=seeds,
         width=width,

@@ -105,17 +105,17 @@ def prepare(program: Program) -> None:
         program.file if program.module.__spec__ is not None else program.target,
         *program.arguments,
     ]
-    sys.path[:] = [program.path_entry, *[entry for entry in sys.path if not _is_own(entry)]]
+    # Only the first entry: the same folder may stand on PYTHONPATH, and the program counts on it.
+    sys.path[:] = [program.path_entry, *(sys.path[1:] if _begins_with_own() else sys.path)]
     sys.modules["__main__"] = program.module
     program.module.__dict__["__builtins__"] = sys.modules["builtins"]
     if sys.version_info < (3, 14):
         program.module.__dict__["__annotations__"] = {}  # noqa: RUF063 - as Python sets it
 
 
-def _is_own(entry: str) -> bool:
-    """What Python put first on the path for netmend's own sake: the folder of its command, or '' for -m."""
-    own = sys.path[0] if sys.path else None
-    return entry == own and entry in (
+def _begins_with_own() -> bool:
+    """Whether Python put the first entry there for netmend's own sake: the folder of its command, or '' for -m."""
+    return bool(sys.path) and sys.path[0] in (
         "",
         _working_directory(),
         str(Path(sys.executable).parent),
