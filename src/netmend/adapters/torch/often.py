@@ -31,7 +31,8 @@ class Often:
         """Whether a call of a model is one of too many of its kind: the same model, mode of gradients and shape of input."""
         first = args[1] if len(args) > 1 else None
         grad = torch.is_grad_enabled()
-        kind = (id(args[0]), grad, first.shape if type(first) is Tensor else None)
+        with torch._C.DisableTorchFunction():  # a mode of the user must not see that the shape is asked for
+            kind = (id(args[0]), grad, first.shape if type(first) is Tensor else None)
         counts = self._counts
         count = counts[kind] = counts.get(kind, 0) + 1
         session = self.session

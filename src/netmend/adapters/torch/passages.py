@@ -47,7 +47,9 @@ class Passages:
             root = model.reference()
             for module in root.modules() if root is not None else ():
                 units = getattr(module, "out_features", None) or getattr(module, "out_channels", None)
-                weight = module._parameters.get("weight")  # not by getattr: a parametrisation would compute it anew
+                weight = module._parameters.get(
+                    "weight"
+                )  # not by getattr: a parametrisation would compute it anew
                 if isinstance(units, int) and units <= _NARROW and isinstance(weight, nn.Parameter):
                     yield self.session.names.get(module) or "?", weight
 
