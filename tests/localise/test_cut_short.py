@@ -154,3 +154,15 @@ def test_a_start_that_overshoots_and_comes_back_is_no_fault_yet() -> None:
     trace = replace(trace, facts={**trace.facts, "loader": {"loader": loader}})
     assert "HYP-LR-HIGH" in told(trace)
     assert "HYP-LR-HIGH" not in told(ended(trace, "interrupted"))
+
+
+def test_a_step_that_an_interrupted_run_had_not_reached_is_not_missing(tmp_path: Path) -> None:
+    example = StepMissing.FAULTY[0].trace
+    (name,) = {symptom.component for symptom in StepMissing().examine(example)}
+    longer = tuple(Pattern(p.calls, ((0, 99),)) for p in example.patterns)
+    trace = ended(
+        replace(example, patterns=longer), "interrupted", script="train.py", working_directory=str(tmp_path)
+    )
+    for text, expected in ((f"{name}.step()\n", False), ("loss.backward()\n", True)):
+        (tmp_path / "train.py").write_text(text, encoding="utf-8")
+        assert ("LOOP-STEP" in told(trace)) == expected

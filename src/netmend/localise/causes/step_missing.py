@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from typing import ClassVar
 
 from netmend.diagnose.detectors import step_before_backward, step_missing
+from netmend.diagnose.measures.ending import finished
 from netmend.diagnose.measures.loop import is_training
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, fault, for_symptom, register
 from netmend.localise.effects import ANY, NOT_LEARNING
+from netmend.localise.source import last_name
 from netmend.unit import Run
 from netmend.vocabulary import Call, Fault, Trace
 
@@ -26,6 +29,8 @@ class StepMissing:
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D202"):
+            if not finished(case.trace) and _is_written(case, symptom.component):
+                continue  # many backward passes may come before the first step, and the run did not get there
             yield fault(
                 self.code,
                 [for_symptom(symptom, PROVEN + 1.5)],
@@ -87,3 +92,13 @@ def _stepped_before_backward(trace: Trace) -> Call | None:
     if "backward" not in rest or "forward" in rest[: rest.index("backward")]:
         return None
     return next((call for call in reversed(trace.patterns[-2].calls) if call.what == "step"), None)
+
+
+def _is_written(case: Case, optimizer: str) -> bool:
+    """Whether the program has a line that steps this optimiser."""
+    sources, script = case.sources, case.trace.run.script
+    return any(
+        isinstance(node, ast.Attribute) and node.attr == "step" and last_name(node.value) == optimizer
+        for file in sources.files(script)
+        for node in sources.nodes(file)
+    )
