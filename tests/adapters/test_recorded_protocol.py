@@ -54,6 +54,16 @@ def test_a_missing_zero_grad_shows(tmp_path: Path) -> None:
     assert all("zero_grad" not in done.order_of(step) for step in range(4))
 
 
+def test_gradients_of_plain_tensors_that_are_replaced_by_zeros_are_found_clear(tmp_path: Path) -> None:
+    done = record(
+        tmp_path,
+        "import torch\nw = torch.ones(3, requires_grad=True)\nopt = torch.optim.SGD([w], lr=0.1)\n"
+        "for step in range(4):\n    torch.nn.functional.mse_loss(w * 2, torch.zeros(3)).backward()\n"
+        "    opt.step()\n    w.grad = torch.zeros_like(w.grad)\n",
+    )
+    assert any(call.detail == "found clear" for call in done.calls_of(1))
+
+
 def test_zero_grad_by_the_module_and_between_backward_and_step(tmp_path: Path) -> None:
     done = record(
         tmp_path,

@@ -119,7 +119,7 @@ class Loop:
         patterns = session.recorder.patterns
         if session.recorder.step < 1 or patterns.seen("zero_grad", "backward"):
             return
-        trained = [p for _, p in session.by_hand.parameters() if p.requires_grad]
+        trained = [p for _, p in session.by_hand.parameters() if p.requires_grad] or session.optimizers.held()
         few = [p for p in trained if p.grad is None or (p.device.type == "cpu" and p.numel() <= _SMALL)][
             :_LOOKED_AT
         ]

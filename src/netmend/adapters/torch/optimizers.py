@@ -93,6 +93,15 @@ class Optimizers:
         # An optimiser that is gone still was the one that trained it.
         return self._held.get(parameter) or (None, None)
 
+    def held(self) -> list[Tensor]:
+        """What the optimisers hold: the weights of a program without modules."""
+        return [
+            p
+            for optimizer, _ in self.known.items()
+            for group in optimizer.param_groups
+            for p in group["params"]
+        ]
+
     def named(self, optimizer: Optimizer) -> list[tuple[str, Tensor]]:
         """The optimiser's parameters with their names; those of no known model are named after the optimiser."""
         names, own = self.session.names, self.session.names.get(optimizer)
