@@ -62,7 +62,11 @@ def _configured() -> dict[str, Any]:
 
     from netmend.config import read_run_settings
 
-    return read_run_settings(Path.cwd())
+    try:
+        folder = Path.cwd()
+    except FileNotFoundError:  # it was deleted under our feet; the program may not mind
+        return {}
+    return read_run_settings(folder)
 
 
 def _check(arguments: list[str]) -> NoReturn:

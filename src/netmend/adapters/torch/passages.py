@@ -47,9 +47,8 @@ class Passages:
             root = model.reference()
             for module in root.modules() if root is not None else ():
                 units = getattr(module, "out_features", None) or getattr(module, "out_channels", None)
-                weight = module._parameters.get(
-                    "weight"
-                )  # not by getattr: a parametrisation would compute it anew
+                # Not by getattr: a parametrisation would compute its weight anew.
+                weight = dict(module.named_parameters(recurse=False)).get("weight")
                 if isinstance(units, int) and units <= _NARROW and isinstance(weight, nn.Parameter):
                     yield self.session.names.get(module) or "?", weight
 
