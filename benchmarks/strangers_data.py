@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import pickle
+import shutil
 import struct
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 TEXT = "karpathy+char-rnn/data/tinyshakespeare/input.txt"  # in the folder of scripts, beside the others
+NAMES = "spro+practical-pytorch/data/names"
 
 
 def prepare(folder: Path) -> Path:
@@ -91,12 +93,24 @@ def _cifar(data: Path) -> None:
         x = 128 + colour * wave[:, None] + random.normal(0, 20, (10_000, 3, 32, 32))
         batch = {"data": np.clip(x, 0, 255).astype(np.uint8).reshape(10_000, -1), "labels": y.tolist()}
         (folder / name).write_bytes(pickle.dumps(batch))
-    names = ["plane", "car", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"]
-    (folder / "batches.meta").write_bytes(pickle.dumps({"label_names": names}))
+    (folder / "batches.meta").write_bytes(_cifar_names())
+
+
+def _cifar_names() -> bytes:
+    """The published file byte for byte, as Python 2 wrote it: torchvision compares its checksum."""
+    marks = iter(range(2, 99))
+
+    def text(value: str) -> bytes:
+        return b"U" + bytes([len(value)]) + value.encode() + b"q" + bytes([next(marks)])
+
+    names = "airplane automobile bird cat deer dog frog horse ship truck".split()
+    parts = [b"\x80\x02}q\x01(", text("num_cases_per_batch"), b"M\x10'", text("label_names")]
+    parts += [b"]q" + bytes([next(marks)]) + b"(", *map(text, names), b"e", text("num_vis"), b"M\x00\x0cu."]
+    return b"".join(parts)
 
 
 def lay(folder: Path, where: Path, need: str) -> None:
-    """A file or folder that one script opens: `text:DIR`, `file:PATH`, `gz:PATH`, `cora:DIR`, `memmap:DIR`; `run:SCRIPT` runs one that makes it."""
+    """A file or folder that one script opens: `text:DIR`, `file:PATH`, `gz:PATH`, `cora:DIR`, `memmap:DIR`, `names:DIR`, `signs:DIR`; `run:SCRIPT` runs one that makes it."""
     kind, _, place = need.partition(":")
     target = where / place
     text = (folder / TEXT).read_text(encoding="utf-8")
@@ -121,6 +135,12 @@ def lay(folder: Path, where: Path, need: str) -> None:
         return
     if kind == "cora":
         _citations(target)
+        return
+    if kind == "names":
+        shutil.copytree(folder / NAMES, target, dirs_exist_ok=True)
+        return
+    if kind == "signs":
+        _signs(prepare(folder), target)
         return
     target.parent.mkdir(parents=True, exist_ok=True)
     if kind == "file":
@@ -147,3 +167,18 @@ def _citations(target: Path) -> None:
         if a != b and (field[a] == field[b] or random.random() < 0.05):
             cites.append(f"{a}\t{b}")
     (target / "cora.cites").write_text("\n".join(cites) + "\n", encoding="utf-8")
+
+
+def _signs(data: Path, target: Path) -> None:
+    """Six classes of the gratings of CIFAR-10 as pictures of 64 by 64, named by class as those of the SIGNS set."""
+    from PIL import Image
+
+    for part, file in (("train", "data_batch_1"), ("val", "test_batch")):
+        place = target / f"{part}_signs"
+        place.mkdir(parents=True, exist_ok=True)
+        batch = pickle.loads((data / "cifar-10-batches-py" / file).read_bytes())
+        for i in range(1500 if part == "train" else 300):
+            if batch["labels"][i] < 6:
+                pixels = batch["data"][i].reshape(3, 32, 32).transpose(1, 2, 0)
+                picture = Image.fromarray(pixels).resize((64, 64))
+                picture.save(place / f"{batch['labels'][i]}_IMG_{i}.jpg")
