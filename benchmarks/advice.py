@@ -17,6 +17,7 @@ import json
 import statistics
 import sys
 from collections import Counter, defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -186,15 +187,16 @@ def main() -> None:
             show(program)
         return
     record_all(found, 1, jobs=options.jobs)
-    executor = LocalExecutor(options.jobs)
+    executor = LocalExecutor(1)  # each program's trainings one after another, programs side by side
     made: list[Followed] = []
-    for index, program in enumerate(found):
-        item = follow(program, options.seeds, executor)
-        made.append(item)
-        if hidden:
-            sys.stderr.write(f"\r{index + 1} of {len(found)} ")
-        else:
-            print(f"{item.verdict:10} {item.gain!s:7} {item.name:40} {item.told:20} {item.edit}", flush=True)
+    with ThreadPoolExecutor(options.jobs) as pool:
+        for item in pool.map(lambda program: follow(program, options.seeds, executor), found):
+            made.append(item)
+            if hidden:
+                sys.stderr.write(f"\r{len(made)} of {len(found)} ")
+            else:
+                told = f"{item.verdict:10} {item.gain!s:7} {item.name:40} {item.told:20} {item.edit}"
+                print(told, flush=True)
     print()
     summary(made)
     if not options.match:

@@ -103,7 +103,7 @@ def _cifar_names() -> bytes:
     def text(value: str) -> bytes:
         return b"U" + bytes([len(value)]) + value.encode() + b"q" + bytes([next(marks)])
 
-    names = "airplane automobile bird cat deer dog frog horse ship truck".split()
+    names = ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"]
     parts = [b"\x80\x02}q\x01(", text("num_cases_per_batch"), b"M\x10'", text("label_names")]
     parts += [b"]q" + bytes([next(marks)]) + b"(", *map(text, names), b"e", text("num_vis"), b"M\x00\x0cu."]
     return b"".join(parts)

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
+import pytest
+
+from netmend.cli import main
 from netmend.locate.answer import Answer, RankedFile, Reason
 from netmend.locate.bug_report import read_report
 from netmend.locate.kinds import kind_of
@@ -23,6 +29,10 @@ def test_a_report_with_a_word_or_two_is_too_vague() -> None:
     enough = ("optimizer", "scheduler", "resume")
     assert not vague_words(located("x", Reason("words", "…", words=enough)))
     assert not vague_words(located("it fails", Reason("path", "train.py is named")))
+    lately = Reason("change", "changed lately by 0123456 of 2026-11-18: start")
+    assert vague_words(
+        located("it does not work", Reason("words", "work in the file", words=("work",)), lately)
+    )
     trace = 'Traceback (most recent call last):\n  File "a.py", line 3, in run\n    work()\nValueError: no'
     assert not vague_words(located(trace, Reason("words", "work", words=("work",))))
 
@@ -43,7 +53,13 @@ def test_the_type_is_not_given_as_its_own_reason() -> None:
     assert not [reason for reason in reasons if "of the type" in reason]
 
 
-def test_fragments_of_words_are_no_reasons() -> None:
+def test_fragments_of_words_are_no_reasons(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from netmend.locate.signals.lexical import shown_words
 
     assert shown_words(["don", "re", "lr", "loader"]) == ("loader",)
+    (tmp_path / "sampler.py").write_text("def draw(re, don):\n    return re.draw(don)\n", encoding="utf-8")
+    (tmp_path / "other.py").write_text("def close(file):\n    return file\n", encoding="utf-8")
+    with pytest.raises(SystemExit):
+        main(["locate", "don't re-draw when training", "--repo", str(tmp_path), "--no-cache"])
+    told = capsys.readouterr().out
+    assert "draw" in told and not re.search(r"words? .*\b(don|re)\b", told)

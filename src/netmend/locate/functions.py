@@ -15,6 +15,7 @@ from netmend.locate.answer import RankedFunction, Reason
 from netmend.locate.facts import Definition
 from netmend.locate.function_evidence import Evidence, Passage, evidence_of
 from netmend.locate.query import Query
+from netmend.locate.signals.lexical import shown_words
 from netmend.locate.words import count_words
 
 MOST_LINES = (
@@ -110,7 +111,8 @@ def _lexical(query: Query, passages: Sequence[Passage]) -> list[tuple[float, lis
 
 
 def _told(query: Query, terms: Sequence[str]) -> str:
-    return ", ".join(dict.fromkeys(query.shown.get(term, term) for term in terms))
+    words = [query.shown.get(term, term) for term in terms]
+    return ", ".join(shown_words(words) or dict.fromkeys(words))
 
 
 def _reason(one: Evidence, weights: Weights) -> Reason:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from netmend.locate.bug_report import BugReport
 from netmend.locate.classify import score_type
 from netmend.locate.classify_features import stem
+from netmend.locate.signals.lexical import shown_words
 
 NAMES = {
     "Model": "Model",
@@ -68,6 +69,6 @@ def _reasons(added: tuple[tuple[str, float], ...], spellings: dict[str, str]) ->
             told.append(rest)
         elif feature == "shapes or types of numbers":
             told.append("shapes or types of numbers are named")
-    if words:
-        told.insert(0, f"the word{'s' if len(words) > 1 else ''} {', '.join(words[:6])}")
+    if shown := shown_words(words):
+        told.insert(0, f"the word{'s' if len(shown) > 1 else ''} {', '.join(shown)}")
     return told[:_MOST_REASONS]

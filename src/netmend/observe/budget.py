@@ -43,6 +43,7 @@ class Budget:
         )
         self.granted_seconds = 0.0  # spent on looks beyond the budget, out of the grant
         self._granted = False
+        self.asked_seconds = 0.0  # spent on what the user asked for: told, but not held against the budget
         self._plain: deque[float] = deque(maxlen=65)  # durations of steps without full statistics
         self._full_costs: deque[float] = deque(maxlen=5)
         self._full_steps = 0
@@ -119,4 +120,4 @@ class Budget:
     def overhead(self) -> float | None:
         """Slow-down of the training loop so far, as a share of the time it would have taken alone."""
         alone = self.wall_seconds - self.spent
-        return self.spent / alone if alone > 0 else None
+        return (self.spent + self.asked_seconds) / alone if alone > 0 else None

@@ -58,6 +58,7 @@ class Recorder:
         self._step_started = now
         self._last_flush = now
         self._first_step_done = False
+        self._asked = 0.0
 
     # -- what adapters report ----------------------------------------------------------------------------------
 
@@ -91,7 +92,8 @@ class Recorder:
             self.budget.step_done(self.level, now - self._step_started, self.own, self.device_seconds)
         self.budget.own_seconds += self.own if self._first_step_done else 0.0
         self._first_step_done = True
-        self.own = self.device_seconds = 0.0
+        # Whoever ends a step adds the time that this took to the next one, with what the user asked for in it.
+        self.own, self._asked, self.device_seconds = -self._asked, 0.0, 0.0
         self._step_started = now
         if self.level == FULL:
             self.full_steps += 1
@@ -132,6 +134,12 @@ class Recorder:
         if self.schedule.every is not None or budget.own_seconds + self.own < ALLOWANCE:
             return True
         return self.own < budget.share * (time.perf_counter() - self._step_started)
+
+    def asked_for(self, seconds: float) -> None:
+        """Within the step in progress that much went into what the user asked for: the looks that follow are none the fewer."""
+        self._asked += seconds
+        self._step_started += seconds
+        self.budget.asked_seconds += seconds
 
     def break_clock(self) -> None:
         """The time since the last step was not spent training (evaluation, a pause): leave it out of step times."""
@@ -177,8 +185,8 @@ class Recorder:
         self.run = replace(
             self.run,
             steps=self.step,
-            seconds=self.budget.wall_seconds,
-            own_seconds=self.budget.own_seconds,
+            seconds=self.budget.wall_seconds + self.budget.asked_seconds,
+            own_seconds=self.budget.own_seconds + self.budget.asked_seconds,
             overhead=self.budget.overhead,
             steady_overhead=self.budget.steady_overhead,
             full_steps=self.full_steps,

@@ -11,6 +11,8 @@ from netmend.report.numbers import plural, share
 
 _VAGUE = 2  # words that a report must have in common with the source, so that an order can be trusted
 _LEAST_SHARE = 0.01
+# evidence that every file has, or that rests on the same words
+_OF_WORDS = ("words", "change", "import", "report")
 _POINTING = ("frame", "line", "message")  # evidence that names one line
 
 
@@ -33,7 +35,7 @@ def vague_words(found: Located) -> str:
         report.traces
         or report.code
         or len(words) > _VAGUE
-        or any(reason.kind != "words" for reason in reasons)
+        or any(reason.kind not in _OF_WORDS for reason in reasons)
     ):
         return ""
     shared = f"only {' and '.join(f'“{clean(word)}”' for word in words)} could be compared; " if words else ""

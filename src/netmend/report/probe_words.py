@@ -29,7 +29,8 @@ def probe_remarks(trace: Trace) -> Iterator[Remark]:
 
 def _overfit(values: Mapping[str, Any]) -> str:
     first, best, steps = float(values["first"]), float(values["best"]), int(values["steps"])
-    outcome = "memorised" if first > 0 and best <= _BY_HEART * first else "not memorised"
+    learned = "memorised" if best <= _BY_HEART * first else "not memorised"
+    outcome = "nothing left to learn" if first == 0 else learned if first > 0 else "not memorised"
     return f"one batch, {plural(steps, 'step')}: {outcome}, loss {measure(first)} → {measure(best)}"
 
 

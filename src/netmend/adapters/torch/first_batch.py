@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
-from time import thread_time
+from time import perf_counter, thread_time
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -162,7 +162,9 @@ class FirstBatch:
                 self._gap(bench, known)
         if self.session.probe and trainable and not known.trained:
             known.trained = True
+            started = perf_counter()
             self._train_copies(bench, quiet)
+            self.session.recorder.asked_for(perf_counter() - started)
 
     def _fast(self, model: Model, known: _Known, bench: Bench) -> bool:
         """The first forward pass of a program takes longer than all others: what is slow now is tried again."""

@@ -95,9 +95,9 @@ class Steps:
         session = self.session
         session.models.step_over()
         session.losses.step_over(step)
-        session.busy = False
+        own, session.busy = session.recorder.own, False
         session.first_batch.step_over(step)
-        session.busy = True
+        session.recorder.own, session.busy = own, True  # the clock of whoever ends the step runs anyway
         session.finish_meters()
         session.recorder.device_seconds = session.device_seconds()
         if session.recorder.full_steps % _MEMORY_EVERY == 0:

@@ -22,22 +22,22 @@ def days_before(query: Query, corpus: Corpus) -> Floats:
     return np.maximum(now - corpus.history.times, 0.0) / _DAY
 
 
-def told_commit(corpus: Corpus, commit: int | None, lead: str) -> list[Reason]:
+def told_commit(corpus: Corpus, commit: int | None, lead: str, kind: str = "change") -> list[Reason]:
     if commit is None:
         return []
     day = time.strftime("%Y-%m-%d", time.gmtime(corpus.history.times[commit]))
     subject = corpus.history.subjects[commit]
     shown = subject if len(subject) <= 80 else subject[:79] + "…"
-    return [Reason("change", f"{lead} {corpus.history.hashes[commit][:9]} of {day}: {shown}")]
+    return [Reason(kind, f"{lead} {corpus.history.hashes[commit][:9]} of {day}: {shown}")]
 
 
-def told_best(corpus: Corpus, row: int, worth: Floats, lead: str) -> list[Reason]:
+def told_best(corpus: Corpus, row: int, worth: Floats, lead: str, kind: str = "change") -> list[Reason]:
     """Of the commits that touched a file the one that is worth most; nothing where none is worth anything."""
     touching = corpus.history.commit_of[corpus.history.files == row]
     if not len(touching):
         return []
     best = int(touching[np.argmax(worth[touching])])
-    return told_commit(corpus, best if worth[best] > 0 else None, lead)
+    return told_commit(corpus, best if worth[best] > 0 else None, lead, kind)
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ class Referenced:
         return (1.0 - _FURTHER) * best + _FURTHER * sum_by_row(history.files, worth, corpus.size)
 
     def reasons(self, query: Query, corpus: Corpus, row: int) -> list[Reason]:
-        return told_best(corpus, row, self._worth(query, corpus), "the report names commit")
+        return told_best(corpus, row, self._worth(query, corpus), "the report names commit", "commit")
 
     def _worth(self, query: Query, corpus: Corpus) -> Floats:
         """Of each commit: 0 where it is not named; a commit of many files says less about each."""
