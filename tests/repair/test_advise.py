@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from pathlib import Path
 
 import pytest
 
 import netmend
 from netmend.repair import advise
+from netmend.repair import repairs as units
 from netmend.repair.advise import sentence
 from netmend.repair.apply import applied
 from netmend.repair.repair import REPAIRS, curing
@@ -86,10 +89,27 @@ def test_repairs_are_found_by_cause_without_loading_all() -> None:
         ("learning rate 5 → 0.5", "Try a learning rate of 0.5 instead of 5."),
         ("no softmax before cross_entropy", "Remove the softmax before cross_entropy."),
         ("call optimizer.step()", "Call optimizer.step()."),
+        ("Drop the sigmoid", "Drop the sigmoid."),
+        ("an output without axis of length one", "Use an output without axis of length one."),
     ],
 )
 def test_a_title_becomes_a_sentence(title: str, words: str) -> None:
     assert sentence(title) == words
+
+
+def test_titles_of_repairs_become_sentences_with_one_verb() -> None:
+    """As written in the source of the repairs: "takes", "is called" and the like would follow upon "Use"."""
+    folder = Path(units.__file__).parent
+    calls = [
+        node
+        for file in sorted(folder.glob("*.py"))
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "change"
+    ]
+    titles = [ast.unparse(call.args[2]).removeprefix("f").strip("'\"") for call in calls]
+    assert len(titles) > 100
+    stated = re.compile(r"^Use .*\b(is|are|gives|takes|trains|stays|goes|joined|registered|weighted)\b")
+    assert [title for title in titles if stated.search(sentence(title))] == []
 
 
 def test_one_edit_of_all_places_is_told_once(tmp_path: Path) -> None:

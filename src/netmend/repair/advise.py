@@ -28,6 +28,7 @@ _NUMBER = re.compile(r"(?<![\w.:])\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w%])", re.IGNO
 _QUOTED = re.compile(r"`([^`]+)`")
 _LONG = 40  # characters
 _PLACE = re.compile(r"\S+\.py:\d+")
+_AT_PLACE = re.compile(r" (?:at|before) (?:`[^`]*` in )?\S+\.py:\d+")  # the edit shows the line
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,8 @@ def _advised(program: _Program, fault: Fault, before: Sequence[Fault], told: lis
         patch = _patch(program, together)
         if patch is not None:
             told.append(together)
-            words = fault.remedy if _agrees(fault.remedy, change.title, patch) else sentence(change.title)
+            is_apt = _agrees(fault.remedy, change.title, patch)
+            words = _AT_PLACE.sub("", fault.remedy) if is_apt else sentence(change.title)
             return replace(fault, edit=patch, remedy=f"{words} {also}".strip())
     return None if is_taken else fault
 
@@ -209,6 +211,7 @@ def _agrees(remedy: str, title: str, patch: Patch) -> bool:
 _VERBS = frozenset(
     [
         "add",
+        "assign",
         "call",
         "change",
         "clear",
@@ -221,7 +224,11 @@ _VERBS = frozenset(
         "do",
         "draw",
         "drop",
+        "evaluate",
+        "fill",
+        "flatten",
         "give",
+        "go",
         "group",
         "insert",
         "join",
@@ -235,10 +242,14 @@ _VERBS = frozenset(
         "measure",
         "move",
         "multiply",
+        "name",
+        "negate",
         "pass",
         "prepare",
         "put",
         "read",
+        "record",
+        "register",
         "remove",
         "replace",
         "restore",
@@ -281,16 +292,14 @@ def _imperative(title: str) -> str:
         what = _WHAT.get(what, what.removesuffix(" at").removesuffix(":"))
         return f"Change {what if _is_name(what) else f'the {what}'} from {value} to {new}"
     first, _, rest = title.partition(" ")
+    if first.istitle():
+        return title  # a fix of `netmend check` says what to do already
     if first == "no":
         return f"Remove the {rest}"
     if first == "without":
         return f"Remove {rest}"
     if rest.startswith("as nn."):
         return f"Make {first} an {rest.removeprefix('as ')}"
-    if rest.startswith("takes "):
-        return f"Let {first} take {rest.removeprefix('takes ')}"
-    if rest.endswith("joined too"):
-        return f"Join {first} too"
     if first.endswith((".eval()", ".train()")):
         return f"Call {title}"
     return f"{first[:1].upper()}{title[1:]}" if first in _VERBS else f"Use {title}"

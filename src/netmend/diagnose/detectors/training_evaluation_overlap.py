@@ -9,7 +9,7 @@ from netmend.diagnose.detector import register
 from netmend.diagnose.measures.batches import prints
 from netmend.diagnose.measures.data import training_samples
 from netmend.unit import Run, threshold
-from netmend.vocabulary import BatchPrint, Symptom, Trace
+from netmend.vocabulary import BatchPrint, ModelFact, Symptom, Trace
 
 
 def _trace(training: range, evaluation: range) -> Trace:
@@ -57,6 +57,29 @@ def _by_chance() -> Trace:
     )
 
 
+def _windows(seen: int, length: int = 32) -> Trace:
+    """Windows of a text whose most frequent token is every sixth; of each evaluation batch so many were trained on."""
+    token: tuple[tuple[float, float, float, float], ...] = ((1.0, 0.17, 0.1, 28.0),)
+    training = [
+        BatchPrint(step, "training", 16, "gpt", tuple(range(16 * step, 16 * step + 16)), "token", token)
+        for step in range(40)
+    ]
+    evaluation = [
+        BatchPrint(
+            step,
+            "evaluation",
+            16,
+            "gpt",
+            (*range(step, step + seen), *range(9000, 9016 - seen)),
+            "token",
+            token,
+        )
+        for step in (100, 200)
+    ]
+    model = ModelFact("gpt", "GPT", input_shapes=((16, length),))
+    return Trace({"model": {"gpt": model}}, batches=(*training, *evaluation))
+
+
 @register
 class TrainingEvaluationOverlap:
     """Samples on which the program is evaluated were trained on.
@@ -84,6 +107,18 @@ class TrainingEvaluationOverlap:
     subset_limit: float = threshold(
         0.6, "convention", "an evaluation of all training samples measures the training accuracy on purpose"
     )
+
+    long_chance: float = threshold(
+        0.01,
+        "convention",
+        "long sequences of tokens: how many of those trained on a new one equals by chance, at most",
+    )
+    long_share: float = threshold(
+        0.25,
+        "convention",
+        "share of each evaluation batch that was trained on, where samples are windows of a text",
+    )
+    least_windows: int = threshold(256, "convention", "different windows trained on: a text that goes on")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         found = self._overlap(trace)
@@ -138,6 +173,8 @@ class TrainingEvaluationOverlap:
         mixed = [not (a or b) for a, b in zip(inside, outside, strict=True)]
         if any(inside) and any(outside) and not any(mixed):
             return None
+        if self._is_repeated_text(trace, trained, [share for share, _ in shares]):
+            return len(common), len(evaluated), False
         # Inputs with few values meet by chance. Equal samples within evaluation batches tell how often: as with birthdays.
         by_chance = 3 * 2 * copies / looked * trained
         if any(batch.feature_axis == "token" for batch in prints(trace, "evaluation")):
@@ -155,6 +192,18 @@ class TrainingEvaluationOverlap:
             return None
         return len(common), len(evaluated), whole and not smaller
 
+    def _is_repeated_text(self, trace: Trace, trained: int, shares: list[float]) -> bool:
+        """Long windows do not meet by chance: where many of every batch were trained on, the text holds its parts twice.
+
+        A program that looks at both parts has batches of either kind.
+        """
+        chances = [_chance(trace, batch) for batch in prints(trace, "evaluation")]
+        return (
+            trained >= self.least_windows
+            and trained * max(chances) <= self.long_chance
+            and min(shares) >= self.long_share
+        )
+
     def extremes(self, trace: Trace) -> Mapping[str, float]:
         found = self._overlap(trace)
         return {} if found is None else {"share_limit": found[0] / found[1]}
@@ -166,8 +215,13 @@ class TrainingEvaluationOverlap:
         Run("training and validation accuracy side by side", lambda: _both()),
         Run("a new model in every fold", lambda: _folds()),
         Run("a teacher that answers training batches", lambda: _distilled()),
+        Run("a few windows of one text meet", lambda: _windows(seen=2)),
+        Run("short windows meet", lambda: _windows(seen=9, length=4)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("slices overlap", lambda: _trace(range(400), range(350, 450))),)
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("slices overlap", lambda: _trace(range(400), range(350, 450))),
+        Run("a text that repeats itself", lambda: _windows(seen=9)),
+    )
 
 
 def _trained_on(trace: Trace) -> dict[str, set[int]]:
@@ -176,6 +230,18 @@ def _trained_on(trace: Trace) -> dict[str, set[int]]:
     for batch in prints(trace, "training"):
         found.setdefault(batch.model, set()).update(batch.hashes)
     return found
+
+
+def _chance(trace: Trace, batch: BatchPrint) -> float:
+    """How likely two different sequences of tokens are equal; of other samples nothing is known.
+
+    Tokens that follow one another depend on each other: each counts half.
+    """
+    model = trace.get(ModelFact, batch.model)
+    shapes = [shape for shape in (model.input_shapes if model else ()) if len(shape) == 2]
+    if batch.feature_axis != "token" or not batch.features or not shapes:
+        return 1.0
+    return float(batch.features[0][1] ** (max(shape[1] for shape in shapes) / 2))
 
 
 def _teaches(trace: Trace, batch: BatchPrint) -> bool:

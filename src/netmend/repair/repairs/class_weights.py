@@ -51,13 +51,13 @@ class ClassWeights:
             edits: FileEdits = ()
             for file, call in places:
                 edits = (*edits, *self._weighted(case, file, call, criterion.kind, counts, power))
-            yield from change(self, case, f"each class weighted {how}", once(edits), knob="class weights")
+            yield from change(self, case, f"weight each class {how}", once(edits), knob="class weights")
         if criterion.kind == "binary_cross_entropy":  # its weights belong to samples, not to classes
-            yield from change(self, case, "classes drawn equally often", self._drawn(case), knob="sampler")
+            yield from change(self, case, "draw classes equally often", self._drawn(case), knob="sampler")
             for power, how in ((1.0, "how rare"), (0.5, "the root of how rare")):
                 edits = self._by_sample(criterion, counts, power)
                 yield from change(
-                    self, case, f"samples weighted by {how} their class is", edits, knob="class weights"
+                    self, case, f"weight samples by {how} their class is", edits, knob="class weights"
                 )
 
     @staticmethod

@@ -73,7 +73,7 @@ class ConnectPart:
         after = [node for node in ast.walk(function) if getattr(node, "lineno", 0) >= statement.lineno]
         for twice in given_twice(file, after, target.id):
             yield from change(
-                self, case, f"`{target.id}` is joined too", replace(file, twice, target.id), knob=knob
+                self, case, f"join `{target.id}` too", replace(file, twice, target.id), knob=knob
             )
             return
         serial = [
@@ -103,7 +103,7 @@ class ConnectPart:
         takers = [m.input_shapes for m in around if m.leaf and m.input_shapes] or [part.input_shapes]
         if all(copy.output_shapes == shapes for copy, shapes in zip(copies, takers, strict=False)):
             edits = replace(file, name, new)
-            yield from change(self, case, f"`{new}` goes on instead of `{name.id}`", edits, knob=knob)
+            yield from change(self, case, f"go on with `{new}` instead of `{name.id}`", edits, knob=knob)
 
     @staticmethod
     def _thrown_away(case: Case, part: ModuleFact) -> Site | None:
@@ -121,7 +121,9 @@ class ConnectPart:
         value = call.args[0] if call.args else None
         if statement.value is call and isinstance(value, ast.Name):
             edits = replace(file, statement, f"{value.id} = {file.source(statement)}")
-            yield from change(self, case, f"`{value.id}` takes the result", edits, knob=f"use of {value.id}")
+            yield from change(
+                self, case, f"assign the result to `{value.id}`", edits, knob=f"use of {value.id}"
+            )
 
     def _added(
         self, case: Case, file: File, function: Function, part: ModuleFact, name: str, knob: str
@@ -143,7 +145,7 @@ class ConnectPart:
         if not isinstance(inner, ast.Name):
             inner = value
         edits = wrap(file, inner, "", f" + {name}")
-        yield from change(self, case, f"`{name}` is added to the result", edits, knob=knob)
+        yield from change(self, case, f"add `{name}` to the result", edits, knob=knob)
 
     def _called(self, case: Case, part: ModuleFact) -> Iterator[Change]:
         """A layer that is never called: between the two layers that its widths fit to."""
@@ -164,7 +166,7 @@ class ConnectPart:
         file, call = found
         relu, extra = relu_of(file)
         edits = (*wrap(file, call.args[0], f"{relu}(self.{attribute}(", "))"), *extra)
-        yield from change(self, case, f"{part.name} is called", edits, knob=f"use of {part.name}")
+        yield from change(self, case, f"call {part.name}", edits, knob=f"use of {part.name}")
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
         Example(

@@ -78,7 +78,7 @@ class Epochs:
             text = f"({text})"
         text = f"{text} * {factor:g}" if factor > 1 else f"max(1, {text} // {round(1 / factor)})"
         edits = replace(rounds.file, rounds.count, text)
-        yield from change(self, case, f"{factor:g} times as long", edits, knob="epochs", cost=factor)
+        yield from change(self, case, f"train {factor:g} times as long", edits, knob="epochs", cost=factor)
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
         Example(

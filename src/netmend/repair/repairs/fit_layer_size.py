@@ -81,7 +81,7 @@ class FitLayerSize:
             yield from change(
                 self,
                 case,
-                f"{layer.name} takes {width} instead of {wanted}",
+                f"let {layer.name} take {width} instead of {wanted}",
                 faces,
                 knob=f"input of {layer.name}",
             )
@@ -114,7 +114,7 @@ class FitLayerSize:
         name = next((n for n in ("out_features", "out_channels") if before.settings.get(n) == width), "")
         if name:
             faces = set_argument(case.code, before.created, name, str(wanted), 1, case.arguments)
-            title = f"{before.name} gives {wanted} instead of {width}"
+            title = f"let {before.name} give {wanted} instead of {width}"
             yield from change(self, case, title, faces, knob=f"input of {layer.name}")
 
     def _more_entries(self, case: Case, layer: ModuleFact, file: File, call: ast.Call) -> Iterator[Change]:

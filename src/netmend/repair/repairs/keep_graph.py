@@ -58,7 +58,7 @@ class KeepGraph:
             return
         block = self._without_block(case)
         if block:
-            yield from change(self, case, "gradients are recorded here too", block, knob="graph")
+            yield from change(self, case, "record gradients here too", block, knob="graph")
             return
         for file, node in self._cuts(case):
             beside = cut_for_the_others(case.code, file, node, value_before(chain_of(file, node)[-1]))

@@ -61,7 +61,11 @@ class LabelsAlignment:
         yield from change(self, case, "one order for inputs and labels", edits, knob="label order")
         if not edits:
             yield from change(
-                self, case, "labels as they were", _not_rolled(inputs, targets[0]), knob="label order"
+                self,
+                case,
+                "leave the labels as they were",
+                _not_rolled(inputs, targets[0]),
+                knob="label order",
             )
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = ()

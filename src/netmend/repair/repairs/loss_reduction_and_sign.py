@@ -44,9 +44,7 @@ class LossReductionAndSign:
         if case.cause != "LOS-SELECT":
             yield from change(self, case, "mean instead of sum", self._mean(case), knob="loss reduction")
         if case.cause != "HYP-LR-HIGH":
-            yield from change(
-                self, case, "the sign of a term of the loss", self._signs(case), knob="loss sign"
-            )
+            yield from change(self, case, "negate a term of the loss", self._signs(case), knob="loss sign")
 
     def _scalar(self, case: Case) -> FileEdits:
         """A loss of one value per sample."""

@@ -52,7 +52,7 @@ class MaskPadding:
         filled = padding(case.trace)
         if filled is not None and filled[1] >= self.least_share:
             yield from change(
-                self, case, "padding is left out inside the model", self._inside(case, filled[0]), knob="mask"
+                self, case, "leave padding out inside the model", self._inside(case, filled[0]), knob="mask"
             )
 
     def _label(self, case: Case, loss: LossFact) -> int | None:

@@ -38,7 +38,7 @@ class NormaliseInputs:
         if scale.pixels:
             unit = scale.unit
             edits = _where_made(case, unit) or _where_held(case, unit) or _in_model(case, unit)
-            yield from change(self, case, f"pixels {unit[0]}x{unit[1]}", edits, knob="input scale")
+            yield from change(self, case, f"scale the pixels: {unit[0]}x{unit[1]}", edits, knob="input scale")
         else:
             edits = standardised(case, scale)
             yield from change(self, case, "standardise the inputs", edits, knob="input scale")

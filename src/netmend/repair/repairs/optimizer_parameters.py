@@ -96,7 +96,7 @@ class OptimizerParameters:
             edits = replace(file, value, f"[{parts}]")
         if len(edits) == 1 and edits[0].edit.text == file.source(value):
             return
-        title = f"the optimiser trains {', '.join(known.values())} as a whole"
+        title = f"give the optimiser all of {', '.join(known.values())}"
         yield from change(self, case, title, edits, knob=f"{optimizer.name} parameters")
 
     def _name(self, case: Case, model: str, file: File, value: ast.expr, lost: list[Wire]) -> str:

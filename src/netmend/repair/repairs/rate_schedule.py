@@ -179,7 +179,7 @@ class RateSchedule:
                 if isinstance(node, ast.AugAssign):
                     yield from self._factor(case, file, node, times)
                 edits = taken_out(file, node)
-                yield from change(self, case, "the rate stays as it is", edits, knob="scheduler")
+                yield from change(self, case, "leave the rate as it is", edits, knob="scheduler")
                 return
 
     def _factor(self, case: Case, file: File, node: ast.AugAssign, times: int) -> Iterator[Change]:

@@ -59,7 +59,7 @@ class RegisterLayers:
             edits = once(edit for _, _, each in found for edit in each)
             names = dict.fromkeys(name for name, _, _ in found)
             if len(names) > 1:
-                title = f"{' and '.join(names)} registered"
+                title = f"register {' and '.join(names)}"
                 yield from change(self, case, title, edits, knob="registration of all")
         for name, kind, edits in found:
             yield from change(self, case, f"{name} as {kind}", edits, knob=f"registration of {name}")

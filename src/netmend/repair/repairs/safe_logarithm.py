@@ -50,7 +50,7 @@ class SafeLogarithm:
     def propose(self, case: Case) -> Iterator[Change]:
         if case.fault is None:
             yield from change(
-                self, case, "numbers kept away from zero", self._all(case), knob="numerical safety"
+                self, case, "keep numbers away from zero", self._all(case), knob="numerical safety"
             )
             return
         site = case.fault.site
@@ -67,7 +67,7 @@ class SafeLogarithm:
         nodes = [node for node in ast.walk(statement) if isinstance(node, ast.expr)]
         alike = [node for node in nodes if not kinds or _kind(node) == kinds]
         edits = innermost(edit for node in alike for edit in self._guarded(file, node))
-        title = f"a safe {kinds}" if kinds else "numbers kept away from zero"
+        title = f"a safe {kinds}" if kinds else "keep numbers away from zero"
         yield from change(self, case, title, edits, knob="numerical safety")
 
     def _all(self, case: Case) -> FileEdits:

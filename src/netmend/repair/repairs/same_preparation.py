@@ -52,7 +52,7 @@ class SamePreparation:
                     yield from change(self, case, title, edits, knob="evaluation data")
                     return
         for edits in alike_at_line(case):
-            title = "the line for evaluation data like that for training data"
+            title = "make the line for evaluation data like that for training data"
             yield from change(self, case, title, edits, knob="evaluation data")
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = ()
