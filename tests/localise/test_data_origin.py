@@ -48,6 +48,20 @@ PROGRAMS = {
                 train_epoch(model, features, targets)
         main()
         """,
+    "names of other functions": """\
+        def picture(kind):
+            x, y = rng.integers(4, 12, 2)
+            return draw(kind, x, y)
+        def pictures():
+            xs = [picture(kind) for kind in range(9)]
+            return TensorDataset(torch.tensor(xs), torch.arange(9))  # input, target
+        loader = DataLoader(pictures())
+        for epoch in range(6):  # rounds
+            for x, y in loader:
+                out = model(x)  # model
+                loss = criterion(out, y)  # loss
+                opt.step()  # step
+        """,
     "enumerated": """\
         data, answers = load()  # input, target
         loader = DataLoader(TensorDataset(data, answers), 8, shuffle=True)

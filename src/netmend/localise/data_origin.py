@@ -7,7 +7,7 @@ import ast
 from netmend.diagnose.measures.data import training_loader
 from netmend.diagnose.measures.progress import main_progress
 from netmend.localise.case import Case
-from netmend.localise.source import Function, Sources, last_name, site_of
+from netmend.localise.source import Function, Sources, last_name, own_nodes, site_of
 from netmend.vocabulary import LossFact, Site
 
 _MOST_HOPS = 8
@@ -133,12 +133,8 @@ def _trace_back(sources: Sources, file: str, value: ast.expr, position: int, hop
         return _through_call(sources, file, value, position, hops)
     if not isinstance(value, ast.Name):
         return site_of(file, value) if hops else None
-    here = Site(file, value.lineno)
-    function = sources.function_around(here)
-    scopes: list[ast.Module | Function] = [
-        scope for scope in (function, sources.tree(file)) if scope is not None
-    ]
-    for scope in scopes:
+    function = sources.function_around(Site(file, value.lineno))
+    for scope in sources.scopes_around(Site(file, value.lineno)):
         found = _binding(scope, value.id, value.lineno if scope is function else None)
         if found is not None:
             statement, source, index = found
@@ -234,7 +230,7 @@ def _binding(
 ) -> tuple[ast.stmt, ast.expr, int | None] | None:
     """The last statement that gives a name its value: an assignment, or the loop whose variable it is."""
     found: tuple[ast.stmt, ast.expr, int | None] | None = None
-    for node in ast.walk(scope):
+    for node in own_nodes(scope):
         line = getattr(node, "lineno", 0)
         if before is not None and line > before:
             continue

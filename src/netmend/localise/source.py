@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import io
 import tokenize
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -133,6 +134,16 @@ class Sources:
         ]
         return max(around, key=lambda node: node.lineno, default=None)
 
+    def scopes_around(self, site: Site) -> list[ast.Module | Function]:
+        """Where a name in a line may have its value from: the functions around it, innermost first, then the file."""
+        around: list[ast.Module | Function] = [
+            node
+            for node in self.nodes(site.file)
+            if isinstance(node, Function) and node.lineno <= site.line <= (node.end_lineno or node.lineno)
+        ]
+        tree = self.tree(site.file)
+        return [*reversed(around), *([] if tree is None else [tree])]
+
     def loop_around(self, site: Site) -> ast.For | ast.While | None:
         """The innermost loop that a line stands in."""
         around = [
@@ -145,6 +156,16 @@ class Sources:
 
 def site_of(file: str, node: ast.expr | ast.stmt | ast.keyword | ast.arg) -> Site:
     return Site(file, node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+
+
+def own_nodes(scope: ast.Module | Function) -> Iterator[ast.AST]:
+    """What belongs to a scope itself: names in functions and classes within it are others."""
+    waiting: deque[ast.AST] = deque([scope])
+    while waiting:
+        node = waiting.popleft()
+        yield node
+        if node is scope or not isinstance(node, Function | ast.ClassDef | ast.Lambda):
+            waiting.extend(ast.iter_child_nodes(node))
 
 
 def last_name(node: ast.AST) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from netmend.localise.case import Case
-from netmend.localise.source import Function, last_name, site_of
+from netmend.localise.source import Function, last_name, own_nodes, site_of
 from netmend.vocabulary import Site
 
 _MOST_HOPS = 12
@@ -103,9 +103,7 @@ class _Following:
 
     def _name(self, name: ast.Name, hops: int, index: int | None) -> Site | None:
         function = self._sources.function_around(Site(self._file, name.lineno))
-        for scope in (function, self._sources.tree(self._file)):
-            if scope is None:
-                continue
+        for scope in self._sources.scopes_around(Site(self._file, name.lineno)):
             bound = _binding(scope, name, inside=scope is function)
             if bound is not None:
                 value, at = bound
@@ -145,10 +143,12 @@ class _Following:
         return any(function in node.body for node in classes)
 
 
-def _binding(scope: ast.AST, name: ast.Name, inside: bool) -> tuple[ast.expr, int | None] | None:
+def _binding(
+    scope: ast.Module | Function, name: ast.Name, inside: bool
+) -> tuple[ast.expr, int | None] | None:
     """The last value that a name is given before it is read, and which element of it."""
     found: tuple[int, ast.expr, int | None] | None = None
-    for node in ast.walk(scope):
+    for node in own_nodes(scope):
         pairs: list[tuple[ast.expr, ast.expr]] = []
         if isinstance(node, ast.Assign):
             pairs = [(target, node.value) for target in node.targets]

@@ -14,6 +14,7 @@ from netmend.repair.source.code import File
 from netmend.repair.source.naming import imports
 from netmend.vocabulary import Site
 
+_LISTS = (ast.List, ast.ListComp, ast.Tuple, ast.Dict, ast.DictComp, ast.GeneratorExp)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _TENSOR_MAKERS = ("tensor", "from_numpy", "as_tensor", "FloatTensor", "LongTensor", "Tensor")
 _ARRAY_METHODS = ("astype", "to_numpy", "fit_transform", "transform")
@@ -128,7 +129,13 @@ def holders(flow: Flow) -> Iterator[Holder]:
     for step in flow:
         if step.kind == "part" and isinstance(step.node, ast.Subscript) and not step.path:
             part = step.node
-        if step.kind == "bound" and not step.path and step.statement is not None and "." not in step.name:
+        if (
+            step.kind == "bound"
+            and not step.path
+            and step.statement is not None
+            and "." not in step.name
+            and not _is_list(step.node)
+        ):
             block = _block(step.file, step.statement)
             if block is not None:
                 used = _statement_in(block, before) if before is not None else None
@@ -188,6 +195,13 @@ def _is_part_of(step: Step, part: ast.Subscript) -> bool:
     """`x[:800]` of `x`, not the batches that a loop cuts."""
     named = isinstance(part.value, ast.Name) and part.value.id == step.name
     return named and step.file.loop(part) is None and any(n is part for n in ast.walk(step.file.tree))
+
+
+def _is_list(value: ast.expr) -> bool:
+    """What samples are gathered in is no array yet: nothing can be computed with it."""
+    return isinstance(value, _LISTS) or (
+        isinstance(value, ast.Call) and last_name(value.func) in ("list", "dict")
+    )
 
 
 def _block(file: File, statement: ast.stmt) -> list[ast.stmt] | None:
