@@ -191,7 +191,11 @@ class Report:
         return f"<Report {run.name or '(no run)'}: {run.script} {self.verdict}{': ' if told else ''}{told}>"
 
     def _repr_html_(self) -> str:
-        return self.html()
+        """The page in a frame of its own: its styles are not those of the notebook."""
+        from html import escape
+
+        style = "width: 100%; height: 44rem; border: 0"
+        return f'<iframe sandbox style="{style}" srcdoc="{escape(self.html())}"></iframe>'
 
 
 def check(

@@ -249,5 +249,6 @@ def test_a_report_shows_itself_in_code_and_notebooks(
 ) -> None:
     judged = diagnose("last", directory=folder / ".netmend")
     assert judged.verdict in ("faulty", "healthy")
-    assert judged._repr_html_().startswith("<!doctype html>") and json.loads(judged.json())["schema"] == 1
+    assert judged.html().startswith("<!doctype html>") and json.loads(judged.json())["schema"] == 1
+    assert judged._repr_html_().startswith("<iframe ") and "&lt;!doctype html" in judged._repr_html_()
     assert str(judged).startswith("netmend")

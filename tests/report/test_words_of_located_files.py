@@ -33,6 +33,11 @@ def test_a_report_with_a_word_or_two_is_too_vague() -> None:
     assert vague_words(
         located("it does not work", Reason("words", "work in the file", words=("work",)), lately)
     )
+    far = Located(read_report("it does not work"), Answer((
+        RankedFile("a.py", 2.0, (Reason("words", "work in its path", words=("work",)),)),
+        RankedFile("b.py", -2.0, (Reason("message", "holds a string like “does not work”"),)),
+    ), 30))  # fmt: skip
+    assert vague_words(far)
     trace = 'Traceback (most recent call last):\n  File "a.py", line 3, in run\n    work()\nValueError: no'
     assert not vague_words(located(trace, Reason("words", "work", words=("work",))))
 

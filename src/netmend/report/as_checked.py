@@ -15,6 +15,8 @@ from netmend.vocabulary import Diagnosis
 
 _TONES = {SPOKE: "bad", FAILED: "warn", PASSED: "good", TOO_SHORT: "muted", NOT_APPLICABLE: "muted"}
 
+_HEADS = {PASSED: "  what these look for was not seen"}
+
 
 def checked_text(found: Iterable[Check], diagnosis: Diagnosis) -> RenderableType:
     """Counts first, then every check by outcome, then the causes that were weighed."""
@@ -23,7 +25,7 @@ def checked_text(found: Iterable[Check], diagnosis: Diagnosis) -> RenderableType
     total = plural(sum(map(len, groups.values())), "check")
     parts: list[RenderableType] = [Text("netmend  ", "bold").append(f"{total}: {counts}", "bold")]
     for outcome, group in groups.items():
-        parts += [blank(), Text(outcome, STYLES[_TONES[outcome]])]
+        parts += [blank(), Text(outcome, STYLES[_TONES[outcome]]).append(_HEADS.get(outcome, ""), "dim")]
         parts.append(Remarks([Remark(check.code, _words(check)) for check in group], indent=2))
     if causes := tuple(_causes(diagnosis)):
         parts += [blank(), Text("causes", "bold"), Remarks(causes, indent=2)]

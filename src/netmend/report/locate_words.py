@@ -11,6 +11,7 @@ from netmend.report.numbers import plural, share
 
 _VAGUE = 2  # words that a report must have in common with the source, so that an order can be trusted
 _LEAST_SHARE = 0.01
+_NEAR = 0.3  # of what speaks for the first: what puts a file far behind it makes no order
 # evidence that every file has, or that rests on the same words
 _OF_WORDS = ("words", "change", "import", "report")
 _POINTING = ("frame", "line", "message")  # evidence that names one line
@@ -29,8 +30,10 @@ def verdict_words(found: Located) -> str:
 def vague_words(found: Located) -> str:
     """Why the order is hardly worth reading: a report with a word or two, no stack trace and no code. Empty where there is more."""
     report = found.report
-    reasons = [reason for file in found.files for reason in file.reasons]
-    words = sorted({word for reason in reasons for word in reason.words})
+    words = sorted({word for file in found.files for reason in file.reasons for word in reason.words})
+    reasons = [
+        reason for file in found.files if _part(file, found.files[0]) > _NEAR for reason in file.reasons
+    ]
     if (
         report.traces
         or report.code
@@ -44,7 +47,7 @@ def vague_words(found: Located) -> str:
 
 def standing_words(file: RankedFile, first: RankedFile) -> str:
     """How much speaks for a file, as a share of what speaks for the first; scores are log-odds."""
-    part = math.exp(min(0.0, file.score - first.score))
+    part = _part(file, first)
     return (
         ""
         if file is first
@@ -52,6 +55,10 @@ def standing_words(file: RankedFile, first: RankedFile) -> str:
         if part >= _LEAST_SHARE
         else "< 1 % of the first"
     )
+
+
+def _part(file: RankedFile, first: RankedFile) -> float:
+    return math.exp(min(0.0, file.score - first.score))
 
 
 def searched_words(found: Located) -> str:

@@ -20,7 +20,7 @@ from netmend.report.wording import (
     optimizer_words,
     task_words,
 )
-from netmend.vocabulary import Event, RunFact, Table, Trace
+from netmend.vocabulary import Event, RunFact, Site, Table, Trace
 
 _SMALL_PART = 0.1
 _SPARK_LENGTH = 16  # characters of the small loss curve
@@ -82,15 +82,27 @@ def advice_when_untrained(trace: Trace) -> tuple[str, ...]:
     )
 
 
+def _made_or(made: Site | None, used: str, where: Site | None, run: RunFact) -> str:
+    """Where something is made; of what was made before watching began, where it is used."""
+    return place(made, run) or (f"{used} at {place(where, run)}" if where is not None else "")
+
+
 def remarks(trace: Trace) -> Iterator[Remark]:
     """The facts and figures of the run, one remark each, most telling first."""
     run = trace.run
     yield from _few(
-        [Remark("model", model_words(trace, model), place(model.created, run)) for model in trace.models]
+        [
+            Remark("model", model_words(trace, model), _made_or(model.created, "called", model.called, run))
+            for model in trace.models
+        ]
     )
     yield from _few(
         [
-            Remark("optimiser", optimizer_words(trace, optimizer), place(optimizer.created, run))
+            Remark(
+                "optimiser",
+                optimizer_words(trace, optimizer),
+                _made_or(optimizer.created, "steps", optimizer.stepped, run),
+            )
             for optimizer in trace.optimizers
         ]
     )

@@ -6,6 +6,8 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+_GAP = re.compile(r"\s+(?!%)")  # a number is not parted from its %
+
 # For streams that cannot hold the signs our texts use.
 IN_ASCII = str.maketrans(
     {
@@ -92,7 +94,7 @@ def cropped(text: str, first: int, last: int) -> tuple[str, int]:
 def wrapped(text: str, first: int, width: int) -> Iterator[str]:
     """The words of a text in lines of a width; the first line has only `first` columns left."""
     line, room = "", first
-    for word in text.split():
+    for word in _GAP.split(text.strip()):
         if line and cells(line) + 1 + cells(word) > room:
             yield line
             line, room = word, width
