@@ -127,6 +127,7 @@ class Watch:
         trace = self.trace
         console = report.console(sys.stderr)
         console.print(report.diagnosis_text(trace, judge(self.path, trace)))
+        console.print()
         console.print(report.summary(trace, self.path))
 
     def __enter__(self) -> Watch:
