@@ -95,6 +95,15 @@ def test_targets_that_are_not_next(tmp_path: Path, name: str) -> None:
     assert recorded.at("targets", fault.site)
 
 
+@pytest.mark.parametrize("laid", ["x.t(), y.t()", "x, y"])
+def test_targets_that_are_the_input_fit_along_both_axes(tmp_path: Path, laid: str) -> None:
+    layers = "self.rnn = nn.LSTM(C, C)" if "t()" in laid else "self.rnn = nn.LSTM(C, C, batch_first=True)"
+    how = {"layers": layers, "inputs": f"x, y = {laid}", "shift": "0"}
+    recorded = done(tmp_path, forward="return self.out(self.rnn(h)[0])", **how)
+    fault = diagnose(recorded.trace).faults[0]
+    assert fault.cause == "TOK-SHIFT-MISSING"
+
+
 HEALTHY = {
     "scored from the second position on": {"forward": CAUSAL, "layers": ENCODER, "loss": "F.cross_entropy(net(x)[:, 1:].reshape(-1, V), y[:, 1:].reshape(-1))"},
     "causal": {"forward": CAUSAL, "layers": ENCODER},
@@ -105,6 +114,7 @@ HEALTHY = {
     "denoising": {"forward": "return self.out(self.enc(h))", "layers": ENCODER, "inputs": "y = x; x = x.masked_fill(torch.rand(x.shape) < 0.2, 0)"},
     "tagger": {"forward": "return self.out(self.enc(h))", "layers": ENCODER, "inputs": "y = x % 7"},
     "autoencoder": {"forward": "return self.out(self.rnn(h)[1][0][:, None].expand(-1, T, -1))", "layers": "self.rnn = nn.GRU(C, C, batch_first=True)", "inputs": "y = x"},
+    "autoencoder of columns": {"forward": "return self.out(self.rnn(h)[1][0][None].expand(T, -1, -1))", "layers": "self.rnn = nn.GRU(C, C)", "inputs": "x = x.t(); y = x"},
     "each token on its own": {"forward": "return self.out(torch.tanh(h))", "inputs": "y = x"},
     "shifted by the model": {"forward": f"return self.out(self.enc(F.pad(h, (0, 0, 1, 0))[:, :-1], {MASK}))", "layers": ENCODER, "inputs": "y = x"},
     "prefix": {"forward": "m = torch.ones(T, T, dtype=torch.bool).triu(1)[: h.shape[1], : h.shape[1]]; m[:8, :8] = False\n        return self.out(self.enc(h, mask=m))", "layers": ENCODER, "inputs": "y[:, :7] = -100"},

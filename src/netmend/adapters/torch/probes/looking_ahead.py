@@ -109,8 +109,12 @@ def examine(whole: Bench, seconds: float) -> Found | None:
         found = _examine(whole, profile, seconds)
         if found is not None:
             told.append(found)
-    # Where one argument holds what precedes the targets, as in a decoder, the others may hold what they like.
-    return max(told, key=lambda found: found.values["offset"] == 1, default=None)
+    return max(told, key=_means_sequences, default=None)
+
+
+def _means_sequences(found: Found) -> tuple[bool, bool]:
+    """Where one argument holds what precedes the targets, as in a decoder, the others may hold what they like. Later positions hear of earlier ones along time only."""
+    return found.values["offset"] == 1, found.values.get("behind", 0.0) > _NOISE
 
 
 def _scored(bench: Bench) -> Iterator[Scored]:

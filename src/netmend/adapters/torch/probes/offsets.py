@@ -57,7 +57,10 @@ def profiles(leaves: Sequence[Any], scored: Sequence[Scored]) -> Iterator[Profil
         found = [one for loss in scored for one in _beside(index, leaf, loss)]
         sure = [one for one in found if one.sure]
         if sure:
-            yield max(sure, key=lambda one: (one.best == 1, one.axis))
+            likely = max(sure, key=lambda one: (one.best == 1, one.axis))
+            yield likely
+            if likely.best == 0:  # the very input fits along either axis: which one is time, only the model can tell
+                yield from (one for one in sure if one.best == 0 and one.axis != likely.axis)
 
 
 def _beside(index: int, leaf: Tensor, loss: Scored) -> Iterator[Profile]:
