@@ -218,3 +218,18 @@ def test_hooks_of_the_user_hear_of_their_own_passes_only(tmp_path: Path) -> None
     done = tried(tmp_path, "return self.b(F.relu(self.a(x)))", layers, steps=3)
     assert not done.trace.all(ProbeFact)
     assert len(done.variables["net"].seen) == 3
+
+
+@pytest.mark.parametrize(("module", "probed"), [("tensorboard.summary.writer", True), ("loading", False)])
+def test_a_thread_that_writes_logs_keeps_no_model_from_being_probed(
+    tmp_path: Path, module: str, probed: bool
+) -> None:
+    thread = f"""import threading
+over = threading.Event()
+def wait():
+    over.wait()
+wait.__module__ = {module!r}
+threading.Thread(target=wait, daemon=True).start()"""
+    done = tried(tmp_path, "return self.b(F.relu(self.a(x)))", data=f"{thread}\n{VECTORS}")
+    done.variables["over"].set()
+    assert bool(done.trace.probes("batch independence")) is probed

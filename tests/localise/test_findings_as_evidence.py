@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from netmend.diagnose.measures.acting_examples import a_world, acted
 from netmend.diagnose.measures.examples import falling, flat, run_with
 from netmend.localise import diagnose
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, fault
 from netmend.localise.findings import AGREES, AGREES_ELSEWHERE, with_findings
-from netmend.vocabulary import Evidence, Fault, Site, Trace
+from netmend.vocabulary import Evidence, Fault, Site, Table, Trace
 from netmend.vocabulary.finding import Finding
 
 
@@ -81,6 +83,17 @@ def test_a_finding_is_told_where_the_run_failed_and_held_back_where_it_learned()
     assert told[0].summary == "The loss is maximised." and told[0].confidence > 0.7
     learned = diagnose(run_with(falling(300)), findings=[finding])
     assert learned.verdict == "healthy" and "LOS-CALC" in [f.cause for f in learned.suspects]
+
+
+@pytest.mark.parametrize(("worse", "told"), [(True, ["LOS-CALC"]), (False, [])])
+def test_what_an_agent_learns_is_in_its_returns_not_in_its_loss(worse: bool, told: list[str]) -> None:
+    course = [float(20 + index) for index in range(60)]
+    trace = acted(a_world(), returns=course[::-1] if worse else course)
+    steps = Table.of("step", "optimizer", {n: (value, 1.0) for n, value in enumerate(falling(400))})
+    tables = {key: steps if key[0] == "step" else table for key, table in trace.tables.items()}
+    trace = replace(trace, tables=tables)
+    diagnosis = diagnose(trace, findings=[found("LOS-CALC", 7)])
+    assert [fault.cause for fault in diagnosis.faults] == told
 
 
 def test_a_mistake_of_evaluation_is_one_however_well_it_learned() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from netmend.diagnose.measures.acting import acts, improved, returns, training_world
 from netmend.diagnose.measures.motion import motions
 from netmend.diagnose.measures.objective import objective
 from netmend.localise.case import Case
@@ -22,11 +23,15 @@ _HARM = {
 }
 LEARNED = 0.2  # of the constant answer's loss: most of what can be learned was
 POOR = 0.4
+RISEN = 0.5  # rise of the return in standard deviations from which on an agent has got better
 
 
 def level(case: Case) -> float | None:
-    """The loss at the end, relative to the best constant answer, or to its start where that is not known."""
-    course = objective(case.trace)
+    """The loss at the end, relative to the best constant answer, or to its start where that is not known.
+
+    Unknown for a program that acts: its loss falls as its own targets do, whatever becomes of its returns.
+    """
+    course = None if acts(case.trace) else objective(case.trace)
     if course is None or (course.last_relative is None and len(motions(case.trace)) > 1):
         return None  # optimisers that pull against each other: a loss that does not fall says nothing
     return course.last_relative if course.last_relative is not None else 1.0 - course.fell
@@ -50,6 +55,9 @@ def harm(case: Case, weight: float = 1.0) -> list[Evidence]:
 
 def relief(case: Case, weight: float = STRONG) -> list[Evidence]:
     """The reason against: it learned."""
+    world = training_world(case.trace)
+    if world is not None and improved(returns(case.trace, world)) > RISEN:
+        return [Evidence("The return rose all the same.", -weight)]
     reached = level(case)
     if reached is None or reached > LEARNED or case.has("D502", "D503", "D110"):
         return []

@@ -59,7 +59,7 @@ _WHOLE = 64  # samples of a batch that is used as it is when its model takes no 
 _TRIES = 5
 _FIRST_GAP, _GAPS = 16, 6  # train against eval mode, when running averages have settled, and ever more rarely
 _GAP_SHARE = 0.5  # of the budget
-_HARMLESS_THREADS = ("tqdm", "multiprocessing", "torch", "netmend")
+_HARMLESS_THREADS = ("tqdm", "multiprocessing", "torch", "tensorboard", "tensorboardX", "netmend")
 
 
 @dataclass

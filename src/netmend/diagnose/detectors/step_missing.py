@@ -8,11 +8,11 @@ from typing import ClassVar
 
 from netmend.diagnose.detector import register
 from netmend.diagnose.measures.ending import finished
-from netmend.diagnose.measures.loop import calls, usual_site
+from netmend.diagnose.measures.loop import calls, stepping, usual_site
 from netmend.diagnose.measures.loop_examples import optimizer, trained
 from netmend.diagnose.measures.wiring import stepped_optimizers
 from netmend.unit import Run, threshold
-from netmend.vocabulary import Call, OptimizerFact, Pattern, Symptom, Trace
+from netmend.vocabulary import Call, OptimizerFact, Pattern, Site, Symptom, Trace
 
 _IDLE = replace(optimizer(), stepped=None)
 _OTHER = replace(optimizer("base"), groups=_IDLE.groups)
@@ -63,7 +63,7 @@ class StepMissing:
                 first_step=0,
                 observed=0.0,
                 limit=float(self.least_backwards),
-                site=usual_site(trace, "backward"),
+                site=_left_without_step(trace, idle) or usual_site(trace, "backward"),
                 detail={"backwards": backwards, "others_step": bool(stepped)},
             )
 
@@ -98,6 +98,22 @@ class StepMissing:
 def _clears(trace: Trace, optimizer: OptimizerFact) -> int:
     found = calls(trace, "zero_grad")
     return sum(pattern.steps * call.times for pattern, call in found if call.component == optimizer.name)
+
+
+def _left_without_step(trace: Trace, idle: OptimizerFact) -> Site | None:
+    """The backward pass that no step follows before the next one; best one that comes after this optimiser was cleared."""
+    found: dict[Site, int] = {}
+    for pattern in stepping(trace):
+        cleared = False
+        for index, call in enumerate(pattern.calls):
+            if call.what == "zero_grad":
+                cleared = call.component == idle.name
+            if call.what != "backward" or call.site is None:
+                continue
+            following = (other.what for other in pattern.calls[index + 1 :])
+            if next((what for what in following if what in ("backward", "step")), "") != "step":
+                found[call.site] = found.get(call.site, 0) + pattern.steps * (2 if cleared else 1)
+    return max(found, key=lambda site: found[site], default=None)
 
 
 def _names(optimizer: OptimizerFact) -> set[str]:

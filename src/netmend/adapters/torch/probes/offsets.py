@@ -59,7 +59,9 @@ def profiles(leaves: Sequence[Any], scored: Sequence[Scored]) -> Iterator[Profil
         if sure:
             likely = max(sure, key=lambda one: (one.best == 1, one.axis))
             yield likely
-            if likely.best == 0:  # the very input fits along either axis: which one is time, only the model can tell
+            if (
+                likely.best == 0
+            ):  # the very input fits along either axis: which one is time, only the model can tell
                 yield from (one for one in sure if one.best == 0 and one.axis != likely.axis)
 
 
