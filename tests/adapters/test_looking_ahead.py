@@ -104,6 +104,13 @@ def test_targets_that_are_the_input_fit_along_both_axes(tmp_path: Path, laid: st
     assert fault.cause == "TOK-SHIFT-MISSING"
 
 
+def test_targets_that_are_the_input_at_the_end_of_short_sequences(tmp_path: Path) -> None:
+    late = {"layers": ENCODER, "shift": "0", "inputs": "x, y = x[:, :6], y[:, :6]; y[:, :3] = -100"}
+    given = {"more": "", "width": "C", "loss": LOSS, **late}
+    recorded = record(tmp_path, PROGRAM.replace("(9,)", "(40,)").format(forward=CAUSAL, **given))
+    assert diagnose(recorded.trace).faults[0].cause == "TOK-SHIFT-MISSING"
+
+
 HEALTHY = {
     "scored from the second position on": {"forward": CAUSAL, "layers": ENCODER, "loss": "F.cross_entropy(net(x)[:, 1:].reshape(-1, V), y[:, 1:].reshape(-1))"},
     "causal": {"forward": CAUSAL, "layers": ENCODER},

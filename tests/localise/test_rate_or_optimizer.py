@@ -94,14 +94,21 @@ def test_many_passes_in_large_batches_are_the_batch_alone():
     assert causes(diagnose(whole_set(trace, 1000))) == ["HYP-BATCH-LARGE"]
 
 
-def large_inputs(trace: Trace) -> Trace:
-    rows = ((60.0, 30.0, 0.0, 120.0),) * 3
+def large_inputs(trace: Trace, mean: float = 60.0) -> Trace:
+    rows = ((mean, mean / 2, 0.0, 2 * mean),) * 3
     batches = tuple(BatchPrint(step, "training", 32, "model", (), "feature", rows) for step in range(4))
     return replace(trace, batches=batches)
 
 
 def test_large_inputs_are_told_where_ordinary_steps_learn_nothing():
     assert causes(diagnose(large_inputs(run_with(flat(200))))) == ["PRE-MISS-NORM"]
+
+
+def test_large_inputs_that_show_in_the_first_loss_are_told_whatever_was_learned():
+    learned = [*falling(200, start=8.0, end=0.1)]
+    assert causes(diagnose(large_inputs(run_with(learned), 110.0))) == ["PRE-MISS-NORM"]
+    assert causes(diagnose(large_inputs(run_with(falling(200)), 110.0))) == []
+    assert causes(diagnose(large_inputs(run_with(learned), 30.0))) == []
 
 
 def test_large_inputs_are_not_told_where_nothing_could_be_learned_yet():

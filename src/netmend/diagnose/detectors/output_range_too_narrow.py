@@ -106,7 +106,7 @@ class OutputRangeTooNarrow:
         return None
 
     def _shares(self, head: Head) -> tuple[str, str, float | None] | None:
-        """Outputs that share one unit of probability, for samples that may have several labels."""
+        """Outputs that share one unit of probability, for samples with several labels or values that add up to more."""
         target, width = head.target, head.width or 0
         if (
             head.last != "softmax"
@@ -116,16 +116,15 @@ class OutputRangeTooNarrow:
         ):
             return None
         labels = target.mean * width
-        marked = len(target.shape) == 2 and target.integral and head.class_axis not in target.normalised_axes
-        if not marked or head.class_axis not in head.given.normalised_axes:
+        marked = len(target.shape) == 2 and head.class_axis not in target.normalised_axes
+        if not marked or (target.minimum or 0.0) < 0 or head.class_axis not in head.given.normalised_axes:
             return None
         if head.loss.criterion not in _SHARES or labels <= self.labels_limit:
             return None
+        wanted = f"samples have {labels:.2g} labels" if target.integral else f"targets add up to {labels:.2g}"
         return (
             "shares",
-            (
-                f"The outputs went through softmax and share a sum of one, but samples have {labels:.2g} labels on average."
-            ),
+            f"The outputs went through softmax and share a sum of one, but {wanted} on average.",
             labels,
         )
 
@@ -268,6 +267,15 @@ class OutputRangeTooNarrow:
                 given(16, 4, through=["Softmax"], low=0, high=1, axes=[1]),
                 wanted(16, 4, high=1),
                 more=[layer("softmax", 16, 4, dim=1)],
+            ),
+        ),
+        Run(
+            "softmax for pixels",
+            lambda: run_of(
+                "mse_loss",
+                given(16, 40, through=["Softmax"], low=0, high=1, axes=[1]),
+                wanted(16, 40, high=1, whole=False),
+                more=[layer("softmax", 16, 40, dim=1)],
             ),
         ),
         Run(

@@ -61,31 +61,17 @@ class InputsNotNormalised:
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D302"):
             evidence = [for_symptom(symptom, STRONG)]
-            if symptom.observed and symptom.limit and symptom.observed > self.large_factor * symptom.limit:
+            far = bool(symptom.observed and symptom.limit) and (
+                symptom.observed > self.large_factor * symptom.limit
+            )
+            if far:
                 evidence.append(
                     Evidence(f"The inputs are about {symptom.observed:.2g} times too large.", FAIR)
                 )
             unseen = _SLOWNESS if hardly_trained(case) else ()
             harm = [found for code in _HARM if code not in unseen and (found := case.first(code)) is not None]
             evidence.extend(for_symptom(found, FAIR) for found in harm[:2])
-            course = objective(case.trace)
-            if (
-                course is not None
-                and course.last_relative is not None
-                and course.last_relative < self.good_relative
-            ):
-                evidence.append(
-                    Evidence(f"The program learns all the same ({course.last_relative:.2f}).", -2 * STRONG)
-                )
-            elif not harm:
-                poor = (
-                    course is not None and (course.last_relative or 0.0) > self.poor_relative and not unseen
-                )
-                evidence.append(Evidence("Nothing shows that this hurts.", -FAIR if poor else -STRONG))
-                first = None if course is None or case.has("D305") else course.first_relative
-                if poor and first is not None and first > self.wild_start:
-                    text = f"Before any step the loss was {first:.3g} times that of the best constant answer."
-                    evidence.append(Evidence(text, FAIR))
+            evidence += self._of_the_course(case, far, bool(harm), bool(unseen))
             yield fault(
                 self.code,
                 evidence,
@@ -98,6 +84,26 @@ class InputsNotNormalised:
                 related=[model.called for model in case.trace.models[:1]],
                 explains=_HARM,
             )
+
+    def _of_the_course(self, case: Case, far: bool, harm: bool, hardly: bool) -> list[Evidence]:
+        """What the losses say: `far` beyond the limit, a first loss that shows it is reason enough, whatever was learned."""
+        course = objective(case.trace)
+        last = None if course is None else course.last_relative
+        first = None if course is None or case.has("D305") else course.first_relative
+        wild = []
+        if first is not None and first > self.wild_start:
+            text = f"Before any step the loss was {first:.3g} times that of the best constant answer."
+            wild = [Evidence(text, FAIR)]
+        if last is not None and last < self.good_relative:
+            text = f"The program learns all the same ({last:.2f})."
+            return [*wild, Evidence(text, -FAIR)] if wild and far else [Evidence(text, -2 * STRONG)]
+        if harm:
+            return []
+        poor = (last or 0.0) > self.poor_relative and not hardly
+        return [
+            Evidence("Nothing shows that this hurts.", -FAIR if poor else -STRONG),
+            *(wild if poor else []),
+        ]
 
     FAULTY: ClassVar[tuple[Run, ...]]
 

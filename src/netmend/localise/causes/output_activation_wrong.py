@@ -121,11 +121,11 @@ class OutputActivationWrong:
             reason = "Softmax shares one unit of probability among its inputs: a single one always gets all, and there is no gradient."
             return PROVEN + 1.5, reason, "Use a sigmoid instead of softmax for a single unit"
         if what == "shares":
-            reason = "Outputs that sum to one cannot all be near one, so a sample with several labels is never answered right."
+            reason = "Outputs that sum to one cannot all be near one: several labels, or values that add up to more, are never met."
             return (
                 PROVEN,
                 reason,
-                "Use a sigmoid instead of softmax, so that every label is answered by itself,",
+                "Use a sigmoid instead of softmax, so that every output is answered by itself,",
             )
         if what == "dead":
             reason = "A ReLU that is below zero for every sample passes no gradient on, so the output can never leave zero again."

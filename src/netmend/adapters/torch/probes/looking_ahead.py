@@ -47,8 +47,9 @@ class Sequences:
 
     @property
     def position(self) -> int:
-        """The position that is changed: what has a target lies before it."""
-        return self.profile.first + max(1, (self.length - self.profile.first) * 2 // 3)
+        """The position that is changed: what has a target lies before it, and something behind it if there is room."""
+        first, last = self.profile.first, self.length - 1
+        return max(first + 1, min(first + (last + 1 - first) * 2 // 3, last - 1))
 
     def change(self, given: Tensor) -> Tensor:
         """Another value at one position, in every sequence."""
