@@ -59,6 +59,51 @@ for data in loader:
     errG.backward()
     optimizerG.step()
 """
+TWO_ANSWERS = """\
+import torch
+from torch import nn
+
+class Discriminator(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(2, 16), nn.ReLU())
+        self.real = nn.Sequential(nn.Linear(16, 1), nn.Sigmoid())
+        self.kind = nn.Linear(16, 10)
+
+    def forward(self, x):
+        h = self.body(x)
+        h = h.view(h.shape[0], -1)
+        return self.real(h), self.kind(h)
+
+class Generator(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(8, 2)
+
+    def forward(self, z):
+        return self.body(z)
+
+generator, discriminator = Generator(), Discriminator()
+real_or_not, which = nn.BCELoss(), nn.CrossEntropyLoss()
+optimizer_G = torch.optim.Adam(generator.parameters())
+optimizer_D = torch.optim.Adam(discriminator.parameters())
+for images, labels in loader:
+    valid, fake = torch.ones(64, 1), torch.zeros(64, 1)
+    optimizer_G.zero_grad()
+    made = generator(torch.randn(64, 8))
+    judged, kind = discriminator(made)
+    g_loss = 0.5 * (real_or_not(judged, {}) + which(kind, wanted))
+    g_loss.backward()
+    optimizer_G.step()
+    optimizer_D.zero_grad()
+    judged, kind = discriminator(images)
+    d_real = (real_or_not(judged, valid) + which(kind, labels)) / 2
+    judged, kind = discriminator(made.detach())
+    d_made = (real_or_not(judged, fake) + which(kind, wanted)) / 2
+    d_loss = (d_real + d_made) / 2
+    d_loss.backward()
+    optimizer_D.step()
+"""
 
 
 def _gan(wish: str = "bce(D(fake), ones)", real: str = "ones", made: str = "zeros", cut: str = ".detach()") -> str:  # fmt: skip
@@ -88,6 +133,7 @@ class GeneratorWantsToBeCaught(StaticRule):
         Snippet("not known which samples were made", _gan("bce(D(fake), zeros)", cut="")),
         Snippet("labels not known", _gan("bce(D(fake), labels)", made="labels")),
         Snippet("one tensor filled anew", FILLED.format("real_label")),
+        Snippet("a judge with two answers", TWO_ANSWERS.format("valid")),
     )  # fmt: skip
     BAD = (
         Snippet("the label of made samples", _gan("bce(D(fake), zeros)"), line=14),
@@ -95,6 +141,7 @@ class GeneratorWantsToBeCaught(StaticRule):
         Snippet("labels the other way round", _gan("bce(D(fake), ones)", "zeros", "ones"), line=14),
         Snippet("squares, and a second term", _gan("0.5 * nn.functional.mse_loss(D(fake), zeros) + fake.pow(2).mean()"), line=14),
         Snippet("one tensor filled with the wrong label", FILLED.format("fake_label"), line=28),
+        Snippet("one of two answers", TWO_ANSWERS.format("fake"), line=33),
         Snippet("made of another batch", _gan("bce(D(G(torch.randn(64, 8))), zeros)"), line=14),
     )  # fmt: skip
 

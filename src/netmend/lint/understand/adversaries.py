@@ -12,11 +12,16 @@ from netmend.lint.understand.heads import loss_uses
 from netmend.lint.understand.losses import LossUse
 from netmend.lint.understand.models import bare, is_module
 from netmend.lint.understand.operations import LAYOUT, operation
+from netmend.lint.understand.optimisers import made_optimisers
 from netmend.lint.understand.signed_terms import signed_terms
 from netmend.lint.understand.training import Round
 from netmend.lint.understand.training_steps import loss_of
 
-REAL, CUT, MADE = "real", "cut", "made"  # what is judged: a sample, one that was made without and with a way back
+REAL, CUT, MADE = (
+    "real",
+    "cut",
+    "made",
+)  # what is judged: a sample, one that was made without and with a way back
 _KINDS = ("bce", "bce_logits", "mse")
 _WRAPPERS = ("torch.autograd.Variable",)
 _ONES, _ZEROS = ("ones", "ones_like", "new_ones"), ("zeros", "zeros_like", "new_zeros")
@@ -34,6 +39,7 @@ class Judgement:
 
 def judgements(program: Program, turn: Round) -> Iterator[Judgement]:
     """Those of a training loop that are made small, not large."""
+    trained = {id(model) for made in made_optimisers(program) for model in made.models}
     uses = {id(use.call): use for use in loss_uses(program) if use.kind in _KINDS}
     for event in turn.backward:
         loss = loss_of(event)
@@ -45,7 +51,7 @@ def judgements(program: Program, turn: Round) -> Iterator[Judgement]:
             wanted = _level(program, use)
             judge = bare(asked.function) if asked is not None else None
             if asked is not None and judge is not None and asked.args and wanted is not None:
-                yield Judgement(use, judge, _about(asked.args[0], judge), wanted)
+                yield Judgement(use, judge, _about(asked.args[0], judge, trained), wanted)
 
 
 def _module_call(value: Value) -> Call | None:
@@ -65,16 +71,21 @@ def _module_call(value: Value) -> Call | None:
     return None
 
 
-def _about(value: Value, judge: Value) -> str:
-    """Does what is judged come from another model, and do gradients go back there?"""
+def _about(value: Value, judge: Value, trained: set[int]) -> str:
+    """Does what is judged come from another model that is trained, and do gradients go back there?"""
     cut = False
-    for _ in range(20):
+    for _ in range(40):
         if isinstance(value, Attribute) and value.name == "data":
             cut, value = True, value.base
             continue
         maker = _module_call(value)
         if maker is not None:
-            return REAL if bare(maker.function) is judge else CUT if cut else MADE
+            if id(bare(maker.function)) in trained:
+                return REAL if bare(maker.function) is judge else CUT if cut else MADE
+            if not maker.args:
+                break
+            value = maker.args[0]  # a part of the judge
+            continue
         value = resolved(value)
         op = operation(value)
         if op is not None and op.name == "detach":
