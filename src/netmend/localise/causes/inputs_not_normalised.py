@@ -61,9 +61,7 @@ class InputsNotNormalised:
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D302"):
             evidence = [for_symptom(symptom, STRONG)]
-            far = bool(symptom.observed and symptom.limit) and (
-                symptom.observed > self.large_factor * symptom.limit
-            )
+            far = (symptom.observed or 0.0) > self.large_factor * (symptom.limit or float("inf"))
             if far:
                 evidence.append(
                     Evidence(f"The inputs are about {symptom.observed:.2g} times too large.", FAIR)
