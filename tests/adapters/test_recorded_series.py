@@ -1,4 +1,4 @@
-"""Tables over steps: losses, the best constant predictor, scores, gradients, weights and the updates really applied."""
+"""Tables over steps: losses, the best constant prediction, scores, gradients, weights and the updates really applied."""
 
 from __future__ import annotations
 

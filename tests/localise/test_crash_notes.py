@@ -1,4 +1,4 @@
-"""Verdicts of runs that crashed, died or ended at the constant answer; and what is told beyond the exception's message."""
+"""Verdicts of runs that crashed, died or ended at the constant prediction; and what is told beyond the exception's message."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def judged_at(level: float, **details: object) -> Diagnosis:
 def test_the_constant_answer_is_not_healthy() -> None:
     judged = judged_at(1.0)
     assert judged.verdict == "undecided"
-    assert "constant answer" in judged.reason
+    assert "constant prediction" in judged.reason
     assert judged_at(0.6).verdict == "healthy"
     assert judged_at(1.0, metrics=[0.95] * 60).verdict in ("healthy", "undecided")
 

@@ -80,7 +80,7 @@ def test_two_passes_at_a_rate_far_from_useful_ones_are_told_as_the_rate(
 
 
 def test_a_loss_that_fell_and_stayed_is_as_low_as_the_program_gets():
-    """A variational encoder: its constant answer does not pay for the term beside the reconstruction."""
+    """A variational encoder: its constant prediction does not pay for the term beside the reconstruction."""
     loader = LoaderFact("loader", samples=50 * 64, batch_size=64, phase="training")
     settled, falls = [*falling(50, end=0.62), *flat(50, 0.62)], [1.05 - 0.004 * step for step in range(100)]
     for losses, told in ((settled, []), (falls, ["HYP-EPOCH-FEW"])):

@@ -19,7 +19,7 @@ def accused(trace: Trace) -> float:
 
 
 def side_by_side(*ends: float) -> Trace:
-    """One loss, minimised for several networks in turn, which end at these shares of the best constant answer's."""
+    """One loss, minimised for several networks in turn, which end at these shares of the best constant prediction's."""
     trace = TargetsNotScaled.FAULTY[0].trace
     names = [f"optimizer{index}" for index in range(len(ends))]
     steps = np.arange(200)

@@ -1,4 +1,4 @@
-"""Targets: the loss of the best constant predictor, against search by brute force."""
+"""Targets: the loss of the best constant prediction, against search by brute force."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def test_a_healthy_run_has_all_curves_with_training_and_evaluation() -> None:
     assert [line.label for line in found["loss"].lines] == [
         "training",
         "evaluation",
-        "best constant predictor",
+        "best constant prediction",
     ]
     assert found["accuracy"].unit == "share"
 

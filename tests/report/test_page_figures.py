@@ -50,7 +50,7 @@ def fault(code: str, symptom: str, line: int, step: int) -> Fault:
 
 def diagnosis() -> Diagnosis:
     faults = (
-        fault("HYP-LR-HIGH", "D501", 27, 30),  # the loss on the scale of the best constant answer
+        fault("HYP-LR-HIGH", "D501", 27, 30),  # the loss on the scale of the best constant prediction
         fault("EPOCH-FEW", "D211", 31, 40),  # the gradient's norm
         fault("TRN-ORDER", "D603", 52, 50),  # the loss itself
         fault("ACT-DEAD", "D104", 60, 60),  # silent units
@@ -120,7 +120,7 @@ def test_a_figure_stands_once_and_is_referred_to() -> None:
     assert re.findall(r'<figure id="figure-loss"', page) == ['<figure id="figure-loss"']
     captions = re.findall(r"<figcaption><b>([^<]+)</b>", page)
     assert len(captions) == len(set(captions)) and captions[:2] == ["loss", "gradient norm"]
-    assert "relative loss" not in page  # the loss has the best constant predictor's line
+    assert "relative loss" not in page  # the loss has the best constant prediction's line
     assert 'See also the figure with fault 1: <a href="#figure-loss">loss</a>.' in page
     assert "Shown with the faults above: " in page
     # Both faults that point at it have their mark, and the switch came with it.

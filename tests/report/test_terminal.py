@@ -53,8 +53,8 @@ def test_the_summary_is_short_and_tells_the_essentials(width: int) -> None:
         "cross_entropy train.py:52",
         "classification, 10 classes",
         "50,000 samples in batches of 64, shuffled",
-        "of the best constant predictor's 2.30",
-        "95.3 % in evaluation on 10,000 samples",
+        "of the best constant prediction's 2.30",
+        "evaluation 95.3 % (10,000 samples)",
         "0.3 s in the loop (0.6 %)",
         ".netmend/runs/20260726-140312-train",
         "netmend show 20260726-140312-train",
@@ -67,7 +67,7 @@ def test_relative_loss_is_the_last_loss_over_the_constant_predictors() -> None:
     trace = sample.healthy()
     table = trace.table("progress", sample.LOSS)
     ratio = table.column("loss")[-1] / table.column("constant_loss")[-1]
-    assert f"{ratio * 100:.1f} % of the best constant predictor" in short(trace, 120)
+    assert f"{ratio * 100:.1f} % of the best constant prediction" in short(trace, 120)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_the_relative_loss_is_said_as_the_faults_say_it(level: float, words: str
     changed = sample.Table(old.kind, old.component, old.columns, old.steps, values)
     tables = {**trace.tables, ("progress", sample.LOSS): changed}
     text = " ".join(short(sample.Trace(trace.facts, tables, trace.patterns, trace.events), 120).split())
-    assert f"{words} the best constant predictor" in text
+    assert f"{words} the best constant prediction" in text
 
 
 def test_both_halves_of_a_gan_and_what_was_not_seen_are_told() -> None:

@@ -51,5 +51,5 @@ def test_the_share_of_a_term_is_not_told_beside_the_whole_loss() -> None:
         )
         return next(remark.tail for remark in remarks(trace) if remark.label == "loss")
 
-    assert "best constant predictor" in told(0.51)
+    assert "best constant prediction" in told(0.51)
     assert told(0.9) == ""

@@ -41,7 +41,7 @@ UNSTABLE = (
 )
 ANY = (*NOT_LEARNING, *UNSTABLE, "D106", "D108", "D112", "D506", "D507", "D509")
 
-_WELL = 0.1  # of the loss of the best constant answer: the task was learned
+_WELL = 0.1  # of the loss of the best constant prediction: the task was learned
 _BADLY = 0.5
 
 
@@ -52,7 +52,7 @@ def outcome(case: Case, bad: float = FAIR + WEAK, good: float = -STRONG) -> list
         stuck = case.first("D501", "D502", "D504")
         return [Evidence(stuck.message, bad, stuck.code, stuck.first_step)] if stuck is not None else []
     share = course.last_relative
-    told = f"At the end the loss is {share:.2g} times that of the best constant answer."
+    told = f"At the end the loss is {share:.2g} times that of the best constant prediction."
     if share >= _BADLY:
         return [Evidence(told, bad)]
     if share <= _WELL:

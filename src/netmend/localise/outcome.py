@@ -21,7 +21,7 @@ _HARM = {
     "D412": WEAK,
     "D726": STRONG,
 }
-LEARNED = 0.2  # of the constant answer's loss: most of what can be learned was
+LEARNED = 0.2  # of the constant prediction's loss: most of what can be learned was
 POOR = 0.4
 RISEN = 0.5  # rise of the return in standard deviations from which on an agent has got better
 
@@ -48,7 +48,9 @@ def harm(case: Case, weight: float = 1.0) -> list[Evidence]:
     reached = level(case)
     if not found and reached is not None and reached > POOR:
         found.append(
-            Evidence(f"The loss ended at {reached:.2f} of that of the best constant answer.", weight * WEAK)
+            Evidence(
+                f"The loss ended at {reached:.2f} of that of the best constant prediction.", weight * WEAK
+            )
         )
     return found
 

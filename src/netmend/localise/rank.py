@@ -38,7 +38,7 @@ class Ranking:
     least_guess: float = (
         0.03  # for the likeliest cause of a run that plainly failed: a poor guess beats silence there
     )
-    constant: float = 0.97  # of the constant answer's loss: whoever ends there has not been seen to learn
+    constant: float = 0.97  # of the constant prediction's loss: whoever ends there has not been seen to learn
     least_steps: int = 5  # fewer optimiser steps than this say nothing about learning
     learned: bool = ON_BY_DEFAULT  # what was learned from mutants weighs the causes anew; see docs/learned.md
 
@@ -188,6 +188,6 @@ def _verdict(
     ):
         return (
             UNDECIDED,
-            f"the loss ended at {left:.2f} times that of the best constant answer, and no cause was found",
+            f"the loss ended at {left:.2f} times that of the best constant prediction, and no cause was found",
         )
     return HEALTHY, "No fault found"

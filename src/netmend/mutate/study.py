@@ -114,7 +114,7 @@ class Study:
         self._refuse_noise()
 
     def _refuse_noise(self) -> None:
-        """A program whose trainings differ as much as from a constant answer: no fault could be seen in it."""
+        """A program whose trainings differ as much as from a constant prediction: no fault could be seen in it."""
         assert self.judge is not None
         scores = self.judge.original_scores(TRAINING)
         levels = [run.examined.constant(TRAINING) if run.examined else None for run in self.originals]

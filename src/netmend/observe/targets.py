@@ -1,6 +1,6 @@
-"""Targets: running knowledge of what a loss is asked to predict, and the loss of the best constant predictor.
+"""Targets: running knowledge of what a loss is asked to predict, and the loss of the best constant prediction.
 
-s = loss / loss of the best constant predictor is the one scale-free measure of "has it learned anything" that
+s = loss / loss of the best constant prediction is the one scale-free measure of "has it learned anything" that
 holds for every criterion: 1 means no better than ignoring the input.
 """
 

@@ -90,7 +90,7 @@ class Objective:
 _WORDS = {
     "metric": "accuracy or R²",
     "worst": "share of the worst class that is predicted right",
-    "relative": "loss relative to the best constant answer",
+    "relative": "loss relative to the best constant prediction",
     "loss": "loss",
 }
 _UNBOUNDED = {"reward", "return", "psnr", "score", "elbo"}

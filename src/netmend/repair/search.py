@@ -22,7 +22,7 @@ from netmend.vocabulary.change import BY_FACTS, SHORT_SEARCH, Change
 
 CLEAR_GAIN = 0.4  # of the error gone: no seed alone does that
 LEAST_GAIN = 0.1  # less is noise of one seed more often than not; between the two, a second seed decides
-CURED = 0.03  # of what can be wrong (accuracy) or of the constant answer's loss: nothing more to gain
+CURED = 0.03  # of what can be wrong (accuracy) or of the constant prediction's loss: nothing more to gain
 _POOR = 0.3  # of what can be wrong: a program that ends so has not learned much
 # Changes after which a clear gain is taken without looking at the rest: soon when a provable mistake was mended and nothing more is told,
 # later when a value was chosen, of which others may be better.
@@ -362,7 +362,7 @@ class Search:
 
 
 def _relative(objective: Objective, outcome: Outcome) -> float:
-    """A loss means something beside the best constant answer's: as seen in evaluation, or in training where there is none."""
+    """A loss means something beside the best constant prediction's: as seen in evaluation, or in training where there is none."""
     for name in (objective.series, "evaluation:0:relative", "training:relative"):
         points = outcome.series.get(name)
         if name.endswith("relative") and points:

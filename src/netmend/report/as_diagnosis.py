@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from pathlib import Path
 
@@ -26,16 +26,17 @@ from netmend.vocabulary.change import Patch
 _MOST_SHOWN = 5  # faults told in full; the rest in one line each
 _MOST_LINES = 6  # of a change
 _BEFORE = 12  # columns kept before what differs in a line that is cut
-_DIFF_STYLES = {"file": "dim", "old": "red", "new": "green", "gap": "dim"}
+_DIFF_STYLES = {"file": "dim", "old": "red", "new": "green", "gap": "dim", "same": "dim"}
 
 
 def diagnosis_text(trace: Trace, diagnosis: Diagnosis) -> RenderableType:
     """Verdict first; one fault fills at most one screen."""
     parts: list[RenderableType] = [_verdict(diagnosis)]
-    parts.extend(Indented(Text(clean(sentence))) for sentence in diagnosis.story)
+    parts.extend(Indented(Text(alike(clean(sentence)))) for sentence in diagnosis.story)
     sources = Sources(trace.run.working_directory, trace.run.script)
     for rank, fault in enumerate(diagnosis.faults[:_MOST_SHOWN], start=1):
-        parts.append(_fault(trace, sources, fault, rank if len(diagnosis.faults) > 1 else 0))
+        number = rank if len(diagnosis.faults) > 1 else 0
+        parts.append(_fault(trace, sources, fault, number, diagnosis.story))
     for fault in diagnosis.faults[_MOST_SHOWN:]:
         where = place(fault.site, trace.run)
         parts.append(Text(f"  also {fault.title}, {fault.cause}, {where}", "dim"))
@@ -50,14 +51,14 @@ def _verdict(diagnosis: Diagnosis) -> Text:
     return title.append(words, STYLES[tone])
 
 
-def _fault(trace: Trace, sources: Sources, fault: Fault, rank: int) -> RenderableType:
+def _fault(trace: Trace, sources: Sources, fault: Fault, rank: int, story: Sequence[str]) -> RenderableType:
     title = Text(f"{rank}. " if rank else "").append(f"{fault.title[:1].upper()}{fault.title[1:]}", "bold")
     parts: list[RenderableType] = [blank(), _Heading(title, f"{fault.cause}, {sure(fault.confidence)}")]
     where = place(fault.site, trace.run)
     if where and fault.site is not None:
         parts.append(Indented(Text(where, Style.parse("cyan") + _link(fault.site))))
         parts.append(_Code(sources, fault.site))
-    words = tuple(_words(trace, fault))
+    words = tuple(_words(trace, fault, story))
     until = next(index for index, remark in enumerate(words) if remark.label == "change") + 1
     width = max(len(remark.label) for remark in words)
     parts.append(Remarks(words[:until], 2, width))
@@ -131,9 +132,9 @@ class _Change:
         )
 
 
-def _words(trace: Trace, fault: Fault) -> Iterator[Remark]:
+def _words(trace: Trace, fault: Fault, story: Sequence[str]) -> Iterator[Remark]:
     yield Remark("seen", alike(clean(fault.summary)))
-    told = {clean(fault.summary)}
+    told = {clean(fault.summary), *map(clean, story)}  # what stands above all faults is not said again
     more = [item for item in sorted(fault.evidence, key=lambda item: -item.weight) if item.weight > 0]
     for item in more[:3]:
         if clean(item.message) not in told:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from netmend.report.content import clean
-from netmend.report.curves import curves
+from netmend.report.curves import telling_curves
 from netmend.report.depth import depth_curves
 from netmend.report.fault_cards import cards
 from netmend.report.figures import key_figures
 from netmend.report.heatmap import heat_maps
+from netmend.report.numbers import alike
 from netmend.report.overview import advice_when_untrained, alarms, headline, remarks
 from netmend.report.plots import heat_plot, plot
 from netmend.report.run_sections import LOOP_TITLE
@@ -33,13 +34,15 @@ def html(trace: Trace, title: str | None = None, diagnosis: Diagnosis | None = N
     environment = templates()
     told = () if diagnosis is None else cards(trace, diagnosis)
     above = {figure.title: figure for card in told for figure in card.figures}
-    drawn = [plot(curve) for curve in (*curves(trace), *depth_curves(trace)) if curve.title not in above]
+    drawn = [
+        plot(curve) for curve in (*telling_curves(trace), *depth_curves(trace)) if curve.title not in above
+    ]
     return environment.get_template("page.html").render(
         title=clean(title or f"{trace.run.script or 'run'} – netmend"),
         style=Markup(environment.get_template("page.css").render()),
         headline=headline(trace),
         verdict=None if diagnosis is None else (_CLASSES[diagnosis.verdict], verdict_words(diagnosis)[1]),
-        story=() if diagnosis is None else diagnosis.story,
+        story=() if diagnosis is None else tuple(alike(clean(sentence)) for sentence in diagnosis.story),
         cards=told,
         suspects=() if diagnosis is None else diagnosis.suspects[:_MOST_SUSPECTS],
         diagnosis_advice=() if diagnosis is None else diagnosis.advice,

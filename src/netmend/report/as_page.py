@@ -11,7 +11,7 @@ from rich.text import Text
 
 from netmend.report.axes import Axis, tick_label
 from netmend.report.content import Remark, clean
-from netmend.report.curves import Curve, curves
+from netmend.report.curves import Curve, telling_curves
 from netmend.report.numbers import sure
 from netmend.report.overview import advice_when_untrained, alarms, headline, remarks
 from netmend.report.scale import scale_words
@@ -43,7 +43,7 @@ class _Page:
         yield Remarks((*_verdict(self.judged), *alarms(trace), *origin_remarks(trace), *remarks(trace)))
         if not trace.run.steps:
             yield Remarks(Remark("to do", text, tone="warn") for text in advice_when_untrained(trace))
-        found = curves(trace)
+        found = telling_curves(trace)
         if found:
             yield from _title("Curves", options)
             yield from _plots(found, options)

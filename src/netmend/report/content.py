@@ -45,9 +45,12 @@ class Grid:
     caption: str = ""
     note: str = ""
 
-    def filled(self) -> Grid:
-        """The grid without columns in which nothing stands."""
-        kept = [index for index in range(len(self.columns)) if any(row[index] for row in self.rows)]
+    def filled(self, besides: str = "") -> Grid:
+        """The grid without columns in which nothing stands, or nothing besides a sign for what is unknown."""
+        empty = ("", besides)
+        kept = [
+            index for index in range(len(self.columns)) if any(row[index] not in empty for row in self.rows)
+        ]
         rows = tuple(tuple(row[index] for index in kept) for row in self.rows)
         return replace(self, columns=tuple(self.columns[index] for index in kept), rows=rows)
 

@@ -9,10 +9,11 @@ from itertools import pairwise
 import numpy as np
 
 from netmend.report.content import clean
-from netmend.report.wording import metric_name
+from netmend.report.wording import has_metric, metric_name
 from netmend.vocabulary import Table, TargetFact, Trace
 from netmend.vocabulary.table import FloatArray, IntArray
 
+RATE_TITLE = "learning rate"
 _WIDE_SPREAD = 30  # highest value over median, from which a linear axis shows a flat line and a spike
 
 
@@ -47,10 +48,19 @@ def curves(trace: Trace) -> tuple[Curve, ...]:
     found = (
         Curve("loss", losses, log=has_spike(losses), marks=marks),
         _metric_curve(trace, marks),
-        Curve("learning rate", rates),
+        Curve(RATE_TITLE, rates),
         Curve("gradient norm", norms, log=True, marks=marks),
     )
     return tuple(curve for curve in found if any(len(line.steps) for line in curve.lines))
+
+
+def telling_curves(trace: Trace) -> tuple[Curve, ...]:
+    """The curves without that of a learning rate that never changed: the summary has its value."""
+    return tuple(curve for curve in curves(trace) if curve.title != RATE_TITLE or not _constant(curve))
+
+
+def _constant(curve: Curve) -> bool:
+    return all(len(set(line.values.tolist())) < 2 for line in curve.lines)
 
 
 def loss_lines(trace: Trace) -> list[Line]:
@@ -118,7 +128,7 @@ def _evaluation_lines(trace: Trace, column: str) -> list[Line]:
 
 
 def _constant_lines(trace: Trace) -> list[Line]:
-    """The loss of the best constant predictor, drawn only where one objective makes it unambiguous.
+    """The loss of the best constant prediction, drawn only where one objective makes it unambiguous.
 
     Evaluation may call its own loss, whose targets are others: those of training count.
     """
@@ -130,12 +140,16 @@ def _constant_lines(trace: Trace) -> list[Line]:
         return []
     constant = targets[0].constant_loss
     steps = lines[0].steps[[0, -1]]
-    return [Line("best constant predictor", steps, np.array([constant, constant], dtype=float), "reference")]
+    return [Line("best constant prediction", steps, np.array([constant, constant], dtype=float), "reference")]
 
 
 def _metric_curve(trace: Trace, marks: tuple[int, ...]) -> Curve:
     lines = (
-        *_lines(trace.tables_of("progress"), "metric", alone="training"),
+        *_lines(
+            (table for table in trace.tables_of("progress") if has_metric(trace, table.component)),
+            "metric",
+            alone="training",
+        ),
         *_evaluation_lines(trace, "metric"),
     )
     name = metric_name(trace)

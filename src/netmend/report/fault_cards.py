@@ -15,7 +15,7 @@ from netmend.report.curves import Curve, Line, curves, has_spike
 from netmend.report.depth import depth_curves
 from netmend.report.fault_edit import ChangedLine, changed_lines
 from netmend.report.heatmap import HeatMap, heat_maps
-from netmend.report.numbers import sure
+from netmend.report.numbers import alike, sure
 from netmend.report.plots import Plot, heat_plot, plot
 from netmend.vocabulary import Diagnosis, Evidence, Fault, Trace
 
@@ -108,14 +108,14 @@ def _card(
         tuple(place(site, trace.run) for site in fault.related),
         excerpt(sources, fault.site, around=2) if fault.site is not None else (),
         (
-            Remark("seen", clean(fault.summary)),
-            Remark("why", clean(fault.reason)),
+            Remark("seen", alike(clean(fault.summary))),
+            Remark("why", alike(clean(fault.reason))),
             Remark("change", clean(fault.remedy)),
             *doubt(fault),
         ),
         () if fault.edit is None else changed_lines(fault.edit),
-        tuple(replace(item, message=clean(item.message)) for item in ordered if item.weight > 0),
-        tuple(replace(item, message=clean(item.message)) for item in ordered if item.weight <= 0),
+        tuple(replace(item, message=alike(clean(item.message))) for item in ordered if item.weight > 0),
+        tuple(replace(item, message=alike(clean(item.message))) for item in ordered if item.weight <= 0),
         figures,
         shown,
     )
@@ -156,13 +156,13 @@ def _drawn(found: Curve | HeatMap, marks: Sequence[int]) -> Plot | None:
 
 
 def _relative(trace: Trace) -> Curve | None:
-    """Loss on the scale on which 1 is the best constant answer."""
+    """Loss on the scale on which 1 is the best constant prediction."""
     course = main_progress(trace)
     if course is None or course.relative is None or len(course.steps) < 2:
         return None
     ends = np.array([course.steps[0], course.steps[-1]])
     lines = (
         Line("training loss", course.steps, course.relative),
-        Line("best constant answer", ends, np.ones(2), "reference"),
+        Line("best constant prediction", ends, np.ones(2), "reference"),
     )
-    return Curve("relative loss (1: best constant answer)", lines, log=has_spike(lines))
+    return Curve("relative loss (1: best constant prediction)", lines, log=has_spike(lines))

@@ -9,24 +9,29 @@ from dataclasses import dataclass
 from netmend.report.content import clean
 from netmend.vocabulary.change import Patch
 
-FILE, OLD, NEW, GAP = "file", "old", "new", "gap"
+FILE, OLD, NEW, GAP, SAME = "file", "old", "new", "gap", "same"
+
+_KINDS = {"-": OLD, "+": NEW, " ": SAME}
 
 
 @dataclass(frozen=True)
 class ChangedLine:
-    kind: str  # file | old | new | gap
+    kind: str  # file | old | new | gap | same
     text: str  # with its sign, without the indentation that all lines of its place share
 
 
 def changed_lines(edit: Patch) -> tuple[ChangedLine, ...]:
-    """Lines that differ, grouped as in the diff; a gap between places that lie apart."""
+    """Lines that differ, grouped as in the diff; a gap between places that lie apart, the line above where lines only come."""
     found: list[ChangedLine] = []
     place: list[str] = []
+    above = ""
 
     def close() -> None:
+        if place and above and not any(line[0] == "-" for line in place):
+            place.insert(0, above)
         bodies = textwrap.dedent("\n".join(line[1:].expandtabs(4) for line in place)).split("\n")
         found.extend(
-            ChangedLine(OLD if line[0] == "-" else NEW, clean(f"{line[0]} {body}"))
+            ChangedLine(_KINDS[line[0]], f"{line[0]} {_indented(body)}".rstrip())
             for line, body in zip(place, bodies, strict=False)
         )
         place.clear()
@@ -38,9 +43,11 @@ def changed_lines(edit: Patch) -> tuple[ChangedLine, ...]:
             found.append(ChangedLine(FILE, clean(line.removeprefix("+++ b/").strip())))
         elif line[:1] in ("-", "+"):
             place.append(line)
-        elif line[:1] in ("@", " ") and place:
-            close()
-            found.append(ChangedLine(GAP, "…"))
+        elif line[:1] in ("@", " "):
+            if place:
+                close()
+                found.append(ChangedLine(GAP, "…"))
+            above = "" if line[:1] == "@" else line if line.strip() else above
     close()
     if edit.arguments is not None:
         found.append(ChangedLine(NEW, clean(f"+ {shlex.join(edit.arguments)}")))
@@ -50,3 +57,8 @@ def changed_lines(edit: Patch) -> tuple[ChangedLine, ...]:
         if line.kind != GAP or (index + 1 < len(found) and found[index + 1].kind != FILE)
     ]
     return tuple(kept)
+
+
+def _indented(code: str) -> str:
+    indent = code[: len(code) - len(code.lstrip(" "))]
+    return f"{indent}{clean(code)}"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from netmend.report.numbers import count, duration, percent, share
-from netmend.report.overview import last_metrics, learning
+from netmend.report.numbers import count, duration, share
+from netmend.report.overview import last_metrics, learning, overhead_words
 from netmend.report.wording import metric_name
 from netmend.vocabulary import Trace
 
@@ -28,15 +28,12 @@ def key_figures(trace: Trace) -> tuple[Figure, ...]:
     for name, told in learning(trace):
         figures.append(Figure(f"loss, {name}" if name else "loss", told.text, told.tail))
     for phase, value, on in last_metrics(trace):
-        figures.append(Figure(f"{phase} {metric_name(trace)}", value, on or "last batch"))
+        figures.append(Figure(f"{phase} {metric_name(trace)}", value, on))
     if run.every is not None and run.overhead is not None:
         figures.append(
             Figure("overhead", share(run.overhead), "--full" if run.every == 1 else f"--every {run.every}")
         )
-    elif run.steady_overhead is not None:
-        figures.append(
-            Figure("overhead", share(run.steady_overhead), f"budget {percent(run.overhead_budget)}")
-        )
-    elif run.steps:
-        figures.append(Figure("overhead", duration(run.own_seconds), "in all"))
+    elif run.every is None:
+        spent, _, judged = overhead_words(run).partition(" in the loop")
+        figures.append(Figure("overhead", spent, f"in the loop{judged}"))
     return tuple(figures)

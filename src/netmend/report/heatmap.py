@@ -20,7 +20,7 @@ from netmend.vocabulary.table import FloatArray, IntArray
 LEVELS = 12  # colours of the style sheet, .h0 to .h11
 _CELLS = 4000  # per map: keeps the page of a 100-layer network well below the size limit
 _MOST_ROWS = 400  # more rows than pixels would say nothing
-_LABEL_WIDTH, _PLOT_WIDTH = 176, 560
+_LABEL_WIDTH, _PLOT_WIDTH = 176, 900
 _LABEL_LETTERS = 26
 _TOP = 6  # room for the upper half of the first label
 
@@ -171,7 +171,8 @@ def _below(heat: HeatMap, axis: Axis | None, first: int, last: int, bottom: floa
     if axis is None:
         return
     top = bottom + 46
-    low, high = (tick_label(value, heat.unit) for value in (axis.low, axis.high))
+    written = share if heat.unit == "share" else measure
+    low, high = written(axis.low), written(axis.high)
     yield f'<text class="tick end" x="{_LABEL_WIDTH - 6}" y="{top + 9:.1f}">{low}</text>'
     for level in range(LEVELS):
         yield f'<rect class="h{level}" x="{_LABEL_WIDTH + 15 * level}" y="{top:.1f}" width="15.3" height="10"/>'

@@ -14,6 +14,7 @@ from netmend.report.numbers import count, duration, measure, plural, share
 from netmend.report.probe_words import probe_remarks
 from netmend.report.wording import (
     data_words,
+    has_metric,
     metric_name,
     model_words,
     objective_words,
@@ -167,7 +168,7 @@ def _relative_loss(trace: Trace) -> str:
     ratio = float(losses[last] / constants[last])
     # As the faults say it: 1.48 times, not 148 %; a small part reads better as a percentage.
     said = f"{share(ratio)} of" if ratio < _SMALL_PART else f"{measure(ratio)} times"
-    return f"{said} the best constant predictor's {measure(float(constants[last]))}"
+    return f"{said} the best constant prediction's {measure(float(constants[last]))}"
 
 
 def outcome(trace: Trace) -> tuple[float | None, float | None, str]:
@@ -184,16 +185,16 @@ def last_metrics(trace: Trace) -> Iterator[tuple[str, str, str]]:
     """The latest metric of training and of evaluation: phase, value, and on how many samples it was taken."""
     training = _latest(trace, "progress")
     if training is not None:
-        yield "training", _metric_value(trace, training), ""
+        yield "training", _metric_value(trace, training), "last batch"
     evaluation = _latest(trace, "evaluation")
     if evaluation is not None:
         samples = evaluation.column("samples")[-1]
-        on = "" if np.isnan(samples) else f"on {plural(int(samples), 'sample')}"
+        on = "" if np.isnan(samples) else plural(int(samples), "sample")
         yield "evaluation", _metric_value(trace, evaluation), on
 
 
 def _metric(trace: Trace) -> Remark | None:
-    parts = [f"{value} in {phase} {on}".rstrip() for phase, value, on in last_metrics(trace)]
+    parts = [f"{phase} {value}{f' ({on})' if on else ''}" for phase, value, on in last_metrics(trace)]
     return Remark(metric_name(trace), ", ".join(parts)) if parts else None
 
 
@@ -210,7 +211,11 @@ def _returns(trace: Trace) -> Iterator[Remark]:
 
 def _latest(trace: Trace, kind: str) -> Table | None:
     """The table of the kind whose metric was measured last."""
-    tables = [table for table in trace.tables_of(kind) if len(table.known("metric")[0])]
+    tables = [
+        table
+        for table in trace.tables_of(kind)
+        if len(table.known("metric")[0]) and has_metric(trace, table.component)
+    ]
     return max(tables, key=lambda table: int(table.known("metric")[0][-1]), default=None)
 
 

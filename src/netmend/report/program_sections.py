@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from netmend.report.content import Column, Grid, Remark, Section, clean, place
-from netmend.report.numbers import UNKNOWN, count, measure, setting, shape, share
-from netmend.report.wording import settings_words
+from netmend.report.numbers import UNKNOWN, count, measure, plural, setting, shape, share
+from netmend.report.wording import objective_words, settings_words
 from netmend.vocabulary import FunctionFact, OperandFact, SchedulerFact, TargetFact, Trace
 
 _MOST_CLASSES = 12  # classes told one by one
@@ -24,7 +26,7 @@ def optimizer_section(trace: Trace) -> Section:
                     clean(name),
                     clean(optimizer.kind),
                     setting(group.settings.get("lr", UNKNOWN)),
-                    settings_words(group.settings, skip=("lr",)),
+                    settings_words(_set(group.settings), skip=("lr",)),
                     f"{count(len(group.parameters))}{unknown}",
                     place(optimizer.created, trace.run),
                 )
@@ -57,6 +59,11 @@ def optimizer_section(trace: Trace) -> Section:
     return Section("Optimisers", (Grid(columns, tuple(groups)), Grid(schedule_columns, schedules)))
 
 
+def _set(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Without the switches that are off."""
+    return {name: value for name, value in settings.items() if value is not False and value is not None}
+
+
 def loss_section(trace: Trace) -> Section:
     """Every objective with what it was given on its first batch."""
     columns = (
@@ -71,13 +78,14 @@ def loss_section(trace: Trace) -> Section:
     grids: list[Grid] = []
     remarks: list[Remark] = []
     for loss in trace.losses:
-        caption = f"{loss.criterion} ({loss.form})"
-        settings = settings_words(loss.settings)
+        own = loss.criterion == "expression"
+        caption = objective_words(loss) if own else f"{loss.criterion} ({loss.form})"
+        settings = settings_words(loss.settings, skip=("terms",))
         called = place(loss.called or loss.backward or loss.created, trace.run)
         caption = ", ".join(part for part in (caption, settings, called) if part)
         rows = tuple(_operand_row(operand) for operand in loss.operands)
         if not rows:
-            remarks.append(Remark("objective", clean(f"{caption}; its operands were not seen")))
+            remarks.append(Remark("objective", clean(f"{caption}; what went into it was not recorded")))
             continue
         note = f"made of: {' ← '.join(loss.operations[:12])}" if loss.operations else ""
         grids.append(Grid(columns, rows, clean(caption), clean(note)))
@@ -87,11 +95,11 @@ def loss_section(trace: Trace) -> Section:
 def _operand_row(operand: OperandFact) -> tuple[str, ...]:
     remarks = []
     if operand.rows_sum_to_one:
-        remarks.append("rows sum to one")
+        remarks.append("rows sum to 1")
     if operand.integral:
-        remarks.append("whole numbers")
+        remarks.append("integers")
     if operand.distinct is not None:
-        remarks.append(f"{count(operand.distinct)} distinct")
+        remarks.append(plural(operand.distinct, "distinct value"))
     if operand.requires_grad and operand.role != "prediction":
         remarks.append("carries gradient")
     if operand.role == "prediction" and not operand.requires_grad:
@@ -121,8 +129,9 @@ def data_section(trace: Trace) -> Section:
         Column("sampler", spare=2),
         Column("workers", numeric=True, spare=3),
         Column("made at", spare=1),
+        Column("times", numeric=True, spare=3, hint="how many loaders like this were made"),
     )
-    rows = tuple(
+    rows = Counter(
         (
             loader.phase,
             clean(loader.dataset),
@@ -135,12 +144,13 @@ def data_section(trace: Trace) -> Section:
         )
         for loader in trace.loaders
     )
-    return Section("Data", (Grid(columns, rows),), tuple(_target_remarks(trace)))
+    told = tuple((*row, f"{count(times)}×" if times > 1 else "") for row, times in rows.items())
+    return Section("Data", (Grid(columns, told),), tuple(_target_remarks(trace)))
 
 
 def _target_remarks(trace: Trace) -> Iterator[Remark]:
     for target in trace.all(TargetFact):
-        parts = [f"{count(target.samples)} looked at"]
+        parts = [f"{plural(target.samples, 'sample')}"]
         total = sum(target.class_counts.values())
         if total:
             ordered = sorted(target.class_counts.items(), key=lambda entry: -entry[1])
@@ -150,7 +160,7 @@ def _target_remarks(trace: Trace) -> Iterator[Remark]:
         elif target.mean is not None:
             parts.append(f"mean {measure(target.mean)}, standard deviation {measure(target.std)}")
         if target.constant_loss is not None:
-            parts.append(f"best constant predictor's loss {measure(target.constant_loss)}")
+            parts.append(f"loss of the best constant prediction {measure(target.constant_loss)}")
         yield Remark("targets", clean("; ".join(parts)), clean(target.name))
 
 

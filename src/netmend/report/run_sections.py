@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from netmend.report.content import Column, Grid, Remark, Section, clean, place
 from netmend.report.numbers import UNKNOWN, count, duration, measure, percent, plural, share
+from netmend.report.orders import Order, orders, shown_orders
 from netmend.report.overview import overhead_words
 from netmend.report.wording import metric_name
-from netmend.vocabulary import Call, Pattern, Table, Trace
+from netmend.vocabulary import Pattern, Table, Trace
 
 LOOP_TITLE = "Loop"
-_MOST_PATTERNS = 6  # a loop has two or three; more mean that something odd varies from step to step
 _MOST_EVALUATIONS = 20
 _MOST_EVENTS = 30
 _MOST_SPANS = 4
@@ -26,23 +28,17 @@ def protocol_section(trace: Trace) -> Section:
         Column("detail", spare=2),
         Column("times", numeric=True, spare=3),
     )
-    shown = shown_patterns(trace)
+    shown = shown_orders(trace)
     grids = [
-        Grid(columns, tuple(_call_row(call, trace) for call in pattern.calls), _pattern_caption(pattern))
-        for pattern in shown
+        Grid(columns, tuple(_call_rows(order, trace)), _pattern_caption(order.pattern)) for order in shown
     ]
-    rest = len(trace.patterns) - len(shown)
+    rest = orders(trace)[len(shown) :]
     remarks: tuple[Remark, ...] = ()
     if rest:
-        steps = sum(pattern.steps for pattern in trace.patterns) - sum(pattern.steps for pattern in shown)
-        told = f"{plural(rest, 'rarer order')}, {plural(steps, 'step')} together"
-        remarks = (Remark("further", told, tone="muted"),)
+        steps = plural(sum(order.pattern.steps for order in rest), "step")
+        told = f"{steps} in {plural(len(rest), 'other order')} of calls"
+        remarks = (Remark("rarer", told, tone="muted"),)
     return Section(LOOP_TITLE, tuple(grids), remarks)
-
-
-def shown_patterns(trace: Trace) -> tuple[Pattern, ...]:
-    """The patterns that most steps follow; a loop has two or three."""
-    return tuple(sorted(trace.patterns, key=lambda pattern: -pattern.steps)[:_MOST_PATTERNS])
 
 
 def _pattern_caption(pattern: Pattern) -> str:
@@ -53,10 +49,17 @@ def _pattern_caption(pattern: Pattern) -> str:
     return f"{plural(pattern.steps, 'step')} ({told})"
 
 
-def _call_row(call: Call, trace: Trace) -> tuple[str, ...]:
-    where = place(call.site, trace.run) or UNKNOWN
-    times = f"{count(call.times)}×" if call.times > 1 else ""
-    return where, clean(call.what), clean(call.component), clean(call.detail), times
+def _call_rows(order: Order, trace: Trace) -> Iterator[tuple[str, ...]]:
+    for call, most in zip(order.pattern.calls, order.most, strict=True):
+        where = place(call.site, trace.run) or UNKNOWN
+        times = count(call.times) if call.times == most else f"{count(call.times)}–{count(most)}"
+        yield (
+            where,
+            clean(call.what),
+            clean(call.component),
+            clean(call.detail),
+            f"{times}×" if most > 1 else "",
+        )
 
 
 def evaluation_section(trace: Trace) -> Section:
@@ -76,7 +79,7 @@ def evaluation_section(trace: Trace) -> Section:
         note = f"{plural(hidden, 'earlier pass', 'earlier passes')} not shown" if hidden else ""
         shown = tuple(rows[hidden:])
         named = (*columns[:2], Column(metric_name(trace, table.component), numeric=True), *columns[3:])
-        grids.append(Grid(named, shown, clean(table.component), note))
+        grids.append(Grid(named, shown, clean(table.component), note).filled(besides=UNKNOWN))
     return Section("Evaluation", tuple(grids))
 
 
@@ -100,7 +103,7 @@ def _evaluation_row(trace: Trace, table: Table, index: int) -> tuple[str, ...]:
         count(int(table.steps[index])),
         measure(value("loss")),
         share(metric) if accuracy else measure(metric),
-        whole("samples"),
+        whole("samples") if value("samples") else UNKNOWN,
         whole("batches"),
         ", ".join(mode for mode in modes if mode),
     )
@@ -131,14 +134,14 @@ def cost_section(trace: Trace) -> Section:
     whole = (
         ""
         if steady is None
-        else f"; {share(steady)} since the first looks, of {percent(run.overhead_budget)} allowed"
+        else f"; {share(steady)} after the first steps, budget {percent(run.overhead_budget)}"
     )
     remarks = [
         Remark("overhead", f"{overhead_words(run)}{whole}"),
-        Remark("own time", f"{duration(run.own_seconds)} of {duration(run.seconds)}"),
+        Remark("training", duration(run.seconds)),
         Remark(
             "steps",
-            f"{count(run.full_steps)} with all statistics, {count(run.light_steps)} left alone, {count(run.steps)} in all",
+            f"{count(run.steps)}: {count(run.full_steps)} with all statistics, {count(run.light_steps)} not looked at",
         ),
     ]
     return Section("Cost of watching", remarks=tuple(remarks) if run.steps else ())

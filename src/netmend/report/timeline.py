@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from netmend.report.content import Grid
-from netmend.report.run_sections import protocol_section, shown_patterns
+from netmend.report.orders import shown_orders
+from netmend.report.run_sections import protocol_section
 from netmend.vocabulary import Pattern, Trace
 
 _WIDTH, _HEIGHT = 600, 10
@@ -27,8 +28,8 @@ def timelines(trace: Trace) -> tuple[Timeline, ...]:
     grids = protocol_section(trace).grids
     last = max((span[1] for pattern in trace.patterns for span in pattern.spans), default=1)
     return tuple(
-        Timeline(grid, _strip(pattern, last))
-        for grid, pattern in zip(grids, shown_patterns(trace), strict=True)
+        Timeline(grid, _strip(order.pattern, last))
+        for grid, order in zip(grids, shown_orders(trace), strict=True)
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from netmend.diagnose.measures.acting import acts, worlds
+from netmend.observe.targets import CLASS_INDEX, PROBABILITY
 from netmend.report.content import clean
 from netmend.report.numbers import count, plural, setting
 from netmend.vocabulary import (
@@ -21,17 +22,31 @@ from netmend.vocabulary import (
 
 # Settings worth a place in one line; the others stand in the optimiser's own table.
 _TOLD_SETTINGS = {"lr": "rate", "momentum": "momentum", "weight_decay": "weight decay"}
+_ACCURACY_LOSSES = {
+    *CLASS_INDEX,
+    *PROBABILITY,
+}  # whatever the targets: 0.9 for "real" is no number to predict
 _ACCURACY_TASKS = {"classification", "binary", "multi-label", "sequence"}
 
 
 def metric_name(trace: Trace, loss: str = "") -> str:
     """What the recorded metric is called: accuracy for classes, R² for numbers."""
+    facts = [fact for fact in trace.losses if fact.name == loss] or list(trace.losses)
+    if facts and facts[0].criterion in _ACCURACY_LOSSES:
+        return "accuracy"
     tasks = [task for task in trace.tasks if task.name == loss] or list(trace.tasks)
     if not tasks:
         return "metric"
     if tasks[0].kind in _ACCURACY_TASKS:
         return "accuracy"
     return "R²" if tasks[0].kind == "regression" else "metric"
+
+
+def has_metric(trace: Trace, loss: str) -> bool:
+    """Whether its metric says anything: batches that are all yes, then all no, as of a discriminator, have none."""
+    facts = [fact for fact in trace.losses if fact.name == loss and fact.criterion in PROBABILITY]
+    targets = [operand for fact in facts for operand in fact.operands if operand.role == "target"]
+    return not any(operand.distinct == 1 and operand.shape[:1] > (1,) for operand in targets)
 
 
 def model_words(trace: Trace, model: ModelFact) -> str:
@@ -97,10 +112,11 @@ def task_words(trace: Trace) -> str:
         kinds = dict.fromkeys(world.kind for world in worlds(trace))
         return clean(", ".join(["reinforcement learning", *kinds]))
     told = []
+    soft = {fact.name for fact in trace.losses if _yes_no(fact)}
     for task in trace.tasks:
         if task.kind == "other":
             continue
-        if task.kind == "binary":
+        if task.kind == "binary" or task.name in soft:
             told.append("binary classification")
         elif task.classes is None:
             told.append(task.kind)
@@ -109,6 +125,17 @@ def task_words(trace: Trace) -> str:
         else:
             told.append(f"{task.kind}, {plural(task.classes, 'class', 'classes')}")
     return clean("; ".join(dict.fromkeys(told)))
+
+
+def _yes_no(fact: LossFact) -> bool:
+    """A loss of yes and no whose targets are one or two values, such as 0.9 for yes."""
+    targets = [operand for operand in fact.operands if operand.role == "target" and operand.shape]
+    few = [target.distinct is not None and target.distinct <= 2 for target in targets]
+    return (
+        fact.criterion in PROBABILITY
+        and few == [True]
+        and (len(targets[0].shape) < 2 or targets[0].shape[-1] == 1)
+    )
 
 
 def objective_words(loss: LossFact) -> str:
@@ -129,9 +156,10 @@ def verdict_words(diagnosis: Diagnosis) -> tuple[str, str]:
     number = len(diagnosis.faults)
     faults = "1 fault found" if number == 1 else f"{number} faults found, most likely first" if number else ""
     if diagnosis.headline:
-        return "bad", "; ".join(filter(None, (clean(diagnosis.headline), faults)))
+        words = "; ".join(filter(None, (clean(diagnosis.headline), faults)))
+        return "bad", f"{words[:1].upper()}{words[1:]}"
     if faults:
         return "bad", faults
     if diagnosis.verdict == HEALTHY:
         return "good", "No fault found"
-    return "warn", f"undecided: {clean(diagnosis.reason)}"
+    return "warn", f"Undecided: {clean(diagnosis.reason)}"

@@ -29,7 +29,7 @@ class Bar:
     # 0.031 (all of them better), the second has the rest.
     second_p_value: float = 0.019
     worth_telling: float = 0.2  # the same for a program that nothing is wrong with: tuning is not repair
-    learned: float = 0.9  # of the constant answer's loss, where the original never ran to its end
+    learned: float = 0.9  # of the constant prediction's loss, where the original never ran to its end
 
 
 def verify(

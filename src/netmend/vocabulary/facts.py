@@ -257,7 +257,7 @@ class TargetFact:
     class_counts: Mapping[str, int] = field(default_factory=dict)
     mean: float | None = None
     std: float | None = None
-    constant_loss: float | None = None  # loss of the best constant predictor
+    constant_loss: float | None = None  # loss of the best constant prediction
 
 
 @dataclass(frozen=True)

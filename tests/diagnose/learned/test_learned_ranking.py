@@ -68,7 +68,7 @@ def test_a_cause_that_rules_missed_is_raised_with_words_and_a_line(small_model: 
     assert found.cause == "HYP-LR-HIGH" and found.confidence >= weighed.least_confidence
     assert found.site == Site("train.py", 15)  # where the optimiser of the example is made
     assert found.reason and found.remedy and found.summary
-    assert "Decades of the last loss above the best constant answer" in found.evidence[0].message
+    assert "Decades of the last loss above the best constant prediction" in found.evidence[0].message
     told, _ = rank(weighed.accused, Ranking(weighed.least_confidence))
     assert [fault.cause for fault in told] == ["HYP-LR-HIGH"]
 

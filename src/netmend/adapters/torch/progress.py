@@ -1,4 +1,4 @@
-"""Progress: how well the targets are met, and how well the best constant predictor would meet them."""
+"""Progress: how well the targets are met, and how well the best constant prediction would meet them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Progress:
         minimised = {name for name, fact in facts.items() if fact.backward is not None}
         return minimised | {term for fact in facts.values() for term in fact.settings.get("terms", ())}
 
-    @guarded("accuracy and the best constant predictor")
+    @guarded("accuracy and the best constant prediction")
     def step_over(self, step: int) -> None:
         minimised = self._minimised()
         aside = None
@@ -65,7 +65,7 @@ class Progress:
                 ProgressRow(self.session, kept.call, kept.step)
 
     def score(self, call: LossCall) -> tuple[Score, float]:
-        """How one batch was met, and the loss of the best constant predictor for all targets seen so far."""
+        """How one batch was met, and the loss of the best constant prediction for all targets seen so far."""
         fact = self.session.losses.facts[call.name]
         targets = self.targets.setdefault(call.name, Targets())
         assert call.prediction is not None and call.target is not None

@@ -1,4 +1,4 @@
-"""Scores: accuracy or R² and class counts from what the loss was given; what targets add to the best constant predictor."""
+"""Scores: accuracy or R² and class counts from what the loss was given; what targets add to the best constant prediction."""
 
 from __future__ import annotations
 

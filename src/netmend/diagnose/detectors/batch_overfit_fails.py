@@ -24,7 +24,7 @@ class BatchOverfitFails:
     code: ClassVar[str] = "D606"
 
     level_limit: float = threshold(
-        0.9, "convention", "of the constant answer's loss: next to nothing was learned"
+        0.9, "convention", "of the constant prediction's loss: next to nothing was learned"
     )
     fall_limit: float = threshold(
         0.2,
@@ -45,7 +45,7 @@ class BatchOverfitFails:
             yield Symptom(
                 self.code,
                 f"Trained on one batch for {values['steps']} steps, a copy of {probe.component} still has {level:.0%} of the "
-                "best constant answer's loss.",
+                "best constant prediction's loss.",
                 component=probe.component,
                 first_step=probe.step,
                 observed=float(level),

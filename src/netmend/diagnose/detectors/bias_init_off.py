@@ -41,7 +41,7 @@ class BiasInitOff:
     start_limit: float = threshold(
         2.0,
         "convention",
-        "first loss over that of the constant answer, from which an output bias counts as wrong",
+        "first loss over that of the constant prediction, from which an output bias counts as wrong",
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:

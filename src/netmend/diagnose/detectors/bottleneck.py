@@ -52,7 +52,7 @@ class Bottleneck:
         4.0, "convention", "inputs of the layer over its units, and units before it"
     )
     least_relative: float = threshold(
-        0.3, "convention", "below that of the constant answer the width was enough"
+        0.3, "convention", "below that of the constant prediction the width was enough"
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:

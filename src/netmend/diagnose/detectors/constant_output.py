@@ -44,7 +44,7 @@ class ConstantOutput:
         30, "convention", "an untrained deep network may still answer the same for all"
     )
     beaten: float = threshold(
-        0.95, "exact", "of the constant answer's loss: no answer that is the same for all gets below it"
+        0.95, "exact", "of the constant prediction's loss: no answer that is the same for all gets below it"
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:

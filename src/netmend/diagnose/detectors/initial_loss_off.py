@@ -21,7 +21,7 @@ _CLASSES = (
 
 @register
 class InitialLossOff:
-    """Before anything is learned, the loss is many times that of the best constant answer.
+    """Before anything is learned, the loss is many times that of the best constant prediction.
 
     An untrained classifier should be undecided, with a loss near that of the class frequencies. A much higher one means that it is
     sure of wrong answers: the first steps are spent on undoing that, or training never recovers.
@@ -42,7 +42,7 @@ class InitialLossOff:
                 head = next(head for head in heads(trace) if head.loss.name == name)
                 yield Symptom(
                     self.code,
-                    f"At the first step `{head.loss.criterion}` was {value:.3g} times that of the best constant answer.",
+                    f"At the first step `{head.loss.criterion}` was {value:.3g} times that of the best constant prediction.",
                     component=name,
                     first_step=0,
                     observed=value,
@@ -56,7 +56,7 @@ class InitialLossOff:
 
     @staticmethod
     def _first(trace: Trace) -> dict[str, float]:
-        """The first loss over that of the best constant answer, by loss; for losses about classes."""
+        """The first loss over that of the best constant prediction, by loss; for losses about classes."""
         found = {}
         for head in heads(trace):
             if head.loss.criterion not in _CLASSES or head.loss.settings.get("negated"):

@@ -15,7 +15,7 @@ from netmend.vocabulary import ProbeFact, Symptom, Trace
 class InputIgnored:
     """The model's output does not depend on its input.
 
-    Nothing that is said about a sample can then be better than the same constant answer for all.
+    Nothing that is said about a sample can then be better than the same constant prediction for all.
     Usual causes: the input is overwritten or sliced away in forward(), all units of a layer are dead, the features are multiplied by
     zero, the wrong variable is returned.
     """
@@ -29,7 +29,9 @@ class InputIgnored:
         4, "convention", "an output layer that starts at zero hides the input until it has been updated"
     )
     memorised_limit: float = threshold(
-        0.9, "convention", "with --probe: a batch learned by heart ends far below the constant answer's loss"
+        0.9,
+        "convention",
+        "with --probe: a batch learned by heart ends far below the constant prediction's loss",
     )
     gain_limit: float = threshold(
         0.05, "convention", "with --probe: true inputs must help more than inputs dealt at random"

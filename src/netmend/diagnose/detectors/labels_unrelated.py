@@ -16,7 +16,7 @@ from netmend.vocabulary import Symptom, TargetFact, Trace
 
 @register
 class LabelsUnrelated:
-    """The training loss falls, but no evaluation was ever better than a constant answer.
+    """The training loss falls, but no evaluation was ever better than a constant prediction.
 
     The network remembers its training samples, and what it remembers says nothing about new ones: inputs and labels do
     not belong together, or evaluation data is something else. Usual causes: labels shuffled or shifted apart from their inputs, different
@@ -28,7 +28,7 @@ class LabelsUnrelated:
     evaluation_limit: float = threshold(
         0.97,
         "calibrated",
-        "lowest evaluation loss over that of the best constant answer; healthy programs end below 0.9",
+        "lowest evaluation loss over that of the best constant prediction; healthy programs end below 0.9",
     )
     training_limit: float = threshold(
         0.95,
@@ -53,7 +53,7 @@ class LabelsUnrelated:
             return  # sure of itself where it is wrong, but right more often than chance
         yield Symptom(
             self.code,
-            f"The training loss fell to {course.relative[-1]:.2f} times that of the best constant answer, but in evaluation it "
+            f"The training loss fell to {course.relative[-1]:.2f} times that of the best constant prediction, but in evaluation it "
             f"was never below {found['evaluation_limit']:.2f} times it.",
             component=course.loss,
             first_step=int(course.steps[len(course.steps) // 2]),

@@ -14,7 +14,7 @@ from netmend.vocabulary import Symptom, TargetFact, Trace
 
 @register
 class LossMetricDecoupled:
-    """The loss fell well below the constant answer's, but the share of right answers did not move.
+    """The loss fell well below the constant prediction's, but the share of right answers did not move.
 
     The number that training lowers is not the one that matters. Usual causes: softmax over the wrong axis, a loss that
     does not fit the task, labels and outputs in different order, a shape that broadcasts.
@@ -46,7 +46,7 @@ class LossMetricDecoupled:
             return
         yield Symptom(
             self.code,
-            f"The loss fell to {course.relative[-1]:.2f} times that of the best constant answer, but only "
+            f"The loss fell to {course.relative[-1]:.2f} times that of the best constant prediction, but only "
             f"{course.metric_last:.0%} of the answers are right; always giving the most frequent class gets {majority:.0%}.",
             component=course.loss,
             first_step=int(course.steps[len(course.steps) // 2]),

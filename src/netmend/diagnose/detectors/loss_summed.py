@@ -36,7 +36,7 @@ class LossSummed:
     relative_limit: float = threshold(
         1.0,
         "exact",
-        "a loss above that of the best constant answer: nothing was learned, or it was lost again",
+        "a loss above that of the best constant prediction: nothing was learned, or it was lost again",
     )
     least_looks: int = threshold(8, "convention", "values of the loss that are needed to say that it fails")
 
@@ -76,7 +76,7 @@ class LossSummed:
                 continue
             late = float(np.min(course.relative[-max(1, len(course.relative) // 4) :]))
             if late > self.relative_limit:
-                return f"the loss ended {late:.3g} times as high as that of the best constant answer"
+                return f"the loss ended {late:.3g} times as high as that of the best constant prediction"
         return None
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
@@ -123,7 +123,7 @@ class LossSummed:
             ),
         ),
         Run(
-            "a sum that never gets below the constant answer",
+            "a sum that never gets below the constant prediction",
             lambda: run_of(
                 "cross_entropy",
                 given(64, 4),

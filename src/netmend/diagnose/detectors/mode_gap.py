@@ -16,7 +16,7 @@ from netmend.vocabulary import ProbeFact, Symptom, TargetFact, Trace
 class ModeGap:
     """On the very same batch, the model does far worse in one mode than in the other.
 
-    Both losses are compared on the scale on which 1 is the best constant answer. Worse in eval mode: running averages of a norm layer
+    Both losses are compared on the scale on which 1 is the best constant prediction. Worse in eval mode: running averages of a norm layer
     do not describe its inputs. Worse in train mode: dropout takes away more than the network can spare.
     Usual causes: batches too small for batch norm, momentum of its averages set wrongly, inputs that differ from batch to batch;
     dropout rate too high.
@@ -27,7 +27,7 @@ class ModeGap:
     gap_limit: float = threshold(
         0.5,
         "calibrated",
-        "difference of the two losses relative to the constant answer's; healthy calibration runs reach 0.18",
+        "difference of the two losses relative to the constant prediction's; healthy calibration runs reach 0.18",
     )
     output_limit: float = threshold(
         3.0,
@@ -112,7 +112,7 @@ class ModeGap:
 
 
 def _gap(trace: Trace, probe: ProbeFact) -> float | None:
-    """Eval minus train mode, on the scale of the best constant answer; None where that is not known."""
+    """Eval minus train mode, on the scale of the best constant prediction; None where that is not known."""
     constants = [t.constant_loss for t in trace.all(TargetFact) if t.constant_loss]
     training, evaluation = probe.values.get("loss_training"), probe.values.get("loss_evaluation")
     if len(constants) != 1 or training is None or evaluation is None:

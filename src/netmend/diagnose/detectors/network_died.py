@@ -23,7 +23,7 @@ from netmend.vocabulary import Symptom, Trace
 class NetworkDied:
     """The gradients of most weights are exactly zero, and the task is not learned.
 
-    Nothing that passes no gradient at all comes back: the remaining layers can at best learn the constant answer. Usual causes: one step that
+    Nothing that passes no gradient at all comes back: the remaining layers can at best learn the constant prediction. Usual causes: one step that
     was far too large (the loss explodes, then every rectifier is silent), inputs of hundreds, weights or biases that start far off.
     """
 

@@ -19,12 +19,12 @@ from netmend.diagnose.measures.progress import Progress
 from netmend.unit import Run, threshold
 from netmend.vocabulary import LossFact, Symptom, Trace
 
-_CLEARLY = 0.97  # of the constant answer's loss: more than a network gains that hardly moves
+_CLEARLY = 0.97  # of the constant prediction's loss: more than a network gains that hardly moves
 
 
 @register
 class NotLearning:
-    """The loss never got clearly below that of the best constant answer.
+    """The loss never got clearly below that of the best constant prediction.
 
     A network that answers the same for every input (the class frequencies, the mean) reaches that loss without
     looking at the data. Usual causes: a learning rate far off, a cut gradient, a loss or output that does not
@@ -34,7 +34,7 @@ class NotLearning:
     code: ClassVar[str] = "D501"
 
     relative_limit: float = threshold(
-        0.95, "calibrated", "healthy programs end below 0.9 of the constant predictor's loss, most below 0.5"
+        0.95, "calibrated", "healthy programs end below 0.9 of the constant prediction's loss, most below 0.5"
     )
     least_looks: int = threshold(20, "convention", "fewer measured losses say nothing about a trend")
     least_steps: int = threshold(100, "convention", "learning may not have begun before")
@@ -52,7 +52,7 @@ class NotLearning:
         last = float(course.relative[-1])
         yield Symptom(
             self.code,
-            f"After {course.last_step + 1} steps the loss was {last:.2f} times that of the best constant answer; "
+            f"After {course.last_step + 1} steps the loss was {last:.2f} times that of the best constant prediction; "
             f"it never got below {lowest:.2f}.",
             component=course.loss,
             first_step=int(course.steps[len(course.steps) // 2]),
@@ -85,11 +85,11 @@ class NotLearning:
         Run("learns a little, from very noisy data", lambda: run_with(flat(100, 1.0) + flat(200, 0.92))),
         Run("slow, but below it and still falling", lambda: run_with(_slope(1.17, 0.94))),
         Run("too short to judge", lambda: run_with(flat(12))),
-        Run("no constant answer is known for this loss", lambda: run_with(flat(200), constant=None)),
+        Run("no constant prediction is known for this loss", lambda: run_with(flat(200), constant=None)),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("stays at the constant answer", lambda: run_with(flat(200))),
-        Run("falls towards the constant answer", lambda: run_with(_slope(1.3, 1.0) + flat(200, 1.0))),
+        Run("stays at the constant prediction", lambda: run_with(flat(200))),
+        Run("falls towards the constant prediction", lambda: run_with(_slope(1.3, 1.0) + flat(200, 1.0))),
     )
 
 
@@ -98,7 +98,7 @@ def _slope(start: float, end: float, steps: int = 400) -> list[float]:
 
 
 def _under_way(course: Progress) -> bool:
-    """Whether the loss has come below that of the constant answer and was still falling: slow is not stuck."""
+    """Whether the loss has come below that of the constant prediction and was still falling: slow is not stuck."""
     assert course.relative is not None
     quarter = len(course.losses) // 4
     constant = constant_of(course)

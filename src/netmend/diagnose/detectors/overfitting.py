@@ -34,7 +34,7 @@ class Overfitting:
     least_relative: float = threshold(
         0.3,
         "calibrated",
-        "an evaluation loss this far below the constant predictor's does no harm when it rises",
+        "an evaluation loss this far below the constant prediction's does no harm when it rises",
     )
     learned_limit: float = threshold(
         0.1, "convention", "relative training loss at which the samples are known by heart"

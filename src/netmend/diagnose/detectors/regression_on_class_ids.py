@@ -42,7 +42,7 @@ class RegressionOnClassIds:
     good_fit: float = threshold(
         0.1,
         "convention",
-        "of the best constant answer's loss: amounts that a network can learn are met better",
+        "of the best constant prediction's loss: amounts that a network can learn are met better",
     )
     least_samples: int = threshold(12, "convention", "per id: fewer do not show how often it occurs")
     least_classes: int = threshold(
@@ -51,7 +51,7 @@ class RegressionOnClassIds:
     poor_fit: float = threshold(
         0.5,
         "calibrated",
-        "of the best constant answer's loss; own healthy programs of this kind end below 0.4",
+        "of the best constant prediction's loss; own healthy programs of this kind end below 0.4",
     )
     most_ids: int = threshold(100, "convention", "more whole values than this are quantities")
 
@@ -125,12 +125,12 @@ class RegressionOnClassIds:
             return None
         message = (
             f"`{head.loss.criterion}` averages over {classes} yes/no answers, although each sample has exactly one of the "
-            f"{classes} classes; it ended at {share:.2g} times the loss of the best constant answer."
+            f"{classes} classes; it ended at {share:.2g} times the loss of the best constant prediction."
         )
         return "exclusive", message, share
 
     def _share(self, trace: Trace, head: Head) -> float | None:
-        """The final loss over that of the best constant answer, where samples have exactly one of many classes."""
+        """The final loss over that of the best constant prediction, where samples have exactly one of many classes."""
         target = head.target
         if head.loss.criterion not in _EACH_BY_ITSELF or target is None or not target.integral:
             return None

@@ -66,9 +66,11 @@ class RegulariserDominates:
     layer_relative: float = threshold(
         0.1,
         "convention",
-        "of the constant answer's loss: below that the penalty of one layer did not cost much",
+        "of the constant prediction's loss: below that the penalty of one layer did not cost much",
     )
-    least_relative: float = threshold(0.3, "convention", "below that of the constant answer much was learned")
+    least_relative: float = threshold(
+        0.3, "convention", "below that of the constant prediction much was learned"
+    )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         yield from self._one_layer(trace)

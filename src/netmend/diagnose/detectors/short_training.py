@@ -71,7 +71,9 @@ class ShortTraining:
     large_share: float = threshold(
         0.25, "convention", "of the data in one batch: then the batch is too large"
     )
-    least_relative: float = threshold(0.5, "convention", "below that of the constant answer much was learned")
+    least_relative: float = threshold(
+        0.5, "convention", "below that of the constant prediction much was learned"
+    )
     two_passes: float = threshold(
         1.9, "convention", "passes that are more than a try-out of the first batches"
     )
@@ -96,7 +98,7 @@ class ShortTraining:
         yield Symptom(
             self.code,
             f"There were only {steps} updates{seen}, and the loss ended at {course.last_relative:.2f} times that of the best "
-            f"constant answer.",
+            f"constant prediction.",
             component=course.loss,
             observed=float(steps) if passes is None else passes,
             limit=float(self.few_unknown) if passes is None else self.few_passes,

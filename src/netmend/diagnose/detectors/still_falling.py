@@ -47,7 +47,7 @@ class StillFalling:
         yield Symptom(
             self.code,
             f"The loss fell by {found['fall_limit']:.0%} over the last third of the run and was still "
-            f"{found['least_relative']:.2f} times that of the best constant answer when training ended.",
+            f"{found['least_relative']:.2f} times that of the best constant prediction when training ended.",
             component=course.loss,
             first_step=course.last_step,
             observed=found["fall_limit"],

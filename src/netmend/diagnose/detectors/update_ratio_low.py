@@ -40,10 +40,10 @@ class UpdateRatioLow:
         "for objectives whose value says nothing about progress, only if nothing moved at all",
     )
     unscaled_limit: float = threshold(
-        0.03, "convention", "where the loss has no constant answer to be compared with"
+        0.03, "convention", "where the loss has no constant prediction to be compared with"
     )
     least_relative: float = threshold(
-        0.75, "convention", "below that of the constant answer something was learned"
+        0.75, "convention", "below that of the constant prediction something was learned"
     )
     most_fall: float = threshold(0.35, "convention", "share of the first loss that is gone: more is learning")
     highest_limit: float = threshold(

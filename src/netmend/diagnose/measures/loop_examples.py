@@ -134,7 +134,7 @@ def trained(
     events: Sequence[Event] = (),
     **run: Any,
 ) -> Trace:
-    """A run made of facts and tables; with losses (relative to the best constant answer) it has a course of learning."""
+    """A run made of facts and tables; with losses (relative to the best constant prediction) it has a course of learning."""
     made = patterns(*loop)
     steps = sum(pattern.steps for pattern in made)
     facts: dict[str, dict[str, Fact]] = {}

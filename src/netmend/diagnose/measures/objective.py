@@ -101,7 +101,7 @@ def evaluations(trace: Trace) -> tuple[IntArray, FloatArray, FloatArray] | None:
 def _as_trained(trace: Trace, table: Table, course: Progress) -> FloatArray:
     """An evaluation's losses, as large as the training loss would have been: one may be summed up, the other averaged.
 
-    Both are known relative to the best constant answer; where they are not, such losses cannot be compared (NaN).
+    Both are known relative to the best constant prediction; where they are not, such losses cannot be compared (NaN).
     """
     losses = table.column("loss")
     if _reduction(trace, table.component) == _reduction(trace, course.loss):
@@ -119,14 +119,14 @@ def _reduction(trace: Trace, loss: str) -> str:
 
 
 def constant_of(course: Progress) -> float | None:
-    """Loss of the best constant predictor behind a course's relative values."""
+    """Loss of the best constant prediction behind a course's relative values."""
     if course.relative is None or course.relative[-1] == 0:
         return None
     return float(course.losses[-1] / course.relative[-1])
 
 
 def relative_to(losses: FloatArray, constants: FloatArray) -> FloatArray:
-    """Losses over those of the best constant answer, where both are known and the latter is not zero."""
+    """Losses over those of the best constant prediction, where both are known and the latter is not zero."""
     known = np.isfinite(losses) & np.isfinite(constants) & (constants > 0)
     return losses[known] / constants[known]
 

@@ -1,7 +1,7 @@
-"""Progress: how far the loss came, on a scale on which 1 is the best constant predictor.
+"""Progress: how far the loss came, on a scale on which 1 is the best constant prediction.
 
-s = loss / loss of the best constant predictor for the same criterion. s ≈ 1 means that nothing was learned from the inputs; s well
-below 1 means that something was. Where no constant predictor is known (a hand-written objective), s is None and
+s = loss / loss of the best constant prediction for the same criterion. s ≈ 1 means that nothing was learned from the inputs; s well
+below 1 means that something was. Where no constant prediction is known (a hand-written objective), s is None and
 only the shape of the curve can be judged.
 """
 
@@ -26,7 +26,7 @@ class Progress:
     steps: IntArray  # middle of each block
     losses: FloatArray
     errors: FloatArray  # standard error of each block's mean
-    relative: FloatArray | None  # s per block, where the constant predictor's loss is known
+    relative: FloatArray | None  # s per block, where the constant prediction's loss is known
     first: float  # mean of the first looks (up to three)
     last: float  # last block mean
     best: float  # lowest block mean
@@ -46,7 +46,7 @@ class Progress:
 
     @property
     def learned(self) -> bool:
-        """Whether the objective clearly got better than a constant answer, or clearly fell where none is known."""
+        """Whether the objective clearly got better than a constant prediction, or clearly fell where none is known."""
         if self.last_relative is not None:
             return self.last_relative < 0.9
         spread = float(np.hypot(self.errors[0], self.errors[-1])) if len(self.errors) else 0.0

@@ -16,7 +16,7 @@ _FIRST_SHARE = 0.05
 
 @dataclass(frozen=True)
 class Start:
-    """Values of the loss; `constant` is the loss of the best constant answer, None where there is none."""
+    """Values of the loss; `constant` is the loss of the best constant prediction, None where there is none."""
 
     first: float  # before any step
     peak: float  # highest in the first steps after it
@@ -25,12 +25,12 @@ class Start:
 
     @property
     def overshoot(self) -> float:
-        """How far the loss shot up: its peak over where it started, or over the constant answer if that is higher."""
+        """How far the loss shot up: its peak over where it started, or over the constant prediction if that is higher."""
         return self.peak / max(self.first, self.constant or 0.0)
 
     @property
     def first_relative(self) -> float | None:
-        """Loss before any step, on the scale of the constant answer."""
+        """Loss before any step, on the scale of the constant prediction."""
         return None if not self.constant else self.first / self.constant
 
 

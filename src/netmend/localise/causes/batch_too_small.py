@@ -57,7 +57,9 @@ class BatchTooSmall:
             reached = None if course is None else course.last_relative
             if alone and reached is not None and reached > self.poor_relative:
                 evidence.append(
-                    Evidence(f"The loss ended at {reached:.2f} times that of the best constant answer.", WEAK)
+                    Evidence(
+                        f"The loss ended at {reached:.2f} times that of the best constant prediction.", WEAK
+                    )
                 )
             loader = training_loader(case.trace)
             yield fault(

@@ -38,7 +38,7 @@ class EvaluationPreparedDifferently:
     plain_to_see: float = threshold(
         10.0, "convention", "a difference that large is a fault however training went"
     )
-    unlearned: float = threshold(0.9, "convention", "of the constant answer's loss: nothing was learned")
+    unlearned: float = threshold(0.9, "convention", "of the constant prediction's loss: nothing was learned")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D310"):

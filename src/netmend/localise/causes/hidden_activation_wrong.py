@@ -56,7 +56,7 @@ class HiddenActivationWrong:
     well_learned: float = threshold(
         0.05,
         "convention",
-        "of the constant answer's loss: what a softmax in a plain stack costs is more than that",
+        "of the constant prediction's loss: what a softmax in a plain stack costs is more than that",
     )
 
     def accuse(self, case: Case) -> Iterator[Fault]:

@@ -32,7 +32,7 @@ class LabelsDoNotBelong:
 
     code: ClassVar[str] = "DAT-LABEL"
 
-    nothing_learned: float = threshold(0.95, "convention", "of the constant answer's loss at the end")
+    nothing_learned: float = threshold(0.95, "convention", "of the constant prediction's loss at the end")
     few_samples: int = threshold(150, "convention", "training samples that are few for any network")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
@@ -87,13 +87,13 @@ class LabelsDoNotBelong:
         )
 
     def _moved(self, case: Case, site: Site, reached: float) -> Fault:
-        text = f"The loss ended at {reached:.2f} of that of the best constant answer."
+        text = f"The loss ended at {reached:.2f} of that of the best constant prediction."
         return fault(
             self.code,
             [_read(case, site), Evidence(text, FAIR)],
             component="training data",
             site=site,
-            summary=f"Labels are put into an order of their own, and nothing was learned: the loss ended at {reached:.2f} of a constant answer's.",
+            summary=f"Labels are put into an order of their own, and nothing was learned: the loss ended at {reached:.2f} of a constant prediction's.",
             reason="Every sample is taught the label of another one, so there is nothing to learn.",
             remedy=f"Remove {text_at(case, site)}, or index inputs and labels with one permutation that is kept in a name.",
             refutation="The loss stays where it is without that line.",

@@ -67,7 +67,7 @@ _ACCOUNTED_FOR = {
 class LearningRateHigh:
     """The learning rate is too high.
 
-    Steps overshoot: the loss jumps up, swings or stays where a constant answer would be, weights grow, units die, values overflow.
+    Steps overshoot: the loss jumps up, swings or stays where a constant prediction would be, weights grow, units die, values overflow.
     Divide the rate by ten until the loss falls from the first steps on; then go up again by half such steps.
     """
 
@@ -162,7 +162,9 @@ class LearningRateHigh:
         elif reached > self._good(case):
             weight = FAIR if reached > self.poor_relative else WEAK
             harm.append(
-                Evidence(f"The loss ended at {reached:.2f} times that of the best constant answer.", weight)
+                Evidence(
+                    f"The loss ended at {reached:.2f} times that of the best constant prediction.", weight
+                )
             )
         return harm
 
@@ -226,7 +228,7 @@ class LearningRateHigh:
 
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
-            "jumps up, grows, stays at the constant answer",
+            "jumps up, grows, stays at the constant prediction",
             lambda: net_run(
                 losses=[1.0, 8.0, 30.0, 12.0, *flat(200, 1.05)],
                 settings={"lr": 1.0},

@@ -157,7 +157,7 @@ class LossDoesNotFit:
         for course in progress(case.trace):
             if course.loss == head.loss.name and course.last_relative is not None:
                 share = f"{course.last_relative:.2g}"
-                yield Evidence(f"The loss ended at {share} times that of the best constant answer.", 0.3)
+                yield Evidence(f"The loss ended at {share} times that of the best constant prediction.", 0.3)
 
     FAULTY: ClassVar[tuple[Run, ...]] = (
         *(

@@ -49,7 +49,7 @@ class NothingAgainstOverfitting:
             )  # from so few nothing general can be learned
             if (never := case.first("D311")) is not None and not few:
                 evidence.append(
-                    Evidence("Evaluation was never better than a constant answer.", -STRONG, never.code)
+                    Evidence("Evaluation was never better than a constant prediction.", -STRONG, never.code)
                 )
             passes = epochs(trace)
             if passes is not None and passes >= self.many_epochs and case.has("D507"):

@@ -64,8 +64,10 @@ class OptimizerUnsuited:
     plain_step: float = threshold(
         0.03, "calibrated", "highest relative update of plain SGD; healthy programs with it come above 0.06"
     )
-    least_level: float = threshold(0.35, "convention", "below that of the constant answer much was learned")
-    nothing: float = threshold(0.9, "convention", "above that of the constant answer hardly anything was")
+    least_level: float = threshold(
+        0.35, "convention", "below that of the constant prediction much was learned"
+    )
+    nothing: float = threshold(0.9, "convention", "above that of the constant prediction hardly anything was")
     least_steps: int = threshold(100, "convention", "fewer updates are few for any optimiser")
     shrunk: float = threshold(3.0, "convention", "times smaller than in the first steps: the steps die out")
 
@@ -101,7 +103,9 @@ class OptimizerUnsuited:
             return
         behind = [for_symptom(s, FAIR) for s in case.of("D501", "D505", "D508")[:1]]
         if not behind and reached >= self.nothing:
-            behind = [Evidence(f"The loss ended at {reached:.2f} of that of the best constant answer.", WEAK)]
+            behind = [
+                Evidence(f"The loss ended at {reached:.2f} of that of the best constant prediction.", WEAK)
+            ]
         if not behind or reached < self.least_level:
             return
         text = (

@@ -31,7 +31,7 @@ class OutputActivationWrong:
     well_fitted: float = threshold(
         0.05,
         "convention",
-        "a loss this far below the best constant answer: whatever the range, it did not hurt",
+        "a loss this far below the best constant prediction: whatever the range, it did not hurt",
     )
 
     def accuse(self, case: Case) -> Iterator[Fault]:
@@ -144,7 +144,7 @@ class OutputActivationWrong:
             share = course.last_relative if course.loss == head.loss.name else None
             if share is not None and share < self.well_fitted:
                 yield Evidence(
-                    f"The loss ended at {share:.2g} times that of the best constant answer.", -STRONG
+                    f"The loss ended at {share:.2g} times that of the best constant prediction.", -STRONG
                 )
 
     FAULTY: ClassVar[tuple[Run, ...]] = (

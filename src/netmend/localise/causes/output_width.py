@@ -28,7 +28,9 @@ class OutputWidth:
     code: ClassVar[str] = "LYR-OUT-SHAPE"
 
     well_fitted: float = threshold(
-        0.3, "convention", "a loss this far below the best constant answer: the targets are met all the same"
+        0.3,
+        "convention",
+        "a loss this far below the best constant prediction: the targets are met all the same",
     )
 
     def accuse(self, case: Case) -> Iterator[Fault]:
@@ -61,7 +63,8 @@ class OutputWidth:
             share = course.last_relative if head is not None and course.loss == head.loss.name else None
             if share is not None and 0 < share < self.well_fitted:
                 yield Evidence(
-                    f"The loss ended at {share:.2g} times that of the best constant answer.", -STRONG - FAIR
+                    f"The loss ended at {share:.2g} times that of the best constant prediction.",
+                    -STRONG - FAIR,
                 )
 
     @staticmethod

@@ -56,7 +56,7 @@ class TargetsNotScaled:
             elif finished(case.trace):
                 evidence.append(
                     Evidence(
-                        f"At the end the loss was still {course.last_relative:.2f} times that of the best constant answer.",
+                        f"At the end the loss was still {course.last_relative:.2f} times that of the best constant prediction.",
                         FAIR,
                     )
                 )

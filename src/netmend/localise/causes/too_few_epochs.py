@@ -147,7 +147,7 @@ class TooFewEpochs:
         goal = (
             "half of its last value"
             if level == 0.5
-            else f"{LEARNED:g} times that of the best constant answer"
+            else f"{LEARNED:g} times that of the best constant prediction"
         )
         if best > self.too_long:
             text = f"At its pace the loss would need {best:.0f} times as many updates to reach {goal}."

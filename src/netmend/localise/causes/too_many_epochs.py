@@ -42,7 +42,7 @@ class TooManyEpochs:
                 evidence.append(Evidence("The training loss itself rose.", -STRONG, broken.code))
             reached = level(case)
             if reached is not None and reached > self.unlearned:
-                text = f"The training loss itself ended at {reached:.2f} of that of the best constant answer."
+                text = f"The training loss itself ended at {reached:.2f} of that of the best constant prediction."
                 evidence.append(Evidence(text, -STRONG))
             loop = epoch_loop(case.sources, case.trace)
             yield fault(

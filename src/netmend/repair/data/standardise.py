@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from netmend.localise.source import Function, last_name
 from netmend.repair.data.data_holders import (
@@ -12,6 +12,7 @@ from netmend.repair.data.data_holders import (
     first_use,
     fresh,
     holder,
+    settled,
     training_inputs,
 )
 from netmend.repair.repair import Case
@@ -67,13 +68,17 @@ def input_scale(case: Case) -> Scale | None:
 
 
 def held_alike(case: Case) -> tuple[Holder, list[Holder]] | None:
-    """The name of the training inputs and those of the evaluation inputs, where all of them stand in one block."""
+    """The name of the training inputs and those of the evaluation inputs, where all of them stand in one block.
+
+    The statement of each is the last one that gives it values.
+    """
     first: Holder | None = None
     others: dict[tuple[str, ast.stmt], Holder] = {}
     for flow in (*training_inputs(case), *evaluation_inputs(case)):
         held = holder(flow)
         if held is None or (first is not None and held.block is not first.block):
             return None
+        held = replace(held, statement=settled(held))  # what a loop fills has no statistics before it is full
         first = first or held
         if held.name != first.name or held.statement is not first.statement:
             others[(held.name, held.statement)] = held

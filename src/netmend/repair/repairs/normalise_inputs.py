@@ -105,6 +105,14 @@ def table(n):
 x_train, y_train = table(24)
 x_test, y_test = table(8)
 """
+_FILLED = (
+    _TABLE.partition("x_train, y_train")[0]
+    + """x_train, y_train = torch.zeros(24, 3), torch.zeros(24).long()
+for row in range(24):
+    x_train[row], y_train[row] = table(1)
+x_test, y_test = table(8)
+"""
+)
 _TRAIN = """
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 for epoch in range(2):
@@ -152,6 +160,17 @@ x_test, y_test = table(8)
 x_test = (x_test - mean) / std
 """,
         mark="x_train, y_train = table",
+    ),
+    Example(
+        "a table that a loop fills: behind the loop",
+        before=_FILLED + "net = nn.Linear(3, 2)" + _TRAIN,
+        old="x_test, y_test = table(8)\n",
+        new="""mean, std = x_train.mean(0), x_train.std(0)
+x_train = (x_train - mean) / std
+x_test, y_test = table(8)
+x_test = (x_test - mean) / std
+""",
+        mark="x_train, y_train = torch.zeros",
     ),
     Example(
         "a batch norm as the first layer",

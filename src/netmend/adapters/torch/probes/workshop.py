@@ -125,7 +125,7 @@ def _copies(module: nn.Module, optimizer: Optimizer) -> tuple[nn.Module, Optimiz
 
 
 def _constant_loss(session: TorchSession, loss: LossCall) -> float | None:
-    """Loss of the best constant predictor on this very batch."""
+    """Loss of the best constant prediction on this very batch."""
     fact = session.losses.facts.get(loss.name)
     if fact is None or loss.prediction is None or loss.target is None:
         return None

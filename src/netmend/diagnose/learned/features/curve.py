@@ -1,4 +1,4 @@
-"""The shape of the training loss, on the scale of the best constant answer where that is known."""
+"""The shape of the training loss, on the scale of the best constant prediction where that is known."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from netmend.vocabulary import Trace
 from netmend.vocabulary.table import FloatArray
 
 WORDS = {
-    "loss_first": "decades of the first loss above the best constant answer",
-    "loss_best": "decades of the lowest loss above the best constant answer",
-    "loss_last": "decades of the last loss above the best constant answer",
+    "loss_first": "decades of the first loss above the best constant prediction",
+    "loss_best": "decades of the lowest loss above the best constant prediction",
+    "loss_last": "decades of the last loss above the best constant prediction",
     "loss_fall": "decades by which the loss fell",
     "loss_rise_from_best": "decades by which the loss rose again after its best",
     "loss_best_at": "share of the run at which the loss was lowest",

@@ -13,7 +13,7 @@ from netmend.vocabulary import Trace
 WORDS = {
     "evaluated": "number of evaluation passes, in decades",
     "evaluation_gap": "decades of the evaluation loss above the training loss at the end",
-    "evaluation_level": "decades of the last evaluation loss above the best constant answer",
+    "evaluation_level": "decades of the last evaluation loss above the best constant prediction",
     "evaluation_rise": "decades by which the evaluation loss rose after its best",
     "evaluation_best_at": "share of the run at which evaluation was best",
     "evaluation_metric": "accuracy or R² in the last evaluation",
