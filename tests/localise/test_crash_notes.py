@@ -75,7 +75,7 @@ def test_labels_outside_of_the_classes() -> None:
     target = TargetFact(loss.name, 80, {"0": 30, "1": 25, "2": 25})
     trace = replace(trace, facts={**trace.facts, "target": {loss.name: target}})
     assert "Labels go from 0 to 7, but there are scores for 3 classes (0 to 2)." in notes(trace)
-    assert "All labels seen before were from 0 to 2." in notes(trace)
+    assert "All labels before were between 0 to 2." in notes(trace)
 
 
 def test_devices_and_types_that_do_not_meet() -> None:

@@ -35,10 +35,10 @@ def _notes(trace: Trace, fact: CrashFact | None) -> Iterator[str]:
 def _layer(fact: CrashFact) -> Iterator[str]:
     layer = f"`{fact.module}` ({fact.kind})" if fact.module != fact.kind else f"The {fact.kind}"
     if fact.wants:
-        yield f"{layer} takes {fact.wants} and was given {fact.got}."
+        yield f"{layer} expects {fact.wants} but got {fact.got}."
     elif fact.module and fact.given:
         given = " and ".join(f"{shape_words(one.shape)} ({one.dtype}, {one.device})" for one in fact.given)
-        yield f"{layer} raised; it was given {given}."
+        yield f"{layer} raised the error; its input was {given}."
     for one in fact.given[:1]:
         if fact.device and one.device and one.device != fact.device:
             yield f"Its weights are on {fact.device}, its input is on {one.device}."
@@ -70,7 +70,7 @@ def _labels(trace: Trace, fact: CrashFact) -> Iterator[str]:
             int(c) for loss in trace.all(LossFact) for c in _seen(trace, loss.name) if c.lstrip("-").isdigit()
         ]
         if known and min(known) >= 0 and max(known) < classes:
-            yield f"All labels seen before were from {min(known)} to {max(known)}."
+            yield f"All labels before were between {min(known)} to {max(known)}."
     else:
         yield (
             f"`{fact.loss}` was given predictions {shape_words(predicted.shape)} ({predicted.dtype}, {predicted.device}) "

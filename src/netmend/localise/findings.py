@@ -145,9 +145,9 @@ def _of_its_own(case: Case, finding: Finding) -> Fault:
         summary=_sentence(finding.message),
         reason=f"{title[:1].upper()}{title[1:]}.",
         remedy=f"{_sentence(fix or _instruction(finding.message)).removesuffix('.')} ({Path(finding.file).name}:{finding.line}).",
-        refutation="The same error is raised when that line is changed."
+        refutation="Changing that line does not avoid the error."
         if stopped_at(case, finding)
-        else "The run is no better when that line is changed.",
+        else "Changing that line does not improve the run.",
         related=[Site(place.file, place.line) for place in finding.related],
         # What the run shows is not this finding's doing until somebody has tried: nothing else is explained away by it.
         explains=(),
@@ -166,10 +166,10 @@ def _of_the_run(case: Case, finding: Finding) -> list[Evidence]:
     said = []
     unseen = _is(finding.cause, _OF_EVALUATION) and not any(case.trace.tables_of("evaluation"))
     if finding.cause in CAUSES.classes() and not unseen:
-        said.append(Evidence("Nothing in the run shows it.", -UNSEEN))
+        said.append(Evidence("There is no sign of it in the run.", -UNSEEN))
     if not _is(finding.cause, _WHATEVER_IT_LEARNS):
         signs = [*harm(case), *relief(case, 2 * STRONG)]
-        said += signs or [Evidence("Nothing in the run shows that it hurts.", -FAIR)]
+        said += signs or [Evidence("There is no sign in the run that it hurts.", -FAIR)]
     return said
 
 

@@ -92,12 +92,12 @@ def accusation(cause: str, judgement: Judgement, component: str = "", site: Site
         confidence=confidence,
         component=component,
         site=site,
-        summary=f"Runs like this one mostly had this fault: {leaf.title}.",
+        summary=f"Runs like this one usually had this fault: {leaf.title}.",
         reason=text.partition("\n")[0] or f"{leaf.title[:1].upper()}{leaf.title[1:]}.",
         remedy=" ".join(text.split("\n")[1:])
-        or "Change what the line sets, and see whether the run gets better.",
-        refutation="The run is as bad when that is changed.",
-        evidence=evidence or (Evidence("Runs of programs with this fault look like this one.", weight),),
+        or "Change the value set on this line, and check whether the run improves.",
+        refutation="Changing it does not improve the run.",
+        evidence=evidence or (Evidence("Programs with this fault produce runs like this one.", weight),),
         title=leaf.title,
         aliases=leaf.aliases,
     )

@@ -33,14 +33,18 @@ def judge(trace: Trace, layer: ModuleFact, text: str) -> tuple[str, str, str]:
     given = layer.input_shapes[0]
     before = layer_before(trace, layer)
     if _SMALL.search(text):
-        why = "The feature map has become smaller than the kernel that is to run over it."
+        why = "The feature map is smaller than the kernel."
         return "LYR-FILTER", why, f"Use a smaller kernel or less pooling before `{layer.name}`."
     if _INDEX in text:
         size = layer.settings.get("num_embeddings")
-        why = f"The embedding has {size} entries, and an index beyond them was looked up."
-        return "LYR-IN-SHAPE", why, f"Give `{layer.name}` as many entries as there are different indices."
+        why = f"The embedding has {size} entries, but an index beyond them was looked up."
+        return (
+            "LYR-IN-SHAPE",
+            why,
+            f"Give `{layer.name}` at least as many entries as the largest index plus one.",
+        )
     if _RANK.search(text) and not _SIZES.search(text):
-        why = f"The layer was given a tensor of shape {given}: it has the wrong number of axes."
+        why = f"The layer got a tensor of shape {given}, which has the wrong number of axes."
         return (
             "INP-LAYER-SHAPE",
             why,
@@ -48,11 +52,11 @@ def judge(trace: Trace, layer: ModuleFact, text: str) -> tuple[str, str, str]:
         )
     wanted = _wanted(layer)
     width = given[1] if layer.kind.startswith("Conv") and len(given) > 1 else given[-1]
-    remedy = f"Let `{layer.name}` take {width} instead of {wanted}, or change what comes before it."
+    remedy = f"Make `{layer.name}` take {width} instead of {wanted}, or change what comes before it."
     if layer.kind.startswith("Conv") and before is None:
         if wanted in given[2:]:
             why = f"The data has its channels last: shape {given}, where the layer expects {wanted} on the second axis."
-            return "INP-LAYER-SHAPE", why, "Bring the channels to the second axis with `permute(0, 3, 1, 2)`."
+            return "INP-LAYER-SHAPE", why, "Move the channels to the second axis with `permute(0, 3, 1, 2)`."
         return "LYR-IN-SHAPE", f"The data has {width} channels, the layer expects {wanted}.", remedy
     if layer.kind == "Linear" and len(given) > 2 and math.prod(given[1:]) == wanted:
         why = f"The feature map of shape {given} was not flattened: the layer sees only its last axis."

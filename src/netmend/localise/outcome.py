@@ -63,7 +63,7 @@ def relief(case: Case, weight: float = STRONG) -> list[Evidence]:
     reached = level(case)
     if reached is None or reached > LEARNED or case.has("D502", "D503", "D110"):
         return []
-    return [Evidence("The loss came down to a low level all the same.", -weight)]
+    return [Evidence("The loss still reached a low level.", -weight)]
 
 
 def rivals(case: Case, known: Mapping[str, str], weight: float = STRONG) -> list[Evidence]:

@@ -35,7 +35,7 @@ def refuted(case: Case, finding: Finding) -> str:
     measure = _MEASURES.get(finding.code)
     said = measure(case, finding) if measure is not None else ""
     if not said and finding.cause in _WATCHED and case.trace.run.steps >= ENOUGH_STEPS:
-        said = "The run was watched for just this, and it was in order."
+        said = "The run was checked for exactly this and is fine."
     return said or _never_reached(case, finding)
 
 
@@ -100,7 +100,7 @@ def _everything_learns(case: Case, finding: Finding) -> str:
         _, size = case.trace.series("gradient", fact.tied_to or fact.name, "rms")
         if not (size > 0).any():
             return ""
-    return "Every parameter that the optimiser holds had a gradient."
+    return "Every parameter in the optimiser had a gradient."
 
 
 def _evaluated_in_mode(column: str, words: str) -> Callable[[Case, Finding], str]:
@@ -114,7 +114,7 @@ def _evaluated_in_mode(column: str, words: str) -> Callable[[Case, Finding], str
 def _scores_reach_loss(case: Case, finding: Finding) -> str:
     for given in _predictions(case, finding):
         if given.minimum is not None and given.minimum < 0 and not given.log_normalised_axes:
-            return f"The loss is given values from {given.minimum:.3g} on: no probabilities."
+            return f"The loss gets values from {given.minimum:.3g} upwards: these are not probabilities."
     return ""
 
 
@@ -146,7 +146,7 @@ def _nothing_in_both(case: Case, finding: Finding) -> str:
     seen = min(1.0, len(trained) / max(sizes)) if sizes else 0.0
     if trained & tested or len(tested) * seen < _ENOUGH_SAMPLES:
         return ""
-    return f"None of {len(tested)} evaluation samples looked at was trained on."
+    return f"None of {len(tested)} evaluation samples checked was trained on."
 
 
 def _stayed_finite(case: Case, finding: Finding) -> str:
@@ -154,13 +154,13 @@ def _stayed_finite(case: Case, finding: Finding) -> str:
     _, losses = case.trace.loss
     if len(losses) < ENOUGH_STEPS or not np.isfinite(losses).all() or case.has("D110"):
         return ""
-    return f"All {len(losses)} losses looked at are finite."
+    return f"All {len(losses)} recorded losses are finite."
 
 
 def _nothing_raised(case: Case, finding: Finding) -> str:
     """Mistakes that raise an exception where they are made."""
     done = case.trace.run.status == "finished" and case.trace.run.steps >= ENOUGH_STEPS
-    return "The program ran to its end without the exception that this would raise." if done else ""
+    return "The program finished without the exception this would raise." if done else ""
 
 
 # What the run measures of each rule.

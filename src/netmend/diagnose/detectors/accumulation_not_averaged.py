@@ -52,7 +52,7 @@ class AccumulationNotAveraged:
         backward = next(c for c in usual[0].calls if c.what == "backward" and c.site in means)
         yield Symptom(
             self.code,
-            f"The gradients of {batches} batches were added up for one step, and each loss is a mean that was not divided "
+            f"The gradients of {batches} batches were summed for one step, and each loss is a mean that was not divided "
             f"by {batches}.",
             component=means[backward.site].name,
             first_step=first_step(usual),

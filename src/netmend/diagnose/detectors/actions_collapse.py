@@ -45,7 +45,7 @@ class ActionsCollapse:
         if share < self.share_limit and entropy > self.entropy_limit:
             return
         text = (
-            f"In the last {256 * self.stretches} steps {share:.1%} of the actions were the same one"
+            f"In the last {256 * self.stretches} steps {share:.1%} of the actions were the same"
             if share >= self.share_limit
             else f"The entropy of the policy fell to {entropy:.1%} of that of a random choice"
         )

@@ -33,7 +33,7 @@ class AxesSwapped:
                 continue
             yield Symptom(
                 self.code,
-                f"A {probe.values['operation']}() turns {_shape(before)} into {_shape(after)}: axes change places, the numbers do not.",
+                f"A {probe.values['operation']}() turns {_shape(before)} into {_shape(after)}: the axes are swapped, but the values are not moved.",
                 component=str(probe.values.get("module", "")) or probe.component,
                 first_step=probe.step,
                 site=probe.site,

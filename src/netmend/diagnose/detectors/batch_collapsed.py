@@ -46,7 +46,7 @@ class BatchCollapsed:
             loader = trace.get(LoaderFact, probe.component)
             yield Symptom(
                 self.code,
-                f"`{probe.component}` puts {samples} samples together, but its batch has room for one: {share:.0%} of what they "
+                f"`{probe.component}` puts {samples} samples together, but its batch has only one row:  {share:.0%} of what they "
                 "hold is left.",
                 component=probe.component,
                 first_step=0,

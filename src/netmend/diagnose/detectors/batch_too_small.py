@@ -52,7 +52,7 @@ class BatchTooSmall:
         limit = self.least_for_norm if normed else self.least
         if size >= limit or (not normed and _answers(trace) >= limit * size):
             return
-        with_norm = ", and batch normalisation takes its statistics from them" if normed else ""
+        with_norm = ", and batch norm computes its statistics from them" if normed else ""
         yield Symptom(
             self.code,
             f"Training batches hold {size} sample{'s' if size > 1 else ''}{with_norm}.",

@@ -64,7 +64,7 @@ class BiasInitOff:
                 continue
             yield Symptom(
                 self.code,
-                f"The biases of {link.name} start {shown}, {ratio:.1f} times as large as what its weights make of different samples.",
+                f"The biases of {link.name} start {shown}, {ratio:.1f} times as large as the differences between samples that its weights produce.",
                 component=link.name,
                 first_step=0,
                 observed=ratio,

@@ -37,7 +37,7 @@ class CarriedState:
             loss = trace.get(LossFact, table.component)
             yield Symptom(
                 self.code,
-                f"The graph still reaches back into {int(inside)} of {int(marked)} earlier steps that were watched.",
+                f"The graph still includes {int(inside)} of {int(marked)} earlier steps that were tracked.",
                 component=table.component,
                 first_step=int(table.steps[0]),
                 observed=inside,

@@ -40,7 +40,7 @@ class CheckpointNotLoaded:
             if matched and own == matched:
                 yield Symptom(
                     self.code,
-                    f"The state that was loaded into {event.component} is its own: it was kept by reference, not copied.",
+                    f"The state loaded into {event.component} is its own current state: it was saved by reference, not copied.",
                     component=event.component,
                     first_step=event.step,
                     observed=0.0,

@@ -77,8 +77,8 @@ class ClassCollapse:
             where = "evaluation" if table.kind == "evaluation" else "training"
             yield Symptom(
                 self.code,
-                f"At the end nearly every sample in {where} was given the same class, although the labels differ "
-                f"(entropy of the answers {share:.0%} of that of the labels).",
+                f"At the end nearly every sample in {where} was predicted as the same class, although the labels differ "
+                f"(entropy of the predictions {share:.0%} of that of the labels).",
                 component=table.component,
                 first_step=int(table.steps[len(table) // 2]),
                 observed=share,

@@ -99,7 +99,7 @@ class ClassWeightsWrong:
             return "grow with the number of samples"
         moved = np.abs(np.sort(given) - np.sort(rare)).max() < self.exact
         # The very weights that would make up for the counts, but not each at its class.
-        return "are those of other classes" if moved and np.abs(given - rare).max() > 1.0 else ""
+        return "belong to other classes" if moved and np.abs(given - rare).max() > 1.0 else ""
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run("inverse counts", lambda: _trace((90, 30, 10), (0.4, 1.2, 3.6))),

@@ -57,9 +57,7 @@ class ConstantOutput:
             return
         first = self._faded(trace, head)
         where = (
-            ""
-            if first is None or first.name == head.name
-            else f"; the differences are gone after {first.name}"
+            "" if first is None or first.name == head.name else f"; the differences vanish after {first.name}"
         )
         scale = "" if form == "logit_limit" else " times that of the targets"
         yield Symptom(

@@ -44,7 +44,7 @@ class EvaluationClassesUnseen:
         named = ", ".join(new[:5]) + (", …" if len(new) > 5 else "")
         yield Symptom(
             self.code,
-            f"{share:.0%} of the labels in an evaluation are classes that training never showed ({named}).",
+            f"{share:.0%} of the labels in an evaluation are classes that never occur in training ({named}).",
             observed=share,
             limit=self.share_limit,
         )

@@ -44,7 +44,7 @@ class EvaluationNotDeterministic:
                 continue
             yield Symptom(
                 self.code,
-                f"In eval mode {probe.component} answers the same batch differently each time, by {difference:.0%} "
+                f"In eval mode {probe.component} gives different outputs for the same batch each time, by {difference:.0%} "
                 "of its output: dropout is still on.",
                 component=name,
                 first_step=probe.step,

@@ -69,7 +69,7 @@ class ExplodingGradient:
         if growth >= self.growth_limit:
             yield Symptom(
                 self.code,
-                f"The norm of the gradients rose to {growth:.3g} times its level in the first steps.",
+                f"The gradient norm rose to {growth:.3g} times its level in the first steps.",
                 first_step=self._rises(trace)[1],
                 observed=growth,
                 limit=self.growth_limit,

@@ -36,7 +36,7 @@ class FewRollouts:
             if 0 < agent.trainings <= self.most:
                 yield Symptom(
                     self.code,
-                    f"{agent.planned} steps were asked for, {gathers * agent.copies} make one rollout: the agent was trained {agent.trainings} "
+                    f"{agent.planned} steps were requested and {gathers * agent.copies} make one rollout: the agent was trained {agent.trainings} "
                     f"time{'s' if agent.trainings > 1 else ''} in all.",
                     component=agent.name,
                     observed=float(agent.trainings),

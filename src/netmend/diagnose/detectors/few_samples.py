@@ -67,7 +67,7 @@ class FewSamples:
         if evaluated is not None and evaluated >= self.evaluated_share * samples:
             beside = f"and evaluated on {evaluated:,}"
         elif batch is not None and batch > samples:
-            beside = f"fewer than the {batch} that a batch may hold"
+            beside = f"fewer than the {batch} a batch may hold"
         else:
             return
         yield Symptom(

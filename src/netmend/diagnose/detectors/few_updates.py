@@ -68,7 +68,7 @@ class FewUpdates:
             return
         yield Symptom(
             self.code,
-            f"Batches hold {size} of {samples} samples, so that {passes:.0f} passes over the data made only {steps} updates.",
+            f"Batches hold {size} of {samples} samples, so {passes:.0f} passes over the data made only {steps} updates.",
             observed=size / samples,
             limit=self.share_limit,
             detail={"size": size, "samples": samples, "whole": size >= 0.95 * samples},

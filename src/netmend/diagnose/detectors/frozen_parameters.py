@@ -52,7 +52,7 @@ class FrozenParameters:
             module = random[0].module
             yield Symptom(
                 self.code,
-                f"{count:,} of {total:,} parameters of {model} are frozen at the random values they were made with "
+                f"{count:,} of {total:,} parameters of {model} are frozen at their random initial values "
                 f"({', '.join(layers[:3])}{', …' if len(layers) > 3 else ''}).",
                 component=layers[0],
                 first_step=0,

@@ -38,7 +38,7 @@ class GradientsInEvaluation:
             loss = trace.get(LossFact, table.component)
             yield Symptom(
                 self.code,
-                f"{int(recorded.sum())} evaluation passes recorded gradients that nobody used.",
+                f"{int(recorded.sum())} evaluation passes recorded gradients that were never used.",
                 component=table.component,
                 first_step=int(table.steps[recorded][0]),
                 observed=float(recorded.sum()),
@@ -51,7 +51,7 @@ class GradientsInEvaluation:
             if steps >= self.least_passes:
                 yield Symptom(
                     self.code,
-                    f"{loss.criterion} was computed with gradients on {steps} steps and never passed back.",
+                    f"{loss.criterion} was computed with gradients on {steps} steps and never backpropagated.",
                     component=loss.name,
                     first_step=0,
                     observed=float(steps),

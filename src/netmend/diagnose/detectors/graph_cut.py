@@ -13,11 +13,11 @@ from netmend.unit import Run, threshold
 from netmend.vocabulary import Symptom, Trace
 
 _MEANINGS = {
-    "detach": "takes the result out of the graph",
-    "data": "takes the result out of the graph",
-    "item": "makes a plain number of it",
-    "numpy": "makes a numpy array of it",
-    "tolist": "makes a list of it",
+    "detach": "detaches the result from the graph",
+    "data": "detaches the result from the graph",
+    "item": "converts it to a plain number",
+    "numpy": "converts it to a numpy array",
+    "tolist": "converts it to a list",
     "argmax": "has no derivative",
     "argmin": "has no derivative",
 }
@@ -44,7 +44,7 @@ class GraphCut:
                 yield Symptom(
                     self.code,
                     f"`{name}` at {cut.site.short if cut.site else '?'} {_MEANINGS.get(name, 'lets no gradient through')}: "
-                    f"nothing reaches {layers[-1]}.",
+                    f"no gradient reaches {layers[-1]}.",
                     component=layers[-1],
                     first_step=0,
                     site=cut.site,

@@ -57,8 +57,8 @@ class GraphsKept:
             most = int(alive.max())
             yield Symptom(
                 self.code,
-                f"Of {int(marked[-1])} graphs of earlier steps that were watched, up to {most} were still in memory"
-                + (", and none was let go." if never else " at a time."),
+                f"Of {int(marked[-1])} graphs of earlier steps that were tracked, up to {most} were still in memory"
+                + (", and none was freed." if never else " at a time."),
                 component=table.component,
                 first_step=int(table.steps[np.argmax(alive >= self.least_alive)]),
                 observed=float(most),

@@ -34,7 +34,7 @@ class HiddenActivationMissing:
             known = "; the model's output is a linear function of its input" if whole else ""
             yield Symptom(
                 self.code,
-                f"Layer {second.name} follows {first.name} with no non-linearity between them{known}.",
+                f"Layer {second.name} follows {first.name} with no nonlinearity in between{known}.",
                 component=first.name,
                 site=first.site,
                 detail={"second": second.name, "affine": whole},

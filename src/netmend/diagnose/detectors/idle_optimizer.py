@@ -40,7 +40,7 @@ class IdleOptimizer:
             what = f"{unknown} of them belong to no model in use" if unknown else "all of them are frozen"
             yield Symptom(
                 self.code,
-                f"`{holder.name}` steps, but none of the {len(names)} parameters that it holds ever got a gradient: "
+                f"`{holder.name}` steps, but none of the {len(names)} parameters it holds ever got a gradient: "
                 f"{what}.",
                 component=holder.name,
                 first_step=0,

@@ -40,7 +40,7 @@ class InitialisedAgain:
             names = list(probe.values["names"])
             yield Symptom(
                 self.code,
-                f"{count} parameters are initialised again and again by one line, up to {most} times before training"
+                f"{count} parameters are initialised repeatedly by one line, up to {most} times before training"
                 + (f" ({names[0]} first)." if names else "."),
                 component=probe.component,
                 first_step=0,

@@ -43,7 +43,7 @@ class InputIgnored:
             if change <= self.change_limit and probe.step >= self.least_step:
                 yield self._symptom(
                     probe,
-                    f"The output of {probe.component} stayed the same when its samples were exchanged.",
+                    f"The output of {probe.component} stayed the same when its samples were replaced.",
                     change,
                 )
         for probe in trace.probes("input ignored"):
@@ -54,7 +54,7 @@ class InputIgnored:
                 yield self._symptom(
                     probe,
                     f"A copy of {probe.component} learned one batch no better from its own inputs ({real:.2f} of the constant "
-                    f"answer's loss) than from inputs dealt at random ({shuffled:.2f}).",
+                    f"answer's loss) than from randomly shuffled inputs ({shuffled:.2f}).",
                     float(real),
                 )
 

@@ -53,7 +53,7 @@ class LabelsOutOfRange:
             label = refused.group(1) or refused.group(2)
             yield Symptom(
                 self.code,
-                f"The loss was given class id {label}, for which the model has no output; the program stopped there.",
+                f"The loss got class id {label}, for which the model has no output, and raised an error.",
                 component="loss",
                 observed=float(label),
                 site=trace.run.exception_site,
@@ -62,7 +62,7 @@ class LabelsOutOfRange:
         elif _REFUSED_SHARE in exception:
             yield Symptom(
                 self.code,
-                "The yes/no loss stopped the program: it was given targets outside 0..1.",
+                "The binary loss raised an error: its targets are outside [0, 1].",
                 component="binary_cross_entropy",
                 site=trace.run.exception_site,
                 detail={"what": "yes/no"},
@@ -74,18 +74,18 @@ class LabelsOutOfRange:
             return None
         shown = f"{target.minimum:.3g} to {target.maximum:.3g}"
         if criterion in _YES_NO and (target.minimum < -self.tolerance or target.maximum > 1 + self.tolerance):
-            return "yes/no", f"`{criterion}` expects targets between 0 and 1, but was given {shown}."
+            return "yes/no", f"`{criterion}` expects targets between 0 and 1, but got {shown}."
         if criterion == "poisson_nll_loss" and target.minimum < -self.tolerance:
-            return "counts", f"`{criterion}` expects counts, which are never negative, but was given {shown}."
+            return "counts", f"`{criterion}` expects counts, which are never negative, but got {shown}."
         labels = self._labels_per_sample(head)
         if labels is not None and labels > self.labels_limit:
             return "several labels", (
-                f"`{criterion}` lets the classes compete for one unit of probability, but samples have {labels:.2g} labels on average."
+                f"`{criterion}` makes the classes compete (their probabilities sum to 1), but samples have {labels:.2g} labels on average."
             )
         if criterion in _PLUS_MINUS and target.minimum == 0 and target.maximum == 1 and target.distinct == 2:
             return (
                 "plus minus",
-                f"`{criterion}` expects targets -1 and 1, but was given 0 and 1: every 0 counts for nothing.",
+                f"`{criterion}` expects targets -1 and 1, but got 0 and 1: samples with target 0 are ignored.",
             )
         return None
 

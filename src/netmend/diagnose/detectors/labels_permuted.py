@@ -51,11 +51,11 @@ class LabelsPermuted:
         for probe in found:
             permuted, shifted = int(probe.values["permuted"]), int(probe.values.get("shifted", 0))
             times = permuted + shifted
-            how = "in another order than the inputs" if permuted else "moved on to the next class number"
+            how = "in another order than the inputs" if permuted else "shifted to the next class number"
             if times >= self.least_looks and not probe.values["other"]:
                 yield Symptom(
                     self.code,
-                    f"On all {times} steps looked at the loss was given the loader's labels {how}.",
+                    f"On all {times} recorded steps the loss got the loader's labels {how}.",
                     component=probe.component,
                     observed=float(times),
                     limit=float(self.least_looks),

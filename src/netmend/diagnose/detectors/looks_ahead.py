@@ -51,7 +51,7 @@ class LooksAhead:
                 continue
             yield Symptom(
                 self.code,
-                f"Each target is the next input, and changing one input changed what {probe.component} says at positions before it.",
+                f"Each target is the next input, and changing one input changed what {probe.component} outputs at earlier positions.",
                 component=str(values.get("module") or probe.component),
                 first_step=probe.step,
                 observed=ahead,

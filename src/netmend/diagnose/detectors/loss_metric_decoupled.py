@@ -47,7 +47,7 @@ class LossMetricDecoupled:
         yield Symptom(
             self.code,
             f"The loss fell to {course.relative[-1]:.2f} times that of the best constant prediction, but only "
-            f"{course.metric_last:.0%} of the answers are right; always giving the most frequent class gets {majority:.0%}.",
+            f"{course.metric_last:.0%} of the predictions are right; always predicting the most frequent class gets {majority:.0%}.",
             component=course.loss,
             first_step=int(course.steps[len(course.steps) // 2]),
             observed=course.metric_best,

@@ -70,7 +70,7 @@ class LossSummed:
         table = trace.table("progress", name)
         values = table.column("loss") if len(table) else trace.loss[1]
         if len(values) and not np.isfinite(values).all():
-            return "the loss stopped being a number"
+            return "the loss became NaN"
         for course in progress(trace):
             if course.loss != name or course.looks < self.least_looks or course.relative is None:
                 continue

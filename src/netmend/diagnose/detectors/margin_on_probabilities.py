@@ -35,7 +35,7 @@ class MarginOnProbabilities:
             name = head.loss.criterion if head.loss.form != "expression" else "a margin loss"
             yield Symptom(
                 self.code,
-                f"`{name}` asks for scores that differ by 1 or more, but was given what {head.activation} made: "
+                f"`{name}` wants scores that differ by at least 1, but got the output of {head.activation}: "
                 "probabilities, which differ by less.",
                 component=head.loss.name,
                 site=head.loss.created or head.loss.called or head.loss.backward,

@@ -36,7 +36,7 @@ class ModelIsAffine:
                 continue
             yield Symptom(
                 self.code,
-                f"{probe.component} has {layers} weight layers, yet its output is an affine function of its input.",
+                f"{probe.component} has {layers} weight layers, yet its output is a linear function of its input.",
                 component=probe.component,
                 first_step=probe.step,
                 observed=curvature,

@@ -74,9 +74,9 @@ class ModelRecreated:
                 self.code,
                 f"`{kind}` was created {len(models)} times by the same line during training"
                 + (
-                    ", and the optimiser does not hold the later ones."
+                    ", and the later ones are not in the optimiser."
                     if stale
-                    else "; each one saw the data once."
+                    else "; each one saw the data only once."
                 ),
                 component=names[-1],
                 first_step=min((s for n in names[1:] if (s := _first(trace, n)) is not None), default=None),

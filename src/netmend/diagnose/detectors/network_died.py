@@ -120,5 +120,5 @@ class NetworkDied:
 
 def _named(silent: list[str]) -> str:
     return (
-        f"{silent[0]} is" if len(silent) == 1 else f"{silent[0]} and {len(silent) - 1} more activations are"
+        f"{silent[0]} is" if len(silent) == 1 else f"{silent[0]}and {len(silent) - 1} other activations are"
     )

@@ -36,13 +36,13 @@ class NormalisedTwice:
             place = place_of(trace, head, function)
             own = "softmax" if head.loss.criterion in (*CLASS_SCORES, "nll_loss") else "sigmoid"
             seen = (
-                "each row of them sums to one"
+                "each row sums to 1"
                 if function == "softmax"
                 else f"all of them between {head.given.minimum:.3g} and {head.given.maximum:.3g}"
             )
             yield Symptom(
                 self.code,
-                f"`{head.loss.criterion}` applies {own} itself, but was given values that went through {function} before: {seen}.",
+                f"`{head.loss.criterion}` applies {own} itself, but its input already went through {function}: {seen}.",
                 component=place.component if place is not None else head.loss.name,
                 site=place.site if place is not None and place.site is not None else head.loss.called,
                 detail={"function": function, "loss": head.loss.name, "found": place is not None},

@@ -37,8 +37,8 @@ class NothingGetsGradients:
             return
         yield Symptom(
             self.code,
-            f"None of the {sum(wire.size for wire in held):,} parameters that the optimiser holds had a gradient on any of the "
-            f"{looks} steps looked at, though backward() ran.",
+            f"None of the {sum(wire.size for wire in held):,} parameters in the optimiser had a gradient on any of the "
+            f"{looks} recorded steps, although backward() ran.",
             component=held[0].model,
             first_step=0,
             observed=0.0,

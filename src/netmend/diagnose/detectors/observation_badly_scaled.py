@@ -36,7 +36,7 @@ class ObservationBadlyScaled:
         yield Symptom(
             self.code,
             f"Feature {largest} of the observation has a root mean square of {size:.3g} (the smallest has {smallest:.3g}), "
-            f"and the network is given it so.",
+            f"and it reaches the network unscaled.",
             component=world.name,
             observed=size,
             limit=self.size_limit,

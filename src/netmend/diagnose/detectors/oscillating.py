@@ -45,8 +45,7 @@ class Oscillating:
             return
         yield Symptom(
             self.code,
-            f"In the second half of the run the loss kept swinging by {found['swing_limit']:.0%} of its mean, "
-            "up and down again.",
+            f"In the second half of the run the loss kept swinging up and down by {found['swing_limit']:.0%} of its mean.",
             component=course.loss,
             first_step=int(course.steps[len(course.steps) // 2]),
             observed=found["swing_limit"],

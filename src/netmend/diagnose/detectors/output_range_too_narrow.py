@@ -83,25 +83,25 @@ class OutputRangeTooNarrow:
             meaning = (
                 "a class whose score is 0 gets no gradient"
                 if criterion not in YES_NO_SCORES
-                else "the answer can never be less likely than one half"
+                else "the predicted probability can never fall below one half"
             )
             return (
                 "cut scores",
-                f"`{criterion}` was given scores that a ReLU had cut off at 0: {meaning}.",
+                f"`{criterion}` got scores that a ReLU had cut off at 0: {meaning}.",
                 None,
             )
         if function in ("softplus", "exp") and criterion in YES_NO_SCORES:
-            message = f"`{criterion}` was given scores made by {function}, never below 0: the answer can never be less likely than one half."
+            message = f"`{criterion}` got scores from {function}, never below 0: the predicted probability can never fall below one half."
             return "cut scores", message, None
         if function in _BOUNDED and (
             criterion in CLASS_SCORES
             or (criterion in YES_NO_SCORES and function in ("tanh", "hardtanh", "softsign"))
         ):
             low, high = head.given.minimum, head.given.maximum
-            message = f"`{criterion}` was given scores that {function} squeezes into a narrow range ({low:.3g}..{high:.3g} in the first batch)."
+            message = f"`{criterion}` got scores that {function} squeezes into a narrow range ({low:.3g}..{high:.3g} in the first batch)."
             return "bounded scores", message, None
         if criterion in _MARGINS and function in (*_BOUNDED, "softmax"):
-            message = f"`{criterion}` asks for scores that differ by 1 or more, but was given what {function} squeezes into a range of that size."
+            message = f"`{criterion}` wants scores that differ by at least 1, but {function} squeezes them into a range of that size."
             return "bounded scores", message, None
         return None
 

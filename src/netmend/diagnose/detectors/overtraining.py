@@ -41,8 +41,8 @@ class Overtraining:
         best = int(np.argmin(smooth(losses)))
         yield Symptom(
             self.code,
-            f"Evaluation was best in pass {best + 1} of {len(losses)} (loss {losses[best]:.3g}); the rest of the run "
-            f"raised it to {losses[-1]:.3g}.",
+            f"Evaluation was best in pass {best + 1} of {len(losses)} (loss {losses[best]:.3g}); by the end of the run "
+            f"it had risen to {losses[-1]:.3g}.",
             component=course.loss,
             first_step=int(steps[best]),
             observed=found["early_share"],

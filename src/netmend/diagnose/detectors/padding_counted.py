@@ -95,7 +95,7 @@ class PaddingCounted:
         found, token, loss = share
         yield Symptom(
             self.code,
-            f"{found:.0%} of the targets of {loss.criterion} are the padding token {token}, and none of them is left out.",
+            f"{found:.0%} of the targets of {loss.criterion} are the padding token {token}, and none of them is excluded.",
             component=loss.name,
             observed=found,
             limit=self.share_limit,

@@ -44,8 +44,8 @@ class ParametersWithoutGradient:
             module = found[0].module
             yield Symptom(
                 self.code,
-                f"{count:,} of {total:,} parameters of {model} are meant to be trained but had {how} on all "
-                f"{found[0].looks} steps looked at ({', '.join(layers[:3])}{', …' if len(layers) > 3 else ''}).",
+                f"{count:,} of {total:,} parameters of {model} should be trained but had {how} on all "
+                f"{found[0].looks} recorded steps ({', '.join(layers[:3])}{', …' if len(layers) > 3 else ''}).",
                 component=layers[0],
                 first_step=0,
                 observed=count / total,

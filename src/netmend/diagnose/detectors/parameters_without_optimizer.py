@@ -69,7 +69,7 @@ class ParametersWithoutOptimizer:
             first = lost[0].module
             yield Symptom(
                 self.code,
-                f"{count:,} of {total:,} parameters of {model} get gradients but belong to no optimiser "
+                f"{count:,} of {total:,} parameters of {model} get gradients but are in no optimiser "
                 f"({', '.join(layers[:3])}{', …' if len(layers) > 3 else ''}).",
                 component=layers[0],
                 first_step=0,

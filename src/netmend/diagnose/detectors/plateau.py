@@ -44,7 +44,7 @@ class Plateau:
             return
         yield Symptom(
             self.code,
-            f"The loss stood still at {level:.2f} times that of the best constant prediction for the second half of the run.",
+            f"The loss stayed at {level:.2f} times that of the best constant prediction for the second half of the run.",
             component=course.loss,
             first_step=int(course.steps[len(course.steps) // 2]),
             observed=level,

@@ -67,7 +67,7 @@ class PointwiseKernels:
             yield Symptom(
                 self.code,
                 f"{number} of {model or 'the model'} {'have' if len(layers) > 1 else 'has'} a kernel of 1: on maps of {places} places each "
-                "one is looked at by itself.",
+                "one is processed in isolation.",
                 component=first.name,
                 first_step=0,
                 observed=1.0,

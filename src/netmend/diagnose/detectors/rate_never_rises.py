@@ -55,7 +55,7 @@ class RateNeverRises:
                     continue
                 yield Symptom(
                     self.code,
-                    f"The learning rate of {fact.name} never came above {peak:.3g}, though it was given {given:g}.",
+                    f"The learning rate of {fact.name} never came above {peak:.3g}, although it was set to {given:g}.",
                     component=scheduler.name,
                     first_step=begun,
                     observed=peak / given,

@@ -76,8 +76,8 @@ class RateOutOfRange:
             name = optimizer.kind + (with_momentum if optimizer.kind == "SGD" else "")
             yield Symptom(
                 self.code,
-                f"`lr={rate:g}` is {'below' if low else 'above'} the {limit:g} that {name} is "
-                f"{'at least' if low else 'at most'} used with, and steps changed the weights by {motion.highest:.2g} of their size at most.",
+                f"`lr={rate:g}` is {'below' if low else 'above'} {limit:g}, the {'lowest' if low else 'highest'} rate usual for {name}, "
+                f"and steps changed the weights by at most {motion.highest:.2g} of their size.",
                 component=motion.optimizer,
                 observed=rate,
                 limit=limit,
@@ -87,8 +87,8 @@ class RateOutOfRange:
     def _unpushed(self, motion: Motion, optimizer: OptimizerFact, rate: float) -> Symptom:
         return Symptom(
             self.code,
-            f"`lr={rate:g}` is usual for {optimizer.kind} with momentum; without it, steps changed the weights by only "
-            f"{motion.highest:.2g} of their size at most.",
+            f"`lr={rate:g}` is usual for {optimizer.kind} with momentum; without it, steps changed the weights by at most "
+            f"{motion.highest:.2g} of their size.",
             component=motion.optimizer,
             observed=rate,
             limit=self.plain_rate,

@@ -98,7 +98,7 @@ class RegressionOnClassIds:
             return None
         counts = label_counts(trace)
         message = (
-            f"`{head.loss.criterion}` compares real values, but all targets are one of the {len(counts)} whole numbers "
+            f"`{head.loss.criterion}` is for real values, but all targets are one of the {len(counts)} whole numbers "
             f"{min(counts):g} to {max(counts):g}, each about equally often."
         )
         return "ids", message, even
@@ -113,7 +113,7 @@ class RegressionOnClassIds:
         if not alone or shape[1] < 3 or min(counts) < 0 or max(counts) >= shape[1]:
             return None
         message = (
-            f"`{head.loss.criterion}` compares {shape[1]} outputs per sample with one whole number between "
+            f"`{head.loss.criterion}` compares {shape[1]} outputs per sample with one integer between "
             f"{min(counts):g} and {max(counts):g}, as if every output should equal the class id."
         )
         return "scores against ids", message, None
@@ -124,7 +124,7 @@ class RegressionOnClassIds:
         if share is None or share <= self.poor_fit:
             return None
         message = (
-            f"`{head.loss.criterion}` averages over {classes} yes/no answers, although each sample has exactly one of the "
+            f"`{head.loss.criterion}` averages over {classes} yes/no outputs, although each sample has exactly one of the "
             f"{classes} classes; it ended at {share:.2g} times the loss of the best constant prediction."
         )
         return "exclusive", message, share

@@ -92,7 +92,7 @@ class RegulariserDominates:
         if term is not None and term.share >= self.penalty_limit and smallest <= self.shrink_limit:
             yield Symptom(
                 self.code,
-                f"Up to {term.share:.0%} of the objective was a penalty beside the criterion, and the weights shrank to "
+                f"Up to {term.share:.0%} of the objective was a penalty on top of the criterion, and the weights shrank to "
                 f"{smallest:.2g} of their initial size.",
                 component=term.objective,
                 observed=term.share,
@@ -111,7 +111,7 @@ class RegulariserDominates:
             return
         yield Symptom(
             self.code,
-            f"Up to {term.share:.0%} of the objective was a penalty beside the criterion, and the weights of {weight.module} alone shrank "
+            f"Up to {term.share:.0%} of the objective was a penalty on top of the criterion, and the weights of {weight.module} alone shrank "
             f"to {shrink:.2g} of their initial size.",
             component=term.objective,
             observed=term.share,

@@ -41,7 +41,7 @@ class ReturnsFall:
         first, last = float(values[:third].mean()), float(values[-third:].mean())
         yield Symptom(
             self.code,
-            f"Episodes returned {first:.3g} at the beginning and {last:.3g} at the end: training makes the agent worse.",
+            f"Episodes returned {first:.3g} at the beginning and {last:.3g} at the end: training made the agent worse.",
             component=world.name,
             observed=seen["fall_limit"],
             limit=self.fall_limit,

@@ -26,7 +26,7 @@ class RewardNotFinite:
             if world.bad_rewards:
                 yield Symptom(
                     self.code,
-                    f"{world.bad_rewards} of {world.steps} rewards were infinite or not a number.",
+                    f"{world.bad_rewards} of {world.steps} rewards were infinite or NaN.",
                     component=world.name,
                     observed=float(world.bad_rewards),
                     limit=0.0,

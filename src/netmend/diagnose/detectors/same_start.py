@@ -35,7 +35,7 @@ class SameStart:
             return
         yield Symptom(
             self.code,
-            f"{world.same_starts} of {world.resets} episodes were reset with the seed of the one before and started in the same state.",
+            f"{world.same_starts} of {world.resets} episodes were reset with the previous episode's seed and started in the same state.",
             component=world.name,
             observed=float(world.same_starts),
             limit=float(self.least_resets),

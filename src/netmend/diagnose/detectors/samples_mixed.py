@@ -100,7 +100,7 @@ def _message(probe: ProbeFact, lost: bool) -> str:
     if lost:
         return (
             f"`{probe.component}` returns {batch} rows for {batch} samples only by chance: "
-            f"given {values['rows']} samples, it returns {batch} all the same."
+            f"with {values['rows']} samples it still returns {batch}."
         )
     return (
         f"Replacing one sample of the first batch changed what {probe.component} says about others "

@@ -45,7 +45,7 @@ class SamplesSqueezedTogether:
             yield Symptom(
                 self.code,
                 f"Differences between samples shrink {found:.2g}-fold in {link.name} ({link.function}): relative to their size, "
-                "samples look nearly alike behind it.",
+                "samples look nearly alike after it.",
                 component=link.name,
                 first_step=0,
                 observed=found,

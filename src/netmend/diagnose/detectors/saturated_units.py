@@ -37,7 +37,7 @@ class SaturatedUnits:
             first, last = found
             yield Symptom(
                 self.code,
-                f"{last:.0%} of the values of {link.name} ({link.function}) were at its flat ends, {first:.0%} at the start.",
+                f"{last:.0%} of the values of {link.name} ({link.function}) were saturated, {first:.0%} at the start.",
                 component=link.name,
                 first_step=0 if first >= self.share_limit else None,
                 observed=last,

@@ -38,7 +38,7 @@ class SchedulerOrder:
                 if early is not None and sum(c.times for c in before if c.what == "backward") == 1:
                     yield Symptom(
                         self.code,
-                        f"`{early.component or 'scheduler'}` was stepped before the first step of the optimiser.",
+                        f"`{early.component or 'scheduler'}` was stepped before the optimiser's first step.",
                         component=early.component,
                         first_step=0,
                         site=early.site,

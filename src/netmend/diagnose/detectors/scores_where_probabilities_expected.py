@@ -60,7 +60,7 @@ class ScoresWhereProbabilitiesExpected:
         if _REFUSED in exception and function not in _PROBABILITIES:
             yield Symptom(
                 self.code,
-                "The loss for probabilities stopped the program: it was given values outside 0..1.",
+                "The loss expects probabilities and raised an error: it got values outside [0, 1].",
                 component="binary_cross_entropy",
                 site=trace.run.exception_site,
                 detail={"given": "scores", "criterion": "binary_cross_entropy", "ends_in": function},
@@ -97,18 +97,18 @@ class ScoresWhereProbabilitiesExpected:
             return None  # an own formula may mean densities, rewards or energies, which have no such limits
         if criterion in _NEEDS_LOGS and seen.maximum is not None and seen.minimum is not None:
             if seen.normalised_axes and head.last not in ("log", "log_softmax"):
-                message = f"`{criterion}` expects logarithms of probabilities, but was given probabilities: all between {seen.minimum:.3g} and {seen.maximum:.3g}, summing to one."
+                message = f"`{criterion}` expects log-probabilities, but got probabilities: all between {seen.minimum:.3g} and {seen.maximum:.3g}, summing to one."
                 return "probabilities", message, seen.maximum, self.log_limit
             if seen.maximum > self.log_limit and not seen.log_normalised_axes:
-                message = f"`{criterion}` expects logarithms of probabilities, which are never above 0, but was given values up to {seen.maximum:.3g}."
+                message = f"`{criterion}` expects log-probabilities, which are never above 0, but got values up to {seen.maximum:.3g}."
                 return "scores", message, seen.maximum, self.log_limit
             maker = _maker(trace, head)
             unshared = criterion == "nll_loss" and head.last == "log" and not seen.log_normalised_axes
             if unshared and len(seen.shape) > 1 and maker and maker not in _SHARED:
-                message = f"`{criterion}` was given logarithms of what {maker} made: values between {seen.minimum:.3g} and {seen.maximum:.3g} that do not sum to one over the classes."
+                message = f"`{criterion}` got logarithms of the output of {maker}: values between {seen.minimum:.3g} and {seen.maximum:.3g} that do not sum to 1 over the classes."
                 return "unshared", message, None, None
         if criterion == "binary_cross_entropy" and head.made_by == ("clamp", "raw"):
-            message = f"`{criterion}` expects probabilities, but was given raw scores cut to {seen.minimum:.3g}..{seen.maximum:.3g}."
+            message = f"`{criterion}` expects probabilities, but got raw scores clamped to {seen.minimum:.3g}..{seen.maximum:.3g}."
             return "clamped scores", message, None, None
         return None
 

@@ -43,7 +43,7 @@ class SigmoidStack:
             count = self._count(trace, profile.model)
             yield Symptom(
                 self.code,
-                f"The {count} hidden layers of {profile.model} end in {link.function}, and gradients shrink "
+                f"The {count} hidden layers of {profile.model} use {link.function}, and gradients shrink "
                 f"{10**profile.total:.0f}-fold from the last layer to the first.",
                 component=link.name,
                 first_step=0,

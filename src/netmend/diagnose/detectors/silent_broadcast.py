@@ -88,7 +88,7 @@ class SilentBroadcast:
         if "multi-target not supported" in (trace.run.exception or ""):
             yield Symptom(
                 self.code,
-                "The loss takes one class id per sample, but the targets had a further axis.",
+                "The loss expects one class id per sample, but the targets have an extra axis.",
                 component="loss",
                 site=trace.run.exception_site,
                 detail={"first": [], "second": [1], "raised": True},
@@ -102,7 +102,7 @@ class SilentBroadcast:
         if same_values(prediction, target):
             yield Symptom(
                 self.code,
-                f"The loss refused predictions {written(prediction)} and targets {written(target)}: the same values in different shapes.",
+                f"The loss rejected predictions {written(prediction)} and targets {written(target)}: the same values in different shapes.",
                 component="loss",
                 site=trace.run.exception_site,
                 detail={"first": prediction, "second": target, "raised": True},
@@ -115,7 +115,7 @@ class SilentBroadcast:
         return Symptom(
             self.code,
             f"{begin} shapes {written(first)} and {written(second)}, which broadcast to {written(together)}: "
-            f"every prediction meets the targets of all samples.",
+            f"every prediction is compared with the targets of all samples.",
             component=component,
             observed=float(math.prod(together)),
             limit=float(math.prod(first)),

@@ -39,7 +39,7 @@ class SoftmaxOverWrongAxis:
                 instead = f", not over the classes on axis {head.class_axis}" if head.class_axis else ""
                 yield Symptom(
                     self.code,
-                    f"The predictions {list(head.given.shape)} sum to one over {over}{instead}.",
+                    f"The predictions {list(head.given.shape)} sum to 1 over {over}{instead}.",
                     component=place.component if place is not None else head.loss.name,
                     observed=float(axis),
                     site=place.site if place is not None and place.site is not None else head.loss.called,
@@ -48,7 +48,7 @@ class SoftmaxOverWrongAxis:
             elif self._vector(head):
                 yield Symptom(
                     self.code,
-                    f"`cross_entropy` was given a vector of {head.given.shape[0]} scores and takes it for one sample with that many classes.",
+                    f"`cross_entropy` got a vector of {head.given.shape[0]} scores, which it treats as one sample with that many classes.",
                     component=head.loss.name,
                     site=head.loss.called,
                     detail={"axis": 0, "function": "", "loss": head.loss.name},

@@ -37,7 +37,7 @@ class StepBeforeBackward:
         if affected >= self.least_steps and affected >= self.share_limit * total:
             step = next(call for call in reversed(late[0].calls) if call.what == "step")
             lost = _lost(late[0])
-            used = "none at all, for they were cleared before" if lost else "those of the batch before"
+            used = "none at all: they had been cleared" if lost else "those of the previous batch"
             yield Symptom(
                 self.code,
                 f"On {affected} of {total} steps the optimiser stepped before backward() was called: it used {used}.",
@@ -58,7 +58,7 @@ class StepBeforeBackward:
             assert clear is not None
             yield Symptom(
                 self.code,
-                f"On {affected} of {total} steps the gradients were cleared between backward() and the step that should use them.",
+                f"On {affected} of {total} steps the gradients were cleared between backward() and the optimiser step.",
                 component=clear.component,
                 first_step=first_step(cleared),
                 observed=affected / total,

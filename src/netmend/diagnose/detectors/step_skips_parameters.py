@@ -58,7 +58,7 @@ class StepSkipsParameters:
             first = min(since for _, since in found)
             yield Symptom(
                 self.code,
-                f"`{holder.name}.step()` does not change {len(found)} of the {len(own)} parameters that it holds "
+                f"`{holder.name}.step()` does not change {len(found)} of its {len(own)} parameters "
                 f"({', '.join(layers[:3])}{', …' if len(layers) > 3 else ''}), although they have gradients.",
                 component=layers[0],
                 first_step=first - 1,

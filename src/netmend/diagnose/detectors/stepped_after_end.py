@@ -32,7 +32,7 @@ class SteppedAfterEnd:
                 share = world.after_end / world.steps
                 yield Symptom(
                     self.code,
-                    f"{world.after_end} of {world.steps} steps ({share:.0%}) were taken after an episode had ended, without a reset.",
+                    f"{world.after_end} of {world.steps}steps ({share:.0%}) were taken after an episode had ended, without a reset.",
                     component=world.name,
                     observed=float(world.after_end),
                     limit=float(self.least_steps),

@@ -51,7 +51,7 @@ class TargetBadlyScaled:
             yield Symptom(
                 self.code,
                 f"The targets have mean {target.mean:.3g} and standard deviation {target.std:.3g}; "
-                "a fresh network answers about 0.",
+                "an untrained network outputs about 0.",
                 component=target.name,
                 observed=size,
                 limit=self.size_limit,

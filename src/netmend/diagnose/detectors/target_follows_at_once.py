@@ -36,7 +36,7 @@ class TargetFollowsAtOnce:
             if agent.target_looks >= self.least_looks and share >= self.share_limit:
                 yield Symptom(
                     self.code,
-                    f"At {agent.target_equal} of {agent.target_looks} looks the target network was equal to the trained one.",
+                    f"At {agent.target_equal} of {agent.target_looks} checks the target network was equal to the trained one.",
                     component=agent.name,
                     observed=share,
                     limit=self.share_limit,
@@ -51,7 +51,7 @@ class TargetFollowsAtOnce:
             if not values["trained"] and values["twins"] and values["looks"] >= self.least_looks and often:
                 yield Symptom(
                     self.code,
-                    f"At {values['equal']} of {values['looks']} looks `{probe.component}` was equal to `{values['twins'][0]}`, which is trained.",
+                    f"At {values['equal']} of {values['looks']} checks `{probe.component}` was equal to `{values['twins'][0]}`, which is trained.",
                     component=probe.component,
                     observed=share,
                     limit=self.share_limit,

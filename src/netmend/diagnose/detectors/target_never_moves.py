@@ -68,7 +68,7 @@ class TargetNeverMoves:
                 continue
             yield Symptom(
                 self.code,
-                f"`{name}` has the make of `{trained[0]}`, which is trained, but its weights never changed.",
+                f"`{name}` has the same structure as `{trained[0]}`, which is trained, but its weights never changed.",
                 component=name,
                 observed=0.0,
                 limit=float(self.least_changes),

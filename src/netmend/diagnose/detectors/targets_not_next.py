@@ -11,8 +11,8 @@ from netmend.unit import Run, threshold
 from netmend.vocabulary import Symptom, Trace
 
 _WORDS = {
-    0: "The target at each position is the very token that the model is given there",
-    -1: "The target at each position is the token before it, which the model was given already",
+    0: "The target at each position is the same token as the input there",
+    -1: "The target at each position is the previous token, which the model has already seen",
     2: "The target at each position is the token after the next",
 }
 

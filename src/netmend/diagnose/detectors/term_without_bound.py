@@ -75,7 +75,7 @@ class TermWithoutBound:
                 yield Symptom(
                     self.code,
                     f"The objective fell from {first:.3g} to {last:.3g}, while `{known[0].criterion}` in it grew from {grown.first:.3g} to "
-                    f"{grown.last:.3g}: what is added to it has no lower bound.",
+                    f"{grown.last:.3g}: another term of it has no lower bound.",
                     component=loss.name,
                     observed=last,
                     limit=-self.depth_limit * first,

@@ -130,7 +130,7 @@ class TrainingEvaluationOverlap:
             return
         yield Symptom(
             self.code,
-            f"{common} of {distinct} different evaluation samples looked at were also trained on.",
+            f"{common} of {distinct} distinct evaluation samples checked were also trained on.",
             observed=share,
             limit=self.share_limit,
             detail={"share": share, "common": common, "unsure": unsure},

@@ -52,7 +52,7 @@ class TrainingInEvaluationMode:
             yield Symptom(
                 self.code,
                 f"`{model}` was in evaluation mode on {affected} of {total} training steps: its "
-                f"{kinds(trace, layers)} layers ({len(layers)}) did not work as in training.",
+                f"{kinds(trace, layers)} layers ({len(layers)}) did not behave as in training.",
                 component=model,
                 first_step=first_step(wrong),
                 observed=affected / total,

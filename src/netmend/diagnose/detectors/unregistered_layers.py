@@ -56,8 +56,8 @@ class UnregisteredLayers:
             kinds = ", ".join(dict.fromkeys(module.kind for module in modules))
             yield Symptom(
                 self.code,
-                f"{len(own)} layers with weights ({kinds}) run inside {model} but are not among its modules, "
-                "and no optimiser holds them.",
+                f"{len(own)} layers with weights ({kinds}) run inside {model} but are not registered as its modules, "
+                "and are in no optimiser.",
                 component=first.name,
                 first_step=0,
                 observed=float(len(own)),
@@ -79,7 +79,7 @@ class UnregisteredLayers:
             if event.kind == "loose parameter":
                 yield Symptom(
                     self.code,
-                    f"`{event.component}` gets gradients, but neither the model nor an optimiser knows it.",
+                    f"`{event.component}` gets gradients, but is neither in the model nor in an optimiser.",
                     component=event.component,
                     first_step=0,
                     observed=1.0,
@@ -109,7 +109,7 @@ class UnregisteredLayers:
                 site = Site(str(PurePath(near).with_name(match[2])), int(match[3]))
                 yield Symptom(
                     self.code,
-                    f"A layer with weights ({match[1]}) is created anew whenever `{model.name}` is called.",
+                    f"A layer with weights ({match[1]}) is created anew on every call of `{model.name}`.",
                     component=table.component,
                     first_step=0,
                     observed=1.0,

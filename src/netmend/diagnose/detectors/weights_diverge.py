@@ -43,7 +43,7 @@ class WeightsDiverge:
             at_once = early >= self.early_limit
             seen = early if at_once else growth
             when = f"within about {FIRST_STEPS} steps" if at_once else "over the run"
-            size = f"to {seen:.3g} times their initial size" if math.isfinite(seen) else "beyond all numbers"
+            size = f"to {seen:.3g} times their initial size" if math.isfinite(seen) else "to infinity"
             yield Symptom(
                 self.code,
                 f"The weights grew {size} {when} (median of {motion.tensors} tensors).",

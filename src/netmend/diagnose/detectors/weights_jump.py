@@ -60,7 +60,7 @@ class WeightsJump:
         if common:
             yield Symptom(
                 self.code,
-                f"The weights changed by much more than the optimiser's steps explain, before step {common[0]}"
+                f"The weights changed by much more than the optimiser's steps can explain, before step {common[0]}"
                 + (f" and {len(common) - 1} times more." if len(common) > 1 else "."),
                 first_step=common[0],
                 observed=float(len(common)),

@@ -39,7 +39,7 @@ class WorkersDrawAlike:
                 continue  # the same disturbance in every evaluation is often wanted
             name, owner = str(probe.values["name"]), str(probe.values["owner"])
             why = (
-                f"`{name}` gives all of them the same seed"
+                f"`{name}` gives them all the same seed"
                 if kind == "seed"
                 else f"each has its own copy of `{name}`, a {kind} that {owner} keeps"
             )

@@ -43,7 +43,7 @@ class ZerosStay:
             yield Symptom(
                 self.code,
                 f"{sum(wire.size for wire in found):,} weights of {', '.join(layers[:3])}{', …' if len(layers) > 3 else ''} start at 0 "
-                f"and had a gradient of exactly 0 on all {first.looks} steps looked at.",
+                f"and had a gradient of exactly 0 on all {first.looks} recorded steps.",
                 component=layers[0],
                 first_step=0,
                 observed=0.0,

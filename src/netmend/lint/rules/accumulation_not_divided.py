@@ -50,7 +50,7 @@ class AccumulationNotDivided(StaticRule):
 
     code = "S116"
     cause = "LOOP-ACCUM"
-    message = "Gradients of several batches are added up but the mean loss is not divided by their number; divide it before backward()."
+    message = "Gradients of several batches are summed but the mean loss is not divided by their number; divide it before backward()."
     triggers = (".backward(",)
 
     GOOD = (

@@ -24,7 +24,7 @@ class AugmentationChangesLabel(StaticRule):
 
     code = "S523"
     cause = "TRN-AUG-EXTRA"
-    message = "Mirrored or upturned digits and letters no longer fit their labels; leave this step out."
+    message = "Flipped or rotated digits and letters no longer match their labels; remove this step."
     triggers = ("Flip", "RandomRotation", "RandomAffine")
     needs = "torchvision"
 

@@ -43,7 +43,7 @@ class BatchAxisOfRecurrentLayer(StaticRule):
 
     code = "S312"
     cause = "INP-FORMAT-RNN"
-    message = "Without batch_first=True this takes the last sample of the batch, not the last step; make the layer with batch_first=True."
+    message = "Without batch_first=True this takes the last sample of the batch, not the last step; create the layer with batch_first=True."
     triggers = ("nn.LSTM(", "nn.GRU(", "nn.RNN(", "LSTM(", "GRU(", "[:, -1")
     patterns = (r"(?:LSTM|GRU|RNN)\(", r"\[:, -1, :\]")
 
@@ -125,4 +125,4 @@ def _fix(program: Program, layer: Call) -> Fix | None:
         return None
     place = program.place([*node.args, *node.keywords][-1])
     insert = Edit(place.end_line, place.end_column, place.end_line, place.end_column, ", batch_first=True")
-    return Fix("Make the layer with batch_first=True", (insert,), "unsafe")
+    return Fix("Create the layer with batch_first=True", (insert,), "unsafe")

@@ -64,7 +64,7 @@ class BatchCutWrongly(StaticRule):
         for use in losses(program):
             label = resolved(use.target) if use.target is not None else None
             if isinstance(label, Item) and label.node is not None and _is_apart(use, label):
-                text = "The inputs are picked by a permutation and these labels are not; use the same rows for both."
+                text = "The inputs are permuted and these labels are not; use the same rows for both."
                 yield self.finding(program, label.node, text, cause="DAT-LABEL")
 
 

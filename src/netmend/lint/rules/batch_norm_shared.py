@@ -35,7 +35,7 @@ class BatchNormShared(StaticRule):
 
     code = "S334"
     cause = "LYR-NORM-STATS"
-    message = "This batch norm already normalises another layer's output, and its running statistics fit neither; make a second one."
+    message = "This batch norm already normalises another layer's output, and its running statistics fit neither; create a second one."
     triggers = ("BatchNorm",)
 
     GOOD = (

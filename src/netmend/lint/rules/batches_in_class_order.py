@@ -48,7 +48,7 @@ class BatchesInClassOrder(StaticRule):
 
     code = "S532"
     cause = "API-SHUFFLE-POS"
-    message = "The data stands class by class and its batches are cut in order, so each holds one class; draw them with torch.randperm(len(x)).split(n)."
+    message = "The data is sorted by class and its batches are cut in order, so each holds one class; draw them with torch.randperm(len(x)).split(n)."
     triggers = ("full(", "repeat_interleave(", ".repeat(", "] * ", "load_iris", "load_wine")
     needs = "backward"
     patterns = (r"(?!)",)

@@ -57,7 +57,7 @@ class BestStateNotCopied(StaticRule):
     code = "S609"
     cause = "TRN-CKPT"
     message = (
-        "state_dict() is no copy: further training changes it too. Keep copy.deepcopy(model.state_dict())."
+        "state_dict() is not a copy: further training changes it too. Keep copy.deepcopy(model.state_dict())."
     )
     triggers = ("load_state_dict(",)
     patterns = (r"state_dict\(\)(?:\.copy\(\))?\)?[ \t]*(?:$|\n|#|;)",)

@@ -26,7 +26,7 @@ class BiasBeforeBatchNorm(StaticRule):
 
     code = "S324"
     cause = "LYR-BIAS-EXTRA"
-    message = "Batch norm takes this layer's bias away again; make the layer with bias=False."
+    message = "Batch norm cancels this layer's bias; create the layer with bias=False."
     advisory = True
     triggers = ("BatchNorm",)
 
@@ -70,4 +70,4 @@ def _fix(program: Program, layer: Call) -> Fix | None:
         return None
     place = program.place([*node.args, *node.keywords][-1])
     insert = Edit(place.end_line, place.end_column, place.end_line, place.end_column, ", bias=False")
-    return Fix("Make the layer without bias", (insert,), "unsafe")
+    return Fix("Create the layer without bias", (insert,), "unsafe")

@@ -24,7 +24,9 @@ class BytesWrapAround(StaticRule):
 
     code = "S516"
     cause = "PRE-WRONG-DTYPE"
-    message = "These are bytes, so negative results wrap around to large numbers; convert to float32 first."
+    message = (
+        "These are bytes (uint8), so negative results wrap around to large numbers; convert to float32 first."
+    )
     triggers = ("uint8", "imread", "byte()")
 
     smallest = (

@@ -98,7 +98,7 @@ class CausalMaskMissing(StaticRule):
 
     code = "S232"
     cause = "TOK-CAUSAL-MISSING"
-    message = "{} lets each step see the next token, which it must predict; {}."
+    message = "{} lets each position see the next token, which it has to predict; {}."
     triggers = ("cross_entropy", "CrossEntropyLoss", "nll_loss", "NLLLoss")
     needs = "mbedding"
 
@@ -161,7 +161,7 @@ def _leak(program: Program, op: Op) -> tuple[Value, str, str] | None:
     ):
         mask, causal = op.value.argument("attn_mask", 3), op.value.argument("is_causal", 5)
         if (mask is None or _is(mask, None)) and (causal is None or _is(causal, False)):
-            return op.value.args[1], "This attention", "give it is_causal=True"
+            return op.value.args[1], "This attention", "pass is_causal=True"
         return None
     if op.layer is not None and op.name in _MASKS and op.value.args and not op.value.open:
         name, position = _MASKS[op.name]
@@ -170,7 +170,7 @@ def _leak(program: Program, op: Op) -> tuple[Value, str, str] | None:
             len(op.value.args) >= 2 and resolved(op.value.args[0]) is resolved(op.value.args[1])
         )
         if own and (mask is None or _is(mask, None)) and (causal is None or _is(causal, False)):
-            return op.value.args[0], "This attention", f"give it a causal {name}"
+            return op.value.args[0], "This attention", f"pass a causal {name}"
         return None
     if (
         op.layer is not None
@@ -178,7 +178,7 @@ def _leak(program: Program, op: Op) -> tuple[Value, str, str] | None:
         and op.value.args
         and _is(op.layer.keywords.get("bidirectional"), True)
     ):
-        return op.value.args[0], "A layer that also runs backwards", "leave out bidirectional=True"
+        return op.value.args[0], "A layer that also runs backwards", "remove bidirectional=True"
     if op.name == "softmax" and op.input is not None:
         key = _scored(program, op.input)
         if key is not None and not _masks_by_hand(program, op):

@@ -49,7 +49,7 @@ class ChosenByTestNotValidation(StaticRule):
 
     code = "S616"
     cause = "VAL-TEST-LEAK"
-    message = "The best state is chosen by {0}, though {1} is at hand; choose by {1} and keep the test set for the end."
+    message = "The best state is chosen by {0}, although {1} is available; choose by {1} and keep the test set for the end."
     triggers = ("test_loader", "test_set", "testloader", "test_data", "test_dl")
     needs = "state_dict"
     patterns = (r"\.backward\(",)

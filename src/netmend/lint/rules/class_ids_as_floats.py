@@ -27,7 +27,7 @@ class ClassIdsAsFloats(StaticRule):
 
     code = "S723"
     cause = "INP-TYPE"
-    message = "Cross-entropy takes class ids as whole numbers; drop the conversion to float."
+    message = "Cross-entropy takes class ids as integers; drop the conversion to float."
     triggers = ("cross_entropy", "CrossEntropyLoss")
 
     GOOD = (
@@ -55,7 +55,7 @@ class ClassIdsAsFloats(StaticRule):
             if _is_float_ids(use.target):
                 yield self.finding(program, use.node)
             elif _is_code(use.target):
-                text = "The one-hot code holds whole numbers, which cross-entropy takes for class ids; give the ids themselves, or the code as .float()."
+                text = "The one-hot rows are integers, which cross-entropy reads as class ids; pass the ids themselves, or the rows as .float()."
                 yield self.finding(program, use.node, text)
 
 

@@ -44,7 +44,7 @@ class ClassIdsRegressed(StaticRule):
 
     code = "S210"
     cause = "LOS-SELECT"
-    message = "{} on class ids treats them as amounts; use one output per class and cross-entropy."
+    message = "{} on class ids treats them as quantities; use one output per class and cross-entropy."
     triggers = ("MSELoss", "mse_loss", "L1Loss", "l1_loss", "HuberLoss", "huber_loss")
 
     GOOD = (

@@ -25,7 +25,9 @@ class ComparedWithNan(StaticRule):
 
     code = "S713"
     cause = "API-USAGE"
-    message = "Nothing equals NaN, so this comparison always gives the same; use math.isnan or torch.isnan."
+    message = (
+        "Nothing equals NaN, so this comparison always has the same result; use math.isnan or torch.isnan."
+    )
     triggers = (
         'float("nan")',
         "float('nan')",

@@ -52,7 +52,7 @@ class ConstantInitialWeights(StaticRule):
 
     code = "S315"
     cause = "ARC-INIT-WEIGHT"
-    message = "Weights that start at one constant stay alike for ever; use a random initialisation such as nn.init.xavier_uniform_."
+    message = "Weights that start at one constant stay identical forever; use a random initialisation such as nn.init.xavier_uniform_."
     triggers = TRIGGERS
     patterns = (
         r"_\(\s*[\w.\[\]]*weight",

@@ -37,7 +37,9 @@ class CountOverOtherSet(StaticRule):
 
     code = "S615"
     cause = "VAL-METRIC"
-    message = "This is counted over another dataset than the one whose size it is divided by; run over that set's loader."
+    message = (
+        "This is counted over one dataset but divided by the size of another; run over that set's loader."
+    )
     triggers = ("/ len(", "/len(")
     needs = "DataLoader"
     patterns = (r"(?!)",)

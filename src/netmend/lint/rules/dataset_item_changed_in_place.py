@@ -80,7 +80,7 @@ class DatasetItemChangedInPlace(StaticRule):
     code = "S535"
     cause = "TRN-AUG-EXTRA"
     message = (
-        "This changes the stored sample itself, more with every epoch; work on a copy (.copy() or .clone())."
+        "This modifies the stored sample itself, again in every epoch; work on a copy (.copy() or .clone())."
     )
     triggers = ("__getitem__",)
     patterns = (r"def __getitem__\(",)

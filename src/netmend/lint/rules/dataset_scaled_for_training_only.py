@@ -55,7 +55,7 @@ class DatasetScaledForTrainingOnly(StaticRule):
 
     code = "S531"
     cause = "PRE-TRAIN-TEST-SKEW"
-    message = "The training set is scaled by `{0}`, this one is made without it; pass the training statistics here too."
+    message = "The training set is scaled with `{0}`, this one is not; pass the training statistics here too."
     triggers = ("Dataset)",)
     needs = "DataLoader"
     patterns = (r"(?!)",)

@@ -64,9 +64,7 @@ class DerivativeWithoutGraph(StaticRule):
 
     code = "S231"
     cause = "LOS-GRAPH-CUT"
-    message = (
-        "This derivative enters the loss as a constant and teaches nothing; take it with create_graph=True."
-    )
+    message = "This derivative enters the loss as a constant, so it is not trained; compute it with create_graph=True."
     triggers = ("autograd.grad(", "autograd import")
     needs = "backward"
     patterns = (r"autograd\.grad\(", r"\.backward\(")
@@ -112,7 +110,7 @@ class DerivativeWithoutGraph(StaticRule):
                     continue
                 if trained & network_differentiated(program, call):
                     told.add(id(call.node))
-                    place = where(program, "The loss is sent back here.", event.node)
+                    place = where(program, "backward() is called here.", event.node)
                     yield self.finding(program, call.node, fix=_fix(program, call), related=place)
 
 

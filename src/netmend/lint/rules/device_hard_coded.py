@@ -20,7 +20,7 @@ class DeviceHardCoded(StaticRule):
 
     code = "S724"
     cause = "GPU-XFER-MISSING"
-    message = 'The GPU is named outright; choose once with "cuda" if torch.cuda.is_available() else "cpu", then use .to(device).'
+    message = 'The GPU is hard-coded; choose the device once with "cuda" if torch.cuda.is_available() else "cpu", then use .to(device).'
     advisory = True
     triggers = ('"cuda', "'cuda", ".cuda()")
 

@@ -77,7 +77,7 @@ class DoubleMeetsFloat(StaticRule):
             text = (
                 None
                 if kind == FLOAT64
-                else "The input holds whole numbers, the layer's weights are float32; convert it with .float()."
+                else "The input holds integers, the layer's weights are float32; convert it with .float()."
             )
             yield self.finding(
                 program, op.node, text, fix=Fix("Convert to float32", edits) if edits else None

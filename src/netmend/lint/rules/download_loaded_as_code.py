@@ -34,7 +34,7 @@ class DownloadLoadedAsCode(StaticRule):
 
     code = "S708"
     cause = "API-USAGE"
-    message = "torch.load runs any code that this downloaded file holds; load it with weights_only=True."
+    message = "torch.load runs any code in this downloaded file; load it with weights_only=True."
     triggers = ("torch.load", "th.load")
 
     GOOD = (

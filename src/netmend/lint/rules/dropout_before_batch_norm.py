@@ -26,7 +26,7 @@ class DropoutBeforeBatchNorm(StaticRule):
 
     code = "S323"
     cause = "LYR-NORM-STATS"
-    message = "Dropout before batch norm makes its statistics differ between training and evaluation; put dropout behind it."
+    message = "Dropout before batch norm makes its statistics differ between training and evaluation; put dropout after it."
     advisory = True
     triggers = ("BatchNorm",)
 

@@ -37,9 +37,7 @@ class DropoutRateExtreme(StaticRule):
 
     code = "S320"
     cause = "LYR-DROPOUT-RATE"
-    message = (
-        "Dropout throws away {share} of its input; p is the share that is dropped. Usual are 0.1 to 0.5."
-    )
+    message = "Dropout drops {share} of its input (p is the share to drop); 0.1 to 0.5 is usual."
     triggers = ("ropout",)
     patterns = (r"ropout\w*\([^)\n]*(?:\.9|1\.0|\b1\b)",)
 

@@ -53,7 +53,7 @@ class EpochSchedulePerBatch(StaticRule):
 
     code = "S109"
     cause = "HYP-LR-SCHED"
-    message = "This schedule counts epochs but is stepped at each batch; step it once per epoch, behind the batch loop."
+    message = "This schedule counts epochs but is stepped at each batch; step it once per epoch, after the batch loop."
     triggers = ("lr_scheduler", "StepLR", "ExponentialLR", "CosineAnnealingLR", "ReduceLROnPlateau")
 
     GOOD = (

@@ -23,7 +23,7 @@ class EvaluationDropsSamples(StaticRule):
 
     code = "S513"
     cause = "VAL-METRIC"
-    message = "drop_last leaves samples out of the evaluation; leave it out here."
+    message = "drop_last skips samples of the evaluation; remove it here."
     advisory = True
     triggers = ("drop_last",)
 

@@ -37,7 +37,7 @@ class ExponentialAfterExponential(StaticRule):
 
     code = "S342"
     cause = "ACT-HID-WRONG"
-    message = "exp() of a layer that already gets the output of an exp() overflows; use ReLU or tanh between layers."
+    message = "exp() of a layer fed by another exp() overflows; use ReLU or tanh between layers."
     triggers = ("exp(", "torch.exp")
     needs = "Module"
     patterns = (r"exp\((?:self\.)?\w+\(", r"return (?:torch\.exp\(\w+\)|\w+\.exp\(\))")

@@ -31,7 +31,7 @@ class FirstBatchAgain(StaticRule):
 
     code = "S517"
     cause = "HYP-BATCH-IMPL"
-    message = "Every step takes the first batch again; run through the loader with a for loop, or make the iterator once."
+    message = "Every step gets the first batch again; iterate over the loader with a for loop, or create the iterator once."
     triggers = ("next(",)
 
     GOOD = (

@@ -29,7 +29,7 @@ class FittedToTestData(StaticRule):
     code = "S504"
     cause = "PRE-TRAIN-TEST-SKEW"
     message = (
-        "This is fitted anew to the test data, so both parts are scaled differently; use transform here."
+        "This is fitted again on the test data, so the two parts are scaled differently; use transform here."
     )
     triggers = (".fit_transform(", ".fit(")
 

@@ -28,7 +28,7 @@ class FloatTensorForWholeNumbers(StaticRule):
 
     code = "S704"
     cause = "INP-TYPE"
-    message = "torch.Tensor makes float32; class ids and indices need whole numbers: torch.tensor([...])."
+    message = "torch.Tensor makes float32, but class ids and indices must be integers: torch.tensor([...])."
     triggers = ("torch.Tensor(", "FloatTensor(", "Tensor(")
 
     GOOD = (

@@ -34,7 +34,9 @@ class ForwardWithoutReturn(StaticRule):
 
     code = "S319"
     cause = "ARC-NET-WRONG"
-    message = "forward computes {name} and does not return it; the model's output is None. Add return {name}."
+    message = (
+        "forward computes {name} but does not return it, so the model's output is None. Add return {name}."
+    )
     triggers = ("def forward",)
     patterns = (LITERAL_LAYERS,)
 

@@ -47,7 +47,7 @@ class GeneratorCopiedToWorkers(StaticRule):
 
     code = "S509"
     cause = "LOOP-WORKER-SEED"
-    message = "All workers copy this generator and draw the same numbers, in each epoch anew; seed it in each worker."
+    message = "All workers copy this generator and draw the same numbers, every epoch again; seed it in each worker."
     triggers = ("num_workers",)
 
     GOOD = (

@@ -21,7 +21,7 @@ class GradientForWholeNumbers(StaticRule):
 
     code = "S717"
     cause = "INP-TENSOR-TYPE"
-    message = "Whole numbers cannot have a gradient; make the tensor floating-point, for example with dtype=torch.float32."
+    message = "Integers cannot have a gradient; make the tensor floating-point, for example with dtype=torch.float32."
     triggers = ("requires_grad", "Parameter(")
     patterns = (
         r"requires_grad\s*=\s*True",

@@ -34,7 +34,7 @@ class GradientForcedOnLoss(StaticRule):
 
     code = "S223"
     cause = "LOS-GRAPH-CUT"
-    message = "Forcing requires_grad on the loss hides a cut graph: backward() reaches no weight. Remove it and mend the cut."
+    message = "Forcing requires_grad on the loss hides a cut graph: backward() reaches no weight. Remove it and fix the cut."
     triggers = ("requires_grad = True", "requires_grad=True", "requires_grad_(")
     patterns = (r"\.backward\(",)
 

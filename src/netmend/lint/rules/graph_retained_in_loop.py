@@ -39,7 +39,7 @@ class GraphRetainedInLoop(StaticRule):
 
     code = "S120"
     cause = "TRN-MEM"
-    message = "The graph is kept although it is differentiated only once per round; take retain_graph=True out and detach what is carried over."
+    message = "The graph is kept although it is used only once per iteration; remove retain_graph=True and detach the state carried over."
     advisory = True
     triggers = ("retain_graph",)
 
@@ -84,4 +84,4 @@ class GraphRetainedInLoop(StaticRule):
             return None
         keyword = next((keyword for keyword in node.keywords if keyword.arg == "retain_graph"), None)
         edits = delete_argument(program, node, keyword) if keyword is not None else ()
-        return Fix("Take retain_graph=True out", edits, UNSAFE) if edits else None
+        return Fix("Remove retain_graph=True", edits, UNSAFE) if edits else None

@@ -29,7 +29,7 @@ class HitsOverBatches(StaticRule):
 
     code = "S612"
     cause = "VAL-METRIC"
-    message = "len(loader) is the number of batches; divide the hits by len(loader.dataset)."
+    message = "len(loader) is the number of batches; divide the number of hits by len(loader.dataset)."
     triggers = ("/ len(", "/len(")
     patterns = (r"len\(\s*[\w.]*loader",)
 

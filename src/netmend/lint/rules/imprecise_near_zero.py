@@ -19,7 +19,7 @@ class ImpreciseNearZero(StaticRule):
 
     code = "S728"
     cause = "LOS-CALC"
-    message = "Write torch.log1p(x): 1 + x forgets a small x."
+    message = "Write torch.log1p(x): 1 + x loses the digits of a small x."
     advisory = True
     triggers = ("log(1", "+ 1)", "+1)", "+ 1.0)", "+ 1.)", ") - 1", ")-1")
     needs = "torch"
@@ -57,7 +57,9 @@ class ImpreciseNearZero(StaticRule):
                     and above.left is call
                     and _is_one(above.right)
                 ):
-                    yield self.finding(program, above, "Write torch.expm1(x): exp(x) - 1 forgets a small x.")
+                    yield self.finding(
+                        program, above, "Write torch.expm1(x): exp(x) - 1 loses the digits of a small x."
+                    )
 
 
 def _is_one(node: ast.expr) -> bool:

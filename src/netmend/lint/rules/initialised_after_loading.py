@@ -58,7 +58,9 @@ class InitialisedAfterLoading(StaticRule):
 
     code = "S346"
     cause = "ARC-INIT-WEIGHT"
-    message = "This overwrites the weights that were loaded before; initialise first, or only the new layers."
+    message = (
+        "This overwrites the weights loaded before; initialise first, or initialise only the new layers."
+    )
     triggers = ("load_state_dict(",)
     patterns = (r"load_state_dict\(",)
 

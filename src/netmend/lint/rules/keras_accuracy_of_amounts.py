@@ -24,7 +24,7 @@ class KerasAccuracyOfAmounts(StaticRule):
     code = "S807"
     needs = "keras"
     cause = "VAL-METRIC"
-    message = 'Accuracy is made for classes and says nothing about amounts; use metrics=["mae"].'
+    message = 'Accuracy is meaningless for regression; use metrics=["mae"].'
     triggers = ("accuracy", '"acc"', "'acc'", ".compile(")
 
     GOOD = (

@@ -27,7 +27,7 @@ class KerasConstantStart(StaticRule):
     code = "S815"
     needs = "keras"
     cause = "ARC-INIT-WEIGHT"
-    message = "All weights of this hidden layer start equal and stay equal; leave kernel_initializer at its default."
+    message = "All weights of this hidden layer start identical and stay identical; leave kernel_initializer at its default."
     triggers = ("kernel_initializer", ".compile(")
 
     GOOD = (
@@ -58,7 +58,7 @@ class KerasConstantStart(StaticRule):
                 )
                 edits = delete_argument(program, layer.node, keyword) if keyword is not None else ()
                 yield self.finding(
-                    program, layer.node, fix=Fix("Use the default start", edits) if edits else None
+                    program, layer.node, fix=Fix("Use the default initialiser", edits) if edits else None
                 )
 
 

@@ -31,7 +31,7 @@ class KerasDropoutOfAll(StaticRule):
     code = "S820"
     needs = "keras"
     cause = "LYR-DROPOUT-RATE"
-    message = "A dropout rate of {} is no share between 0 and 1; write for example Dropout(0.2)."
+    message = "A dropout rate of {} is not between 0 and 1; write Dropout(0.2), for example."
     triggers = ("Dropout",)
     patterns = (r"\bDense\(|\.compile\(|Dropout[123]D\(|rate\s*=",)
 

@@ -120,5 +120,5 @@ def _other_variables(event: Event) -> str:
     if all(isinstance(resolved(part.base), Call) for part in (taken, applied)) and not same(
         taken.base, applied.base
     ):
-        return "The gradients were taken of another model's variables; apply them to the same list."
+        return "The gradients are of another model's variables; apply them to the same list."
     return ""

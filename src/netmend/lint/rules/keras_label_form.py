@@ -31,7 +31,7 @@ class KerasLabelForm(StaticRule):
     code = "S804"
     needs = "keras"
     cause = "INP-METHOD-SHAPE"
-    message = "Labels and loss disagree on the form."
+    message = "The labels do not have the format this loss expects."
     triggers = ("categorical_crossentropy", "CategoricalCrossentropy", ".fit(")
 
     GOOD = (

@@ -34,7 +34,9 @@ class KerasModelRebuilt(StaticRule):
     code = "S826"
     needs = "keras"
     cause = "ARC-INIT-MULTI"
-    message = "Each round makes a new model and throws away what was learnt; make the model before the loop."
+    message = (
+        "Each iteration creates a new model and loses what was learned; create the model before the loop."
+    )
     triggers = (".fit(",)
 
     GOOD = (

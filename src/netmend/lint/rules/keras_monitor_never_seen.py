@@ -25,7 +25,7 @@ class KerasMonitorNeverSeen(StaticRule):
     code = "S823"
     needs = "keras"
     cause = "VAL-SET-MISSING"
-    message = "{} watches {}, which never appears without validation data; give fit() validation_split or validation_data."
+    message = "{} watches {}, which does not exist without validation data; give fit() validation_split or validation_data."
     triggers = _CALLBACKS
 
     GOOD = (

@@ -21,7 +21,7 @@ class KerasRateTooHigh(StaticRule):
     code = "S818"
     needs = "keras"
     cause = "HYP-LR-HIGH"
-    message = "A learning rate of {} cannot work for {}; begin at {}."
+    message = "A learning rate of {} cannot work for {}; start with {}."
     triggers = ("keras", "Adam(", "AdamW(", "Nadam(", "Adamax(", "RMSprop(", "SGD(", "Adagrad(", "Lion(")
 
     GOOD = (

@@ -31,7 +31,7 @@ class KerasShuffledPredictions(StaticRule):
     needs = "keras"
     cause = "PRE-WRONG-STEP"
     message = (
-        "The predictions are in shuffled order, `classes` is not; make the generator with shuffle=False."
+        "The predictions are in shuffled order, `classes` is not; create the generator with shuffle=False."
     )
     triggers = _FLOWS
 
@@ -75,7 +75,7 @@ class KerasShuffledPredictions(StaticRule):
                         program,
                         event.node,
                         related=(
-                            Related("the generator is made here", place.file, place.line, place.column),
+                            Related("the generator is created here", place.file, place.line, place.column),
                         ),
                     )
 

@@ -26,7 +26,7 @@ class KerasValidationIsTraining(StaticRule):
     needs = "keras"
     cause = "VAL-SPLIT"
     message = (
-        "The validation data is the training data; keep a part aside, for example with validation_split=0.1."
+        "The validation data is the training data; hold out a part, for example with validation_split=0.1."
     )
     triggers = ("validation_data",)
 

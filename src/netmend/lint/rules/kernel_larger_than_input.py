@@ -30,7 +30,7 @@ class KernelLargerThanInput(StaticRule):
 
     code = "S330"
     cause = "LYR-FILTER"
-    message = "The kernel is larger than what is left of its input."
+    message = "The kernel is larger than the feature map it gets."
     triggers = ("nn.Conv", "Pool", "_pool", "Conv2d(", "Conv1d(")
     patterns = (LITERAL_LAYERS,)
 

@@ -44,7 +44,7 @@ class LastWindowDropped(StaticRule):
 
     code = "S125"
     cause = "LOOP-ACCUM"
-    message = "Batches after the last full window get no step of their own; step at the last batch too."
+    message = "Batches after the last full window are never used for a step; step at the last batch too."
     advisory = True
     triggers = (".backward(",)
 

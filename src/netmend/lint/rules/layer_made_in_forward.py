@@ -30,7 +30,7 @@ class LayerMadeInForward(StaticRule):
 
     code = "S303"
     cause = "ARC-INIT-MULTI"
-    message = "This layer gets new random weights at every call of forward; make it in __init__."
+    message = "This layer gets new random weights on every call of forward; create it in __init__."
     triggers = ("def forward",)
     patterns = (
         r"^[ \t]+(?:return |\w+ = )(?:self\.)?\w*\(?nn\.(?:Linear|Conv[123]d|LSTM|GRU|RNN|Embedding|BatchNorm[123]d)\(",

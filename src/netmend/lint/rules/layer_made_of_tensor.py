@@ -56,7 +56,7 @@ class LayerMadeOfTensor(StaticRule):
 
     code = "S328"
     cause = "API-USAGE"
-    message = "nn.{name}(x) makes a layer and computes nothing; write nn.{name}(…)(x) or use the function."
+    message = "nn.{name}(x) creates a layer and computes nothing; write nn.{name}(…)(x) or use the function."
     triggers = tuple(f"{name}(" for name in sorted(_NO_OPTIONS | _OTHERS))
     patterns = (
         rf"^[ \t]+\w+ = (?:[\w.]*nn\.)?(?:{_WORDS})\(\s*[a-z_]\w*\s*[,)]",

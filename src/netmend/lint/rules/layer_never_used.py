@@ -40,7 +40,7 @@ class LayerNeverUsed(StaticRule):
 
     code = "S318"
     cause = "ARC-NET-WRONG"
-    message = "The layer self.{name} is made and never used; use it in forward or take it out."
+    message = "The layer self.{name} is created but never used; use it in forward or remove it."
     advisory = True
     triggers = ("def forward",)
 

@@ -38,7 +38,7 @@ class LayerOfWrongDimension(StaticRule):
 
     code = "S310"
     cause = "INP-LAYER-SHAPE"
-    message = "The layer is made for another number of axes than reach it."
+    message = "The layer expects a different number of axes."
     triggers = ("BatchNorm", "Dropout2d")
     patterns = (LITERAL_LAYERS,)
 

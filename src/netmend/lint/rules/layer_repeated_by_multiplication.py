@@ -26,7 +26,7 @@ class LayerRepeatedByMultiplication(StaticRule):
 
     code = "S326"
     cause = "ARC-STRUCT-SUBOPT"
-    message = "The same layer stands in every place of this list and shares its weights; make a new one each time: [… for _ in range(n)]."
+    message = "Every entry of this list is the same layer with shared weights; create a new one each time: [… for _ in range(n)]."
     triggers = ("] *", "]*", "* [", "*[")
     patterns = (
         r"\[[^\]\n]*(?:nn\.|ayer|Linear|lock|Conv)[^\]\n]*\]\s*\*|\*\s*\[[^\]\n]*(?:nn\.|ayer|Linear|lock|Conv)",
@@ -78,4 +78,4 @@ def _fix(program: Program, node: ast.AST) -> Fix | None:
     edits = replace(
         program, node, f"[{program.source(listed.elts[0])} for _ in range({program.source(times)})]"
     )
-    return Fix("Make a layer for each place", edits, "unsafe") if edits else None
+    return Fix("Create a layer for each entry", edits, "unsafe") if edits else None

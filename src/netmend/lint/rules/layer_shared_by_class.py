@@ -25,7 +25,7 @@ class LayerSharedByClass(StaticRule):
 
     code = "S333"
     cause = "ARC-INIT-MODEL"
-    message = "A layer in the class body is shared by all objects and not registered, so it is never trained; make it in __init__."
+    message = "A layer in the class body is shared by all instances and not registered, so it is never trained; create it in __init__."
     triggers = ("Module)", "LightningModule")
     patterns = (LITERAL_LAYERS,)
 
@@ -76,5 +76,5 @@ class LayerSharedByClass(StaticRule):
                 ):
                     yield self.finding(
                         program, given.node,
-                        "This layer is made once and shared by every object that uses the default; use None and make it inside.",
+                        "This layer is created once and shared by every instance that uses the default; use None and create it inside.",
                     )  # fmt: skip

@@ -48,7 +48,7 @@ class LayerWidthsDiffer(StaticRule):
 
     code = "S308"
     cause = "LYR-DIM-MISMATCH"
-    message = "The layer's input width is not what reaches it."
+    message = "The layer's input width does not match its input."
     triggers = ("nn.Linear(", "Linear(", "nn.Conv", "Conv1d(", "Conv2d(", "nn.LSTM(", "nn.GRU(", ".backward(")
     patterns = (LITERAL_LAYERS,)
 

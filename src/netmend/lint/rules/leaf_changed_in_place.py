@@ -31,7 +31,7 @@ class LeafChangedInPlace(StaticRule):
 
     code = "S316"
     cause = "API-USAGE"
-    message = "A tensor that wants gradients is changed in place here; do it under torch.no_grad()."
+    message = "A tensor that requires gradients is changed in place here; do it under torch.no_grad()."
     triggers = (
         "requires_grad",
         ".backward(",

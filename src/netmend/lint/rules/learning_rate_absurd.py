@@ -87,7 +87,7 @@ class LearningRateAbsurd(StaticRule):
                 "HYP-LR-LOW",
             )
         if rate <= self.vanishing:
-            return f"A learning rate of {rate:g} moves nothing; 1e-3 is usual for {made.kind}.", "HYP-LR-LOW"
+            return f"A learning rate of {rate:g} has no effect; 1e-3 is usual for {made.kind}.", "HYP-LR-LOW"
         if made.kind in ADAM_FAMILY and rate >= self.adam_limit:
             return (
                 f"{made.kind} changes each weight by about the learning rate in every step; {rate:g} destroys the network, try 1e-3.",

@@ -28,7 +28,7 @@ class LogSoftmaxBeforeCrossEntropy(StaticRule):
 
     code = "S202"
     cause = "LYR-SOFTMAX-EXTRA"
-    message = "log_softmax feeds the cross-entropy, which applies it again; leave it away or use nll_loss."
+    message = "log_softmax feeds the cross-entropy, which applies it again; remove it or use nll_loss."
     advisory = True
     triggers = ("CrossEntropyLoss", "cross_entropy")
 

@@ -29,7 +29,7 @@ class LossClassCalled(StaticRule):
     code = "S214"
     cause = "API-USAGE"
     message = (
-        "nn.{0}(prediction, target) makes a loss and computes nothing; write nn.{0}()(prediction, target)."
+        "nn.{0}(prediction, target) creates a loss and computes nothing; write nn.{0}()(prediction, target)."
     )
     triggers = tuple(f"{name}(" for name in _CLASSES)
 
@@ -68,5 +68,5 @@ class LossClassCalled(StaticRule):
             if loss is not None and isinstance(loss.node, ast.Call):
                 name = getattr(loss.node.func, "attr", getattr(loss.node.func, "id", ""))
                 edits = wrap(program, loss.node.func, "", "()")
-                fix = Fix("Make the loss, then call it", edits) if edits else None
+                fix = Fix("Create the loss, then call it", edits) if edits else None
                 yield self.finding(program, loss.node, self.message.format(name), fix=fix)

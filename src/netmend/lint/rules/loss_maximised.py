@@ -170,7 +170,7 @@ class LossMaximised(StaticRule):
                         why = (
                             "a hinge is max(0, 1 - y * score)"
                             if is_hinge
-                            else "a log-likelihood must grow; put a minus before it"
+                            else "a log-likelihood should be maximised; put a minus before it"
                         )
                 flipped = None if why else self._flipped(program, event, terms or [])
                 if flipped is not None:
@@ -184,7 +184,7 @@ class LossMaximised(StaticRule):
         if (value := growing_divergence(terms)) is not None:
             return (
                 value,
-                "it holds minus the divergence, which then grows without end; the divergence is -0.5 * (1 + log_var - mu² - exp(log_var))",
+                "it contains minus the divergence, which then grows without bound; the divergence is -0.5 * (1 + log_var - mu² - exp(log_var))",
             )
         value = falling_gain(terms)
         if value is None or _is_meant_by_name(program, event) or _ascends(program):

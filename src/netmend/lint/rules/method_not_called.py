@@ -32,7 +32,7 @@ class MethodNotCalled(StaticRule):
 
     code = "S707"
     cause = "API-CALL-MISSING"
-    message = "The method is named but not called; add the brackets."
+    message = "The method is named but not called; add the parentheses."
     triggers = tuple(f".{method}{end}" for method in _METHODS for end in _ENDS)
 
     GOOD = (

@@ -59,7 +59,7 @@ class MissingValuesReachModel(StaticRule):
 
     code = "S534"
     cause = "PRE-MISS-CLEAN"
-    message = "{0}, and nothing takes the NaN out before the network; drop these rows or fill them with np.nan_to_num."
+    message = "{0}, and the NaN values reach the network; drop these rows or fill them with np.nan_to_num."
     triggers = (
         "nanmean(",
         "nanstd(",

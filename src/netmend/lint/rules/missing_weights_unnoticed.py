@@ -22,7 +22,7 @@ class MissingWeightsUnnoticed(StaticRule):
 
     code = "S711"
     cause = "TRN-CKPT"
-    message = "Weights that do not match are skipped unseen; look at the missing and unexpected names that this call returns."
+    message = "Weights that do not match are skipped silently; check the missing and unexpected keys that this call returns."
     advisory = True
     triggers = ("strict=False",)
 

@@ -43,7 +43,7 @@ class ModelMadeInTrainingLoop(StaticRule):
 
     code = "S123"
     cause = "ARC-INIT-MULTI"
-    message = "The model is made anew in each round of the training loop, which throws away what was learnt; make it before the loop."
+    message = "The model is created again in each iteration of the training loop and loses what it learned; create it before the loop."
     triggers = (".backward(",)
 
     GOOD = (

@@ -30,7 +30,9 @@ class NewHeadFrozen(StaticRule):
 
     code = "S409"
     cause = "LOOP-FREEZE"
-    message = "This freezes the new head too, which was put in before; freeze first, then replace the head."
+    message = (
+        "This also freezes the new head, which is already in place; freeze first, then replace the head."
+    )
     triggers = ("requires_grad = False", "requires_grad=False", "requires_grad_(False")
 
     GOOD = (
@@ -58,7 +60,7 @@ class NewHeadFrozen(StaticRule):
             if head is None or not _is_trained(program, freeze):
                 continue
             place = program.place(head.node)
-            put = Related("The new layer is put in here.", place.file, place.line, place.column)
+            put = Related("The new layer is assigned here.", place.file, place.line, place.column)
             yield self.finding(program, freeze.event.node, related=(put,))
 
 

@@ -61,12 +61,12 @@ class NextTokenNotShifted(StaticRule):
     Two pieces are cut so that the second one begins a step later. Here both begin at the same step: the network is asked for the very
     token that it is given. The loss goes to zero within a few hundred steps, and nothing is learnt.
 
-    Let the targets begin one step later: `x = data[i : i + n]`, `y = data[i + 1 : i + n + 1]`.
+    Start the targets one step later: `x = data[i : i + n]`, `y = data[i + 1 : i + n + 1]`.
     """
 
     code = "S233"
     cause = "TOK-SHIFT-MISSING"
-    message = "The targets are cut at the same place as the inputs, so the network only copies; let them begin one step later."
+    message = "The targets start at the same position as the inputs, so the network only copies; start them one step later."
     triggers = ("cross_entropy", "CrossEntropyLoss", "nll_loss", "NLLLoss")
     needs = "mbedding"
 
@@ -119,4 +119,4 @@ def _one_later(program: Program, goal: ast.AST) -> Fix | None:
         begin = "1" if lower is None or ast.unparse(lower) == "0" else f"{ast.unparse(lower)} + 1"
         text = f"{begin} : {upper} + 1"
     edits = replace(program, cuts[0], text) if text else ()
-    return Fix("Let the targets begin one step later", edits) if edits else None
+    return Fix("Start the targets one step later", edits) if edits else None

@@ -49,7 +49,7 @@ class NoActivationBetweenLinearMaps(StaticRule):
     code = "S306"
     cause = "ACT-HID-MISSING"
     message = (
-        "No activation stands between this layer and the one before it; together they are one linear map."
+        "There is no activation between this layer and the one before it; together they are one linear map."
     )
     triggers = ("nn.Linear(", "nn.Conv", "Linear(", "Conv2d(", "Conv1d(")
     patterns = (r"append\(\s*(?:[\w.]*nn\.)?(?:Linear|Conv)", LITERAL_LAYERS)
@@ -107,5 +107,5 @@ class NoActivationBetweenLinearMaps(StaticRule):
                 yield self.finding(
                     program,
                     event.node,
-                    "Only linear layers are put into this Sequential, so together they are one linear map; append an activation too.",
+                    "This Sequential gets only linear layers, so together they are one linear map; append an activation too.",
                 )

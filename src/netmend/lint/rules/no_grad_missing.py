@@ -47,7 +47,7 @@ class NoGradMissing(StaticRule):
 
     code = "S114"
     cause = "LOOP-NO-GRAD"
-    message = "This evaluation builds a graph that nobody uses; put it under torch.no_grad() or torch.inference_mode()."
+    message = "This evaluation builds a graph that is never used; put it under torch.no_grad() or torch.inference_mode()."
     advisory = True
     triggers = (".eval(",)
 

@@ -36,7 +36,7 @@ for epoch in range(9):
 with torch.no_grad():
     print(net(torch.tensor(X_test)).argmax(1) == torch.tensor(y_test))
 """
-_UNSCALED = "Only the training data is scaled here; scale what is evaluated with the same numbers."
+_UNSCALED = "Only the training data is scaled here; scale the evaluation data with the same numbers."
 _Constants = tuple[object, ...]
 
 
@@ -52,7 +52,7 @@ class NormalisationDiffers(StaticRule):
 
     code = "S507"
     cause = "PRE-TRAIN-TEST-SKEW"
-    message = "Training images are normalised otherwise; use the same Normalize(...) here."
+    message = "Training images are normalised differently; use the same Normalize(...) here."
     triggers = ("Normalize(", "fit_transform(", "x_train", "X_train", "train_x", ".std(")
     patterns = (r"Normalize\(|fit_transform\(",)
 
@@ -102,7 +102,9 @@ class NormalisationDiffers(StaticRule):
                     "The training images are normalised, these are not; add the same Normalize(...) here."
                 )
             elif () in wanted:
-                message = "These images are normalised, the training images are not; prepare both alike."
+                message = (
+                    "These images are normalised, the training images are not; prepare both in the same way."
+                )
             yield self.finding(program, node, message)
         for event, scaling in evaluated_raw(program):
             where = program.place(event.node)

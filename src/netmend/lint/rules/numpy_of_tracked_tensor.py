@@ -28,7 +28,7 @@ class NumpyOfTrackedTensor(StaticRule):
 
     code = "S718"
     cause = "API-USAGE"
-    message = "This output carries a graph and numpy() refuses it; write .detach().numpy() or predict under torch.no_grad()."
+    message = "This output requires grad, so numpy() fails; write .detach().numpy() or predict under torch.no_grad()."
     triggers = (".numpy()",)
 
     GOOD = (

@@ -42,7 +42,7 @@ class OneDatasetForBoth(StaticRule):
 
     code = "S521"
     cause = "VAL-SPLIT"
-    message = "This evaluation loader reads the dataset that is trained on; give it data of its own."
+    message = "This evaluation loader reads the training dataset; give it separate data."
     triggers = ("DataLoader(",)
 
     GOOD = (

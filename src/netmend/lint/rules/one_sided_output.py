@@ -60,7 +60,7 @@ class OneSidedOutput(StaticRule):
 
     code = "S209"
     cause = "ACT-OUT-WRONG"
-    message = "{} cuts off the scores before {}; let the network end in its linear layer."
+    message = "{} cuts off the scores before {}; end the network with its linear layer."
     triggers = (
         "CrossEntropyLoss",
         "cross_entropy",
@@ -123,7 +123,7 @@ class OneSidedOutput(StaticRule):
                         program,
                         op,
                         "",
-                        f"{_title(op)} cannot give the targets below zero; let the network end in its linear layer.",
+                        f"{_title(op)} cannot produce the targets below zero; end the network with its linear layer.",
                     )
 
     def _found(self, program: Program, op: Op, loss: str, message: str = "") -> Finding:

@@ -41,7 +41,7 @@ class OnlyFirstBatch(StaticRule):
 
     code = "S126"
     cause = "HYP-EPOCH-FEW"
-    message = "This ends the loop after its first batch; remove it, or move it behind the loop."
+    message = "This ends the loop after its first batch; remove it, or move it after the loop."
     triggers = ("loader", "batches")
     patterns = (r"for [^\n]*(?:loader|batches)",)
 

@@ -32,7 +32,7 @@ class OptimisedTensorIsNoLeaf(StaticRule):
 
     code = "S418"
     cause = "OPT-PARAMS"
-    message = "This is not the tensor that requires gradients but a result of it; write requires_grad=True last: torch.zeros(..., device=device, requires_grad=True)."
+    message = "This is not the tensor that requires gradients but one computed from it; write requires_grad=True last: torch.zeros(..., device=device, requires_grad=True)."
     triggers = ("requires_grad",)
     patterns = (r"requires_grad(?:=True|_\(\s*(?:True)?\s*\))\s*\)?\s*[.*+/-]",)
 

@@ -26,7 +26,7 @@ class OptimiserBeforeDevice(StaticRule):
     code = "S402"
     cause = "OPT-PARAMS"
     message = (
-        "The model is moved after its optimiser was built; move it first, as torch's documentation asks."
+        "The model is moved after its optimiser was created; move it first, as torch's documentation asks."
     )
     advisory = True
     triggers = (".to(", ".cuda(", ".xpu(")

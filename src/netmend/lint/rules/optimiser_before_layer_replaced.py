@@ -59,7 +59,7 @@ class OptimiserBeforeLayerReplaced(StaticRule):
 
     code = "S401"
     cause = "OPT-PARAMS"
-    message = "This layer is new to the optimiser that was built before; build the optimiser after the model is complete."
+    message = "The optimiser was created before this layer and does not train it; create the optimiser once the model is complete."
     triggers = ("optim.", "optim import", "optimizer = ")
 
     GOOD = (
@@ -99,7 +99,7 @@ class OptimiserBeforeLayerReplaced(StaticRule):
             for made in optimisers:
                 if self._is_missed(program, made, event, layer, born):
                     place = program.place(made.event.node)
-                    built = Related("The optimiser is built here.", place.file, place.line, place.column)
+                    built = Related("The optimiser is created here.", place.file, place.line, place.column)
                     yield self.finding(program, event.node, related=(built,))
                     break
 

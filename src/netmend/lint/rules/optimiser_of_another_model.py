@@ -31,8 +31,8 @@ class Net(nn.Module):
 LOOP = "for x, y in data:\n    optimizer.zero_grad()\n    nn.functional.cross_entropy({0}(x), y).backward()\n    optimizer.step()\n"
 
 
-_NONE = "The loss is computed with {0}, but its parameters are in no optimiser; it will not learn."
-_PARTLY = "The optimisers hold only a part of {0}; the rest stays at its random start. Give all parameters, or freeze the rest."
+_NONE = "The loss is computed with {0}, but its parameters are in no optimiser, so it is not trained."
+_PARTLY = "The optimisers hold only a part of {0}; the rest keeps its random initial values. Pass all parameters, or freeze the rest."
 
 
 @register
@@ -48,7 +48,7 @@ class OptimiserOfAnotherModel(StaticRule):
     code = "S403"
     cause = "OPT-PARAMS"
     message = (
-        "The loss is computed with this model, but its parameters are in no optimiser; it will not learn."
+        "The loss is computed with this model, but its parameters are in no optimiser, so it is not trained."
     )
     triggers = ("optim.", "optim import", "optimizer = ")
 

@@ -94,7 +94,7 @@ class OptimiserSettingOutOfRange(StaticRule):
                 and not self._is_slow(program, made, momentum)
             ):
                 yield (
-                    f"A momentum of {momentum:g} lets the loss swing or diverge; 0.9 is usual.",
+                    f"A momentum of {momentum:g} makes the loss oscillate or diverge; 0.9 is usual.",
                     "OPT-MOMENTUM",
                 )
         if made.kind in ADAM_FAMILY:
@@ -102,7 +102,7 @@ class OptimiserSettingOutOfRange(StaticRule):
                 eps = number(program, value)
                 if eps is not None and (eps >= self.eps_limit or eps <= 0):
                     yield (
-                        f"An epsilon of {eps:g} spoils the steps of {made.kind}; 1e-8 is the default.",
+                        f"An epsilon of {eps:g} distorts the steps of {made.kind}; 1e-8 is the default.",
                         "OPT-EPS",
                     )
             for value in made.options("betas"):
@@ -112,7 +112,7 @@ class OptimiserSettingOutOfRange(StaticRule):
                         yield f"Betas ({first:g}, {second:g}) must be at least 0 and below 1.", "OPT-MOMENTUM"
                     elif first >= self.first_beta_limit and second < first:
                         yield (
-                            f"Betas ({first:g}, {second:g}) look exchanged; ({second:g}, {first:g}) is usual.",
+                            f"Betas ({first:g}, {second:g}) look swapped; ({second:g}, {first:g}) is usual.",
                             "OPT-MOMENTUM",
                         )
         if (

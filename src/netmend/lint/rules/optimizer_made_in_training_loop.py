@@ -33,7 +33,7 @@ class OptimizerMadeInTrainingLoop(StaticRule):
 
     code = "S124"
     cause = "OPT-PARAMS"
-    message = "The optimiser is made anew in each round of the training loop and loses its momentum and averages; make it before the loop."
+    message = "The optimiser is created again in each iteration of the training loop and loses its momentum and averages; create it before the loop."
     triggers = (".backward(",)
 
     GOOD = (

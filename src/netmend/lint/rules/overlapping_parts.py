@@ -40,7 +40,7 @@ class OverlappingParts(StaticRule):
 
     code = "S511"
     cause = "VAL-SPLIT"
-    message = "These rows are also in the training part; let the parts be disjoint."
+    message = "These rows are also in the training part; make the parts disjoint."
     triggers = (
         "train_x",
         "train_X",

@@ -31,7 +31,7 @@ class ParameterMadeIntoTensor(StaticRule):
 
     code = "S314"
     cause = "ARC-INIT-MODEL"
-    message = "The result is an ordinary tensor, no nn.Parameter, and is not registered; do this inside nn.Parameter(…)."
+    message = "The result is an ordinary tensor, not an nn.Parameter, and is not registered; do this inside nn.Parameter(…)."
     triggers = ("Parameter(",)
     patterns = (
         r"Parameter\([^\n]*\)\.(?:to|cuda|half|float|double)\(",

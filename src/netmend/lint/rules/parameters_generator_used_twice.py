@@ -34,7 +34,7 @@ class ParametersGeneratorUsedTwice(StaticRule):
 
     code = "S404"
     cause = "OPT-PARAMS"
-    message = "These parameters are a generator that was read before, so nothing arrives here; keep list(...) of them instead."
+    message = "These parameters are a generator that is already exhausted, so nothing is left here; keep list(...) of them instead."
     triggers = ("parameters()\n", "filter(", "parameters() if", "chain(")
 
     GOOD = (

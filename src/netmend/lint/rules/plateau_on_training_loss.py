@@ -46,7 +46,7 @@ class PlateauOnTrainingLoss(StaticRule):
 
     code = "S611"
     cause = "HYP-LR-SCHED"
-    message = "The plateau is looked for in the training loss; pass the validation loss."
+    message = "This scheduler watches the training loss; pass the validation loss."
     advisory = True
     triggers = ("ReduceLROnPlateau",)
 

@@ -60,7 +60,7 @@ class RandomLayersFrozen(StaticRule):
 
     code = "S416"
     cause = "LOOP-FREEZE"
-    message = "These layers are frozen at random weights: nothing was loaded into them. Load pretrained weights first, or let them learn."
+    message = "These layers are frozen at random weights: nothing was loaded into them. Load pretrained weights first, or train them."
     triggers = ("requires_grad",)
     patterns = (r"(?!)",)  # a function alone does not tell what was loaded
 

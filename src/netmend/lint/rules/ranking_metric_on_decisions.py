@@ -35,7 +35,7 @@ class RankingMetricOnDecisions(StaticRule):
     code = "S605"
     cause = "VAL-METRIC"
     message = (
-        "This metric needs scores, but gets decided classes; pass the probability of the positive class."
+        "This metric needs scores, but gets predicted classes; pass the probability of the positive class."
     )
     triggers = ("roc_auc_score", "average_precision_score", "roc_curve", "precision_recall_curve")
 

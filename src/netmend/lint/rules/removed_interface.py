@@ -22,7 +22,7 @@ class RemovedInterface(StaticRule):
 
     code = "S701"
     cause = "API-DEPRECATED"
-    message = "This interface is gone in the installed version."
+    message = "This interface no longer exists in the installed version."
     triggers = (
         ".qr(", ".svd(", ".cholesky(", "triangular_solve", "chain_matmul", ".lu(", ".ger(", ".range(", "import range", " qr", " svd", " cholesky", " ger,", " ger\n", " ger as", "import lu", "import amp", "_utils import", "nn.init import", "nn.utils import", ".Scale(", " Scale", "stateless",
         "functorch", "lstsq", ".eig(", "import eig", "matrix_rank", "symeig", ".solve(", "import solve", "torch.gels", "torch.gesv",
@@ -93,7 +93,7 @@ class RemovedInterface(StaticRule):
             is_private = "._" in use.name and not use.is_removed
             state = "is private" if is_private else "is deprecated and will be removed"
             if use.is_removed:
-                state = f"is gone since {entry.package} {entry.removed}"
+                state = f"was removed in {entry.package} {entry.removed}"
             text = f"{use.name} {state}; use {entry.instead}."
             cause = "API-USAGE" if is_private else None
             yield self.finding(program, use.node, text, cause=cause, fix=renamed(program, use))

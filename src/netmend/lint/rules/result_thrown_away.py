@@ -38,7 +38,7 @@ class ResultThrownAway(StaticRule):
 
     code = "S706"
     cause = "GPU-XFER-WRONG"
-    message = "The result is thrown away and the tensor stays as it was; assign it."
+    message = "The result is discarded and the tensor stays unchanged; assign it."
     triggers = tuple(f".{method}(" for method in _METHODS[:-1])
     patterns = (
         r"^[ \t]*[A-Za-z_][\w.\[\]]*\.(?:to|cuda|cpu|float|long|half|double|int|bool|detach|squeeze|unsqueeze|view|reshape|permute|transpose|contiguous|clamp|flatten|t|expand|repeat|type|clone|requires_grad)\(",
@@ -89,9 +89,9 @@ class ResultThrownAway(StaticRule):
                 continue
             name = program.source(holder)
             edits = replace(program, node, f"{name} = {program.source(node)}")
-            text = f"{node.func.attr}() returns a new tensor, which is thrown away; write {name} = {program.source(node)}."
+            text = f"{node.func.attr}() returns a new tensor, which is discarded; write {name} = {program.source(node)}."
             if len(text) > 160 or "\n" in text:
-                text = f"{node.func.attr}() returns a new tensor, which is thrown away; assign it to {name}."
+                text = f"{node.func.attr}() returns a new tensor, which is discarded; assign it to {name}."
             yield self.finding(program, node, text, fix=Fix("Assign the result", edits) if edits else None)
 
 

@@ -25,7 +25,7 @@ class SamplerWithShuffle(StaticRule):
 
     code = "S510"
     cause = "API-USAGE"
-    message = "A loader with a sampler must not be told to shuffle; leave shuffle out."
+    message = "A loader with a sampler must not have shuffle=True; remove shuffle."
     triggers = ("sampler",)
     patterns = (r"sampler\s*=",)
 
@@ -60,7 +60,7 @@ class SamplerWithShuffle(StaticRule):
             else None
         )
         edits = delete_argument(program, node, keyword) if node is not None and keyword is not None else ()
-        return Fix("Leave shuffle out", edits, "safe") if edits else None
+        return Fix("Remove shuffle", edits, "safe") if edits else None
 
 
 def _is_given(value: Value | None) -> bool:

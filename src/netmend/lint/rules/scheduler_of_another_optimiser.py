@@ -26,7 +26,7 @@ class SchedulerOfAnotherOptimiser(StaticRule):
 
     code = "S414"
     cause = "HYP-LR-SCHED"
-    message = "This scheduler belongs to an optimiser that never steps; make it from the optimiser that the loop uses."
+    message = "This scheduler belongs to an optimiser that never steps; create it from the optimiser that the loop uses."
     triggers = ("lr_scheduler", "LR(")
 
     GOOD = (

@@ -24,7 +24,7 @@ class SecondSplitOfAll(StaticRule):
 
     code = "S524"
     cause = "VAL-SPLIT"
-    message = "This splits the whole data again, test rows included; split the training part instead."
+    message = "This splits all the data again, test rows included; split the training part instead."
     triggers = ("train_test_split(",)
 
     GOOD = (
@@ -62,7 +62,7 @@ class SecondSplitOfAll(StaticRule):
                 if is_named and is_together and not set(names) & set(earlier) - {"_"}:
                     place = program.place(first.node)
                     related = (
-                        Related("The test part is cut off here.", place.file, place.line, place.column),
+                        Related("The test part is split off here.", place.file, place.line, place.column),
                     )
                     yield self.finding(program, second.node, related=related)
                     break

@@ -25,7 +25,7 @@ class ShuffledEvaluationOrder(StaticRule):
 
     code = "S502"
     cause = "VAL-METRIC"
-    message = "Predictions are collected in shuffled order; leave shuffle out of this loader."
+    message = "Predictions are collected in shuffled order; do not shuffle this loader."
     advisory = True
     triggers = ("shuffle=True",)
 

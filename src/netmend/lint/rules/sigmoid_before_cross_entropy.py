@@ -29,9 +29,7 @@ class SigmoidBeforeCrossEntropy(StaticRule):
 
     code = "S203"
     cause = "ACT-OUT-WRONG"
-    message = (
-        "{} squeezes the scores before the cross-entropy, so no class can win clearly; give it raw logits."
-    )
+    message = "{} squashes the scores before the cross-entropy, so no class can win clearly; pass raw logits."
     triggers = ("CrossEntropyLoss", "cross_entropy")
 
     GOOD = (

@@ -48,7 +48,7 @@ class SigmoidBeforeLogitsLoss(StaticRule):
 
     code = "S204"
     cause = "LYR-SOFTMAX-EXTRA"
-    message = "Sigmoid feeds BCEWithLogits, which applies sigmoid again; give it raw logits."
+    message = "Sigmoid feeds BCEWithLogits, which applies sigmoid again; pass raw logits."
     triggers = ("BCEWithLogitsLoss", "binary_cross_entropy_with_logits")
 
     GOOD = (

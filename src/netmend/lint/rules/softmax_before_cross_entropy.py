@@ -41,7 +41,7 @@ class SoftmaxBeforeCrossEntropy(StaticRule):
 
     code = "S201"
     cause = "LYR-SOFTMAX-EXTRA"
-    message = "Softmax feeds the cross-entropy, which normalises again; give it raw logits."
+    message = "Softmax feeds the cross-entropy, which applies softmax again; pass raw logits."
     triggers = ("CrossEntropyLoss", "cross_entropy")
 
     GOOD = (

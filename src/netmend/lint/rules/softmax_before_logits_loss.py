@@ -29,9 +29,7 @@ class SoftmaxBeforeLogitsLoss(StaticRule):
 
     code = "S205"
     cause = "LYR-SOFTMAX-EXTRA"
-    message = (
-        "{} feeds BCEWithLogits, which applies sigmoid on top; give it raw logits, or use cross-entropy."
-    )
+    message = "{} feeds BCEWithLogits, which applies sigmoid on top; pass raw logits, or use cross-entropy."
     triggers = ("BCEWithLogitsLoss", "binary_cross_entropy_with_logits")
 
     GOOD = (

@@ -43,7 +43,7 @@ class SoftmaxBetweenLayers(StaticRule):
 
     code = "S322"
     cause = "ACT-HID-WRONG"
-    message = "Softmax between hidden layers squeezes the signal to almost nothing; use ReLU or GELU here."
+    message = "Softmax between hidden layers shrinks the signal to almost nothing; use ReLU or GELU here."
     triggers = ("oftmax",)
     patterns = (LITERAL_LAYERS,)
 

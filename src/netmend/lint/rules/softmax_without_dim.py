@@ -36,7 +36,7 @@ class SoftmaxWithoutDim(StaticRule):
 
     code = "S219"
     cause = "ACT-DIM"
-    message = "{} without dim guesses the axis, and guesses wrong here (0 if there are three); give dim=-1."
+    message = "{} without dim guesses the axis, and guesses wrong here (0 for three axes); pass dim=-1."
     triggers = ("softmax(", "Softmax(", "softmin(", "Softmin(")
     # No comma, no `dim=` and no lone number between the brackets, which may hold others two deep.
     patterns = (r"[sS]oft(?:max|min)\((?!\s*-?\d+\s*\)|\s*dim\s*=)(?:[^,()]|\((?:[^()]|\([^()]*\))*\))*\)",)

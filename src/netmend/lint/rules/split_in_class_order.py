@@ -33,7 +33,7 @@ class SplitInClassOrder(StaticRule):
 
     code = "S614"
     cause = "VAL-SPLIT"
-    message = "The data stands class by class, so this split puts whole classes on one side; mix it first with one permutation."
+    message = "The data is sorted by class, so this split puts whole classes on one side; shuffle it first with one permutation."
     triggers = ("full(", "repeat_interleave(", ".repeat(", "] * ")
     needs = "range"
     patterns = (r"(?!)",)

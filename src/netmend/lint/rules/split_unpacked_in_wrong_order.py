@@ -25,7 +25,7 @@ class SplitUnpackedInWrongOrder(StaticRule):
 
     code = "S514"
     cause = "VAL-SPLIT"
-    message = "train_test_split(X, y) returns X_train, X_test, y_train, y_test in this order; these names do not fit."
+    message = "train_test_split(X, y) returns X_train, X_test, y_train, y_test in this order; these names do not match."
     triggers = ("train_test_split",)
 
     GOOD = (
@@ -65,9 +65,7 @@ class SplitUnpackedInWrongOrder(StaticRule):
             if program.source(part) != text
         ]
         return (
-            Fix("Put the names in order", tuple(edit for group in edits for edit in group))
-            if all(edits)
-            else None
+            Fix("Reorder the names", tuple(edit for group in edits for edit in group)) if all(edits) else None
         )
 
 

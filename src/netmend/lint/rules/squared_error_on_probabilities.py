@@ -31,7 +31,7 @@ class SquaredErrorOnProbabilities(StaticRule):
     code = "S229"
     cause = "LOS-SELECT"
     message = (
-        "A squared error behind {} learns slowly from the worst samples; use cross-entropy on raw scores."
+        "A squared error after {} learns slowly from the worst samples; use cross-entropy on raw scores."
     )
     advisory = True
     triggers = ("MSELoss", "mse_loss")

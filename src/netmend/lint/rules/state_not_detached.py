@@ -57,7 +57,7 @@ class StateNotDetached(StaticRule):
 
     code = "S122"
     cause = "LOOP-DETACH"
-    message = "A state carries its graph into the next round, so backward() goes through all rounds before; detach it."
+    message = "A state carries its graph into the next iteration, so backward() goes through all previous ones; detach it."
     triggers = (".backward(",)
 
     GOOD = (
@@ -95,7 +95,7 @@ class StateNotDetached(StaticRule):
                     yield self.finding(program, state.stored.node, self._message(state.name))
 
     def _message(self, name: str) -> str:
-        return f"`{name}` carries its graph into the next round, so backward() goes through all rounds before; detach it."
+        return f"`{name}` carries its graph into the next iteration, so backward() goes through all previous ones; detach it."
 
     def _is_connected(self, program: Program, turn: Round, state: Carried) -> bool:
         """The next state stems from a network and from the last one, and so does what is differentiated."""

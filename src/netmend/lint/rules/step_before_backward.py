@@ -37,7 +37,7 @@ def train(g, d, opt_g, opt_d, loader):
 class StepBeforeBackward(StaticRule):
     """step() comes before backward() in each round of the loop.
 
-    The step finds no gradients, or those of the batch before: with `zero_grad()` in between nothing is learnt at all, otherwise
+    The step finds no gradients, or those of the previous batch: with `zero_grad()` in between nothing is learnt at all, otherwise
     every update is one batch late and the last one is lost.
 
     Order: `zero_grad()`, forward, loss, `backward()`, `step()`.
@@ -46,7 +46,7 @@ class StepBeforeBackward(StaticRule):
     code = "S105"
     cause = "LOOP-STEP"
     message = (
-        "step() runs before backward() has computed the gradients of this round; call it after backward()."
+        "step() runs before backward() has computed this iteration's gradients; call it after backward()."
     )
     triggers = (".backward(",)
 

@@ -49,7 +49,9 @@ class StepMissing(StaticRule):
 
     code = "S106"
     cause = "LOOP-STEP"
-    message = "The gradients are never used: no step() of the optimiser that was made for this model; call it after backward()."
+    message = (
+        "The gradients are never used: this model's optimiser never steps; call step() after backward()."
+    )
     triggers = (".backward(",)
 
     GOOD = (

@@ -42,7 +42,7 @@ class StepPastScaler(StaticRule):
 
     code = "S119"
     cause = "LOOP-AMP"
-    message = "The gradients are scaled, but this step goes past the scaler; write scaler.step(optimizer), then scaler.update()."
+    message = "The gradients are scaled, but this step bypasses the scaler; write scaler.step(optimizer), then scaler.update()."
     triggers = (".scale(",)
 
     GOOD = (
@@ -102,7 +102,7 @@ class StepPastScaler(StaticRule):
         name = _text(program, backward)
         edits = insert_after(program, statement, f"{name}.update()") if statement is not None and name else ()
         yield self.finding(
-            program, steps[-1].node, "scaler.update() is never called, the next scaler.step() will raise; call it after scaler.step().",
+            program, steps[-1].node, "scaler.update() is never called, so the next scaler.step() will fail; call it after scaler.step().",
             fix=Fix(f"Call {name}.update()", edits, SAFE) if edits else None,
         )  # fmt: skip
 

@@ -48,9 +48,7 @@ class TargetFedToDecoder(StaticRule):
 
     code = "S230"
     cause = "PRE-WRONG-STEP"
-    message = (
-        "The decoder is given the tokens that it must predict; feed tgt[:, :-1] and compare with tgt[:, 1:]."
-    )
+    message = "The decoder gets the tokens it has to predict; feed tgt[:, :-1] and compare with tgt[:, 1:]."
     triggers = ("cross_entropy", "CrossEntropyLoss", "nll_loss", "NLLLoss")
     needs = "Embedding"
     patterns = (r"(?:cross_entropy|nll_loss|CrossEntropyLoss|NLLLoss)\(",)

@@ -33,7 +33,7 @@ class TargetOfWrongForm(StaticRule):
 
     code = "S226"
     cause = "INP-METHOD-SHAPE"
-    message = "One-hot rows of whole numbers are no target for {}; give it the class ids."
+    message = "One-hot integer rows are not a valid target for {}; pass the class ids."
     triggers = ("CrossEntropyLoss", "cross_entropy", "NLLLoss", "nll_loss")
 
     GOOD = (
@@ -63,9 +63,7 @@ class TargetOfWrongForm(StaticRule):
             if is_real(program, use.target):
                 shapes = shapes or LossShapes(program)
                 if _is_one_per_sample(program, use, shapes):
-                    message = (
-                        f"{title} needs class ids as whole numbers, these are real numbers; use .long()."
-                    )
+                    message = f"{title} needs class ids as integers, these are floats; use .long()."
                     yield self.finding(program, use.node, message, cause="INP-TYPE")
 
 

@@ -27,7 +27,7 @@ class TensorNotRegistered(StaticRule):
 
     code = "S313"
     cause = "ARC-INIT-MODEL"
-    message = "This tensor wants gradients but is no nn.Parameter, so the optimiser never sees it; wrap it in nn.Parameter."
+    message = "This tensor requires gradients but is not an nn.Parameter, so the optimiser never sees it; wrap it in nn.Parameter."
     triggers = ("requires_grad",)
 
     GOOD = (

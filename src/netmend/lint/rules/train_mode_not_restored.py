@@ -69,7 +69,7 @@ class TrainModeNotRestored(StaticRule):
 
     code = "S112"
     cause = "LOOP-MODE-TRAIN"
-    message = "The model is switched to eval() here and never back, so training goes on in evaluation mode; call train() at the start of each epoch."
+    message = "The model is switched to eval() here and never back, so training continues in evaluation mode; call train() at the start of each epoch."
     triggers = (".backward(", "optim.")
 
     GOOD = (

@@ -49,7 +49,7 @@ class TrainedModelFrozen(StaticRule):
 
     code = "S413"
     cause = "LOOP-FREEZE"
-    message = "All parameters of this model are frozen here, but an optimiser is to train them; set free what shall learn."
+    message = "All parameters of this model are frozen here, but an optimiser is meant to train them; unfreeze the part to train."
     triggers = ("requires_grad = False", "requires_grad=False", "requires_grad_(False")
 
     GOOD = (

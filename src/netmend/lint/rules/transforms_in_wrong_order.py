@@ -83,7 +83,7 @@ class TransformsInWrongOrder(StaticRule):
             for at in range(normalised + 1, len(names)):
                 node = steps[at].node
                 if names[at] in _TAKE_COLOURS and node is not None and not _is_undone(names[normalised:at]):
-                    text = f"{names[at]} takes values from 0 to 1 and cuts off the others; put it before Normalize."
+                    text = f"{names[at]} expects values from 0 to 1 and clips the others; put it before Normalize."
                     yield self.finding(program, node, text)
             if "ToTensor" not in names:
                 continue
@@ -107,7 +107,9 @@ class TransformsInWrongOrder(StaticRule):
                 node = steps[second].node
                 if node is not None:
                     yield self.finding(
-                        program, node, "ToTensor is there already and fails on a tensor; drop the second one."
+                        program,
+                        node,
+                        "ToTensor was already applied and fails on a tensor; drop the second one.",
                     )
 
     def _fix(self, program: Program, steps: tuple[Value, ...], at: int, first: int) -> Fix | None:

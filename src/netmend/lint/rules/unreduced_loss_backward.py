@@ -31,7 +31,7 @@ class UnreducedLossBackward(StaticRule):
 
     code = "S215"
     cause = "LOS-CALC"
-    message = 'This loss has reduction="none", one value per sample; reduce it before backward(): loss.mean().backward().'
+    message = 'This loss has reduction="none", one value per sample; average it before backward(): loss.mean().backward().'
     triggers = ('reduction="none"', "reduction='none'", "reduce=False")
 
     GOOD = (

@@ -28,7 +28,7 @@ class ViewAsTranspose(StaticRule):
 
     code = "S311"
     cause = "TSR-SHAPE"
-    message = "view and reshape do not swap axes, they mix up the values; use permute or transpose."
+    message = "view and reshape do not swap axes, they scramble the values; use permute or transpose."
     triggers = (".view(", ".reshape(", "torch.reshape(")
     patterns = (
         r"\.(?:view|reshape)\(\s*\w+\.(?:size\(\s*-?[1-9]|shape\[\s*-?[1-9])",

@@ -25,7 +25,9 @@ class WeightsOfOneSign(StaticRule):
 
     code = "S343"
     cause = "ARC-INIT-WEIGHT"
-    message = "All weights start {0}; draw them around zero, e.g. nn.init.kaiming_uniform_(weight)."
+    message = (
+        "All weights start {0}; initialise them around zero, e.g. with nn.init.kaiming_uniform_(weight)."
+    )
     triggers = ("uniform_(",)
     patterns = (r"(?<!kaiming_)(?<!xavier_)(?<!he_)(?<!_)\buniform_\(",)
 

@@ -25,7 +25,7 @@ class WholeModelLoaded(StaticRule):
 
     code = "S727"
     cause = "API-USAGE"
-    message = "torch.load refuses whole models since torch 2.6; save and load model.state_dict(), or give weights_only=False for a file you trust."
+    message = "Since torch 2.6, torch.load rejects whole models; save and load model.state_dict(), or pass weights_only=False for a file you trust."
     triggers = (".load(",)
     needs = "torch"
     patterns = (r"\bload\(",)

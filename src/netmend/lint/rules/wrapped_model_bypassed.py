@@ -33,7 +33,7 @@ class WrappedModelBypassed(StaticRule):
 
     code = "S709"
     cause = "GPU-PARALLEL"
-    message = "The training step goes past the parallel wrapper, so gradients are not averaged; call the wrapper itself."
+    message = "The training step bypasses the parallel wrapper, so gradients are not averaged; call the wrapper itself."
     triggers = ("DistributedDataParallel", "FullyShardedDataParallel")
 
     GOOD = (

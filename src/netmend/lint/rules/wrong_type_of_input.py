@@ -84,7 +84,7 @@ class WrongTypeOfInput(StaticRule):
                 continue
             if op is not None and op.name in ("embedding", "one_hot") and _is_of_torch(op.layer or call):
                 if dtype(op.input) in _FLOATS:
-                    text = f"{op.name} takes whole numbers and is given floats; convert with .long()."
+                    text = f"{op.name} takes integers but gets floats; convert with .long()."
                     yield self.finding(program, op.node, text)
             elif (
                 op is not None and op.layer is not None and op.name in LINEAR_MAPS and _is_of_torch(op.layer)
@@ -116,7 +116,7 @@ class WrongTypeOfInput(StaticRule):
                 yield self.finding(
                     program,
                     use.node,
-                    "Cross-entropy takes class ids as whole numbers; drop the decimal points or use .long().",
+                    "Cross-entropy takes class ids as integers; drop the decimal points or use .long().",
                 )
 
 

@@ -139,7 +139,7 @@ class ZeroGradBetweenBackwardAndStep(StaticRule):
                 )
                 yield self.finding(
                     program, zero.node,
-                    "Gradients are cleared at each batch although step() runs only each k-th; clear after step() instead.",
+                    "Gradients are cleared at each batch although step() runs only every k-th; clear after step() instead.",
                     cause="LOOP-ACCUM", fix=Fix("Clear after step()", edits, SAFE) if edits else None,
                 )  # fmt: skip
 

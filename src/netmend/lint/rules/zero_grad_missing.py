@@ -157,7 +157,7 @@ class ZeroGradMissing(StaticRule):
                 for models in cleared
             ):
                 name = optimiser_text(program, step) or "This optimiser"
-                text = f"{name} steps here, and only other gradients are cleared in the loop; call zero_grad() for it too."
+                text = f"{name} steps here, but only other gradients are cleared in the loop; call zero_grad() for it too."
                 yield self.finding(program, step.node, text)
 
     def _by_hand(self, program: Program) -> Iterator[Finding]:

@@ -35,7 +35,7 @@ class ZeroGradOnOneBranch(StaticRule):
 
     code = "S104"
     cause = "LOOP-ZERO-GRAD"
-    message = "Gradients are cleared only when this branch is taken, but step() runs in every round; clear before each backward()."
+    message = "Gradients are cleared only when this branch is taken, but step() runs in every iteration; clear before each backward()."
     triggers = ("zero_grad(",)
 
     GOOD = (

@@ -44,7 +44,7 @@ class ZeroGradOutsideLoop(StaticRule):
 
     code = "S103"
     cause = "LOOP-ZERO-GRAD"
-    message = "Gradients are cleared outside the loop that steps, so they add up from batch to batch; clear inside it, before backward()."
+    message = "Gradients are cleared outside the loop that steps, so they accumulate from batch to batch; clear inside it, before backward()."
     triggers = ("zero_grad(",)
 
     GOOD = (

@@ -31,15 +31,15 @@ class AccumulationWrong:
         for symptom in case.of("D207"):
             evidence = [for_symptom(symptom, PROVEN)]
             if writes_gradients(case.sources, symptom.site):
-                evidence.append(Evidence("The program puts the gradients together by itself.", -2 * PROVEN))
+                evidence.append(Evidence("The program combines gradients itself.", -2 * PROVEN))
             yield fault(
                 self.code,
                 evidence,
                 component=symptom.component,
                 site=symptom.site,
                 summary=symptom.message,
-                reason="Only the last of the batches counts; the step is as noisy as that of a single one.",
-                remedy=f"Move `{symptom.component}.zero_grad()` behind the optimiser's step.",
+                reason="Only the last batch counts, so the step is as noisy as with a single batch.",
+                remedy=f"Move `{symptom.component}.zero_grad()` after the optimiser's step.",
                 refutation="The program copied these gradients before they were cleared.",
                 related=[symptom.detail.get("backward"), symptom.detail.get("step")],
                 explains=(*NOT_LEARNING, "D208", "D313", "D503"),
@@ -49,7 +49,9 @@ class AccumulationWrong:
             evidence = [for_symptom(symptom, WEAK)]
             if not kinds.intersection(SCALED):
                 evidence.append(
-                    Evidence("The optimiser divides by the size of the gradient.", -STRONG - FAIR)
+                    Evidence(
+                        "This optimiser divides by the gradient's size, so it hardly matters.", -STRONG - FAIR
+                    )
                 )
             wild = case.first("D502", "D503", "D110", "D107", "D101", "D103")
             if wild is not None:
@@ -64,7 +66,7 @@ class AccumulationWrong:
                 component=symptom.component,
                 site=symptom.site,
                 summary=symptom.message,
-                reason=f"The step is {batches} times as long as the learning rate says.",
+                reason=f"Each step is {batches} times as long as the learning rate implies.",
                 remedy=f"Divide the loss by {batches} before `backward()`.",
                 refutation=f"The learning rate was chosen for sums of {batches} batches.",
                 explains=UNSTABLE,

@@ -56,16 +56,16 @@ class AgentSettings:
         if seen is not None:
             evidence.append(for_symptom(seen, FAIR))
         if name in ("vf_coef", "max_grad_norm", "clip_range"):
-            evidence.append(Evidence("One run hardly shows what this setting does.", -0.5))
+            evidence.append(Evidence("A single run hardly shows the effect of this setting.", -0.5))
         return fault(
             leaf,
             evidence,
             component=symptom.component,
             site=setting_line(case.sources, agent, name),
             summary=symptom.message,
-            reason=f"{agent.kind} is not used with such a value: {symptom.message.partition(': ')[2].rstrip('.')}.",
+            reason=f"{agent.kind} is rarely used with such a value: {symptom.message.partition(': ')[2].rstrip('.')}.",
             remedy=f"Set `{name}` to {symptom.detail['better']}.",
-            refutation=f"Training with `{name}` at its usual value is no better.",
+            refutation=f"The usual value of `{name}` trains no better.",
             related=[agent.created],
             explains=explains,
         )

@@ -33,9 +33,9 @@ class AgentTrainedBriefly:
                 component=agent.name,
                 site=planned_line(case.sources, agent),
                 summary=symptom.message,
-                reason="A policy that is changed so seldom is still the random one it started as.",
+                reason="A policy that is updated this rarely is still close to its random start.",
                 remedy=f"Ask for at least {20 * symptom.detail['rollout']} steps, or gather fewer per rollout.",
-                refutation="The return is as good as it gets already.",
+                refutation="The return cannot get any better.",
                 related=[agent.created, agent.learned],
                 explains=("D725", "D722", "D711"),
             )

@@ -49,7 +49,7 @@ class ArgumentTypes:
                 component=layer.name if layer is not None else ("loss" if loss else "operation"),
                 site=place or symptom.site,
                 summary=symptom.message,
-                reason="The numbers are stored in another type than this operation works with.",
+                reason="This operation does not work with the tensor's data type.",
                 remedy="Convert the labels with `.long()` for class losses and with `.float()` for all others."
                 if loss
                 else "Convert the data to `torch.float32` where it is made, or with `.float()` before the model.",

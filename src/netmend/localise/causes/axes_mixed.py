@@ -50,9 +50,9 @@ class AxesMixed:
                 component=symptom.component,
                 site=site,
                 summary=symptom.message,
-                reason="The numbers stay where they are in memory, so values that do not belong together are read as neighbours.",
+                reason="Reshaping keeps the order in memory, so unrelated values end up next to each other.",
                 remedy=_remedy(case, symptom, site),
-                refutation="The numbers really lie in the order of the new shape.",
+                refutation="The data in memory really is in the order of the new shape.",
                 explains=(*ANY, "D303", "D310", "D311", "D602"),
             )
 
@@ -72,7 +72,9 @@ def _remedy(case: Case, symptom: Symptom, site: Site | None) -> str:
     if symptom.detail.get("classes") and len(after) == 2:
         last = list(before).index(after[1])
         order = ", ".join(str(axis) for axis in (*(a for a in range(len(before)) if a != last), last))
-        return f"Move the axis of the classes to the end first, `permute({order}).reshape(-1, {after[1]})`, in {where}."
+        return (
+            f"Move the class axis to the end first, `permute({order}).reshape(-1, {after[1]})`, in {where}."
+        )
     if sorted(before) != sorted(after):
         return f"Move the axis with `transpose` or `permute` instead of {where}."
     order = ", ".join(str(list(before).index(size)) for size in after)

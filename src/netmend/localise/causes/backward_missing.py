@@ -32,7 +32,7 @@ class BackwardMissing:
                 component=symptom.component or "training loop",
                 site=symptom.site,
                 summary=symptom.message,
-                reason="Without gradients a step of the optimiser changes nothing.",
+                reason="Without gradients, an optimiser step changes nothing.",
                 remedy="Insert `loss.backward()` between the loss and the optimiser's step.",
                 refutation="A library that bypasses PyTorch's autograd computes the gradients.",
                 related=[usual_site(case.trace, "loss")],

@@ -35,9 +35,9 @@ class BatchCollapsed:
                 component=symptom.component,
                 site=flattening_line(case.sources, symptom.site) or symptom.site,
                 summary=symptom.message,
-                reason="All samples but one are thrown away before the model sees them.",
-                remedy="Keep one entry per sample in every list that is put together, and stack them in the end.",
-                refutation="The samples are meant to be added up.",
+                reason="All samples but one are dropped before the model sees them.",
+                remedy="Collect one entry per sample and stack them at the end.",
+                refutation="The samples are summed on purpose.",
                 related=[symptom.site, symptom.detail.get("loader")],
                 explains=(*NOT_LEARNING, "D307", "D503"),
             )

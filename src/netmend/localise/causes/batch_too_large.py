@@ -39,9 +39,9 @@ class BatchTooLarge:
                 component="training data" if loader is None else loader.name,
                 site=batch_size_line(case),
                 summary=symptom.message,
-                reason="The weights move once per batch, so hardly any learning happens in the time given.",
+                reason="The weights change once per batch, so little is learned in so few updates.",
                 remedy="Use batches of 32 to 256 samples.",
-                refutation="The loss falls no faster per epoch with batches of 64.",
+                refutation="With batches of 64 the loss falls no faster per epoch.",
                 related=(loader_site(case),),
                 explains=("D505", "D508", "D501"),
             )

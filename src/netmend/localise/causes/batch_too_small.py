@@ -51,9 +51,7 @@ class BatchTooSmall:
                 and course.last_relative is not None
                 and course.last_relative < self.good_relative
             ):
-                evidence.append(
-                    Evidence(f"The program learns all the same ({course.last_relative:.2f}).", -STRONG)
-                )
+                evidence.append(Evidence(f"The program learns anyway ({course.last_relative:.2f}).", -STRONG))
             reached = None if course is None else course.last_relative
             if alone and reached is not None and reached > self.poor_relative:
                 evidence.append(
@@ -69,8 +67,8 @@ class BatchTooSmall:
                 site=batch_size_line(case),
                 summary=symptom.message,
                 reason="Statistics and gradients of so few samples are mostly noise.",
-                remedy="Use batches of 16 to 128 samples, or accumulate gradients over several batches; with batches this small replace batch normalisation by GroupNorm.",
-                refutation="The loss behaves no better with batches of 64.",
+                remedy="Use batches of 16 to 128 samples, or accumulate gradients over several batches; with batches this small, replace batch norm with GroupNorm.",
+                refutation="The loss is no better with batches of 64.",
                 related=(loader_site(case),),
                 explains=("D503", "D504", "D605"),
             )

@@ -68,7 +68,7 @@ class BiasesStartBadly:
             component=symptom.component,
             site=line or created,
             summary=symptom.message,
-            reason="The bias decides what the units say, whatever the input, and dead units get no gradient to change it.",
+            reason="The bias decides the output of these units whatever the input, and dead units get no gradient to correct it.",
             remedy=f"Start these biases at zero: remove the line or use `nn.init.zeros_`{where}.",
             refutation="Training is no better when these biases start at zero.",
             related=(created, module.called if module is not None else None),

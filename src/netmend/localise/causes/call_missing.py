@@ -33,7 +33,7 @@ class CallMissing:
                 component=symptom.component,
                 site=symptom.site,
                 summary=symptom.message,
-                reason="Its weights were divided by a number that comes from random vectors, so this evaluation used weights that are "
+                reason="Its weights were divided by a norm estimate that is still random, so this evaluation used weights that are "
                 "far too large.",
                 remedy="Use `torch.nn.utils.parametrizations.spectral_norm`, which estimates the norm when it is applied, or make a pass in "
                 "`train()` mode first.",
@@ -54,11 +54,11 @@ class CallMissing:
         place = initialiser.condition or initialiser.site
         evidence = [
             for_symptom(symptom, WEAK),
-            Evidence(f"{initialiser.site.short} would give it other values, but has not run.", STRONG + FAIR),
+            Evidence(f"{initialiser.site.short} would set other values, but has not run.", STRONG + FAIR),
             *outcome(case, bad=FAIR, good=-WEAK),
         ]
         if initialiser.chosen:
-            evidence.append(Evidence("The other branch deals with it too: it is a choice.", -STRONG - FAIR))
+            evidence.append(Evidence("The other branch handles it too, so this is a choice.", -STRONG - FAIR))
         name = symptom.component.rpartition(".")[2]
         return fault(
             "ARC-INIT-BIAS" if symptom.detail["vector"] else "ARC-INIT-WEIGHT",
@@ -66,9 +66,9 @@ class CallMissing:
             component=symptom.component,
             site=place,
             summary=f"{symptom.message} Its initialiser in {initialiser.site.short} was skipped.",
-            reason="The values that the layer needs to start from were never put in; it works with a place-holder.",
-            remedy=f"Let the initialiser of `{name}` run in {place.short}, whatever way the model is built.",
-            refutation="This parameter is meant to start at one value.",
+            reason="The layer never received its starting values and still holds a placeholder.",
+            remedy=f"Run the initialiser of `{name}` in {place.short} whichever way the model is built.",
+            refutation="This parameter is constant at the start on purpose.",
             related=[initialiser.site, symptom.site],
             explains=(*ANY, "D113"),
         )

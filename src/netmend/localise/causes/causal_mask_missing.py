@@ -47,9 +47,9 @@ class CausalMaskMissing:
                 component=symptom.component,
                 site=site or symptom.site,
                 summary=symptom.message,
-                reason="The answer is among the inputs, so a low loss means nothing: when text is generated there is nothing to look at.",
+                reason="The answer is among the inputs, so a low loss means nothing: at generation time the later tokens do not exist yet.",
                 remedy=remedy,
-                refutation="Positions are meant to see later ones, and the loss is not about predicting them.",
+                refutation="Positions may see later ones because the loss does not ask to predict them.",
                 related=[symptom.site],
                 explains=("D506", "D507"),
             )
@@ -64,7 +64,7 @@ def _change(case: Case, symptom: Symptom) -> tuple[Site | None, str]:
     kind = layer.kind if layer is not None else ""
     if layer is not None and kind in _RECURRENT:
         return creation_of(case.trace, layer.name), (
-            "Take `bidirectional=True` away, and halve the width that the next layer expects: a model that predicts the next element "
+            "Remove `bidirectional=True` and halve the next layer's input width: a model that predicts the next element "
             "can only read forwards."
         )
     if layer is not None and kind.startswith("Conv"):
@@ -76,7 +76,7 @@ def _change(case: Case, symptom: Symptom) -> tuple[Site | None, str]:
         call = case.sources.call_at(symptom.site) if symptom.site is not None else None
         given = call is not None and case.sources.argument(call, argument) is not None
         return symptom.site, (
-            f"Correct the mask given as `{argument}`: it lets later positions through. `nn.Transformer.generate_square_subsequent_mask(T)` is right."
+            f"Correct the mask in `{argument}`: it lets later positions through. `nn.Transformer.generate_square_subsequent_mask(T)` is right."
             if given
             else f"Pass `{argument}=nn.Transformer.generate_square_subsequent_mask(T)` here, where `T` is the length of the sequence."
         )
@@ -86,12 +86,12 @@ def _change(case: Case, symptom: Symptom) -> tuple[Site | None, str]:
         return symptom.site, (
             "Pass `is_causal=True` to `scaled_dot_product_attention`."
             if mask is None
-            else "Correct the mask given as `attn_mask`: it has to be False (or -inf) wherever the key comes after the query."
+            else "Correct `attn_mask`: it must be False (or -inf) wherever the key comes after the query."
         )
     if values.get("operation") in ("softmax", "log_softmax", "bmm", "sigmoid"):
         return symptom.site, _MASK_BY_HAND
     return symptom.site, (
-        "Let what is computed for a position use this position and earlier ones only: no mean, norm, flip or window over the whole sequence."
+        "Compute each position from itself and earlier positions only: no mean, norm, flip or window over the whole sequence."
     )
 
 

@@ -33,9 +33,9 @@ class CheckpointNotLoaded:
                     component=symptom.component,
                     site=symptom.site,
                     summary=symptom.message,
-                    reason="`state_dict()` gives references: training went on changing the state that was meant to be kept.",
-                    remedy="Copy the state when it is kept: `copy.deepcopy(model.state_dict())`.",
-                    refutation="The state was taken just before, so nothing has changed since.",
+                    reason="`state_dict()` returns references, so further training changed the saved state too.",
+                    remedy="Copy the state when you save it: `copy.deepcopy(model.state_dict())`.",
+                    refutation="The state was saved just before loading, so nothing has changed in between.",
                 )
                 continue
             nothing = not symptom.detail["matched"]
@@ -47,9 +47,9 @@ class CheckpointNotLoaded:
                 component=symptom.component,
                 site=symptom.site,
                 summary=symptom.message,
-                reason="Entries whose names do not fit are passed over, so the model keeps its random weights.",
-                remedy=f"Make the names in the saved state fit the model{names}, and load it with `strict=True`.",
-                refutation="The model is meant to start at random values.",
+                reason="Entries whose names do not match are skipped, so the model keeps its random weights.",
+                remedy=f"Make the checkpoint's names match the model{names}, and load it with `strict=True`.",
+                refutation="The model is meant to start from random weights.",
                 explains=(*NOT_LEARNING, "D220", "D213", "D214"),
             )
         for symptom in case.of("D701"):
@@ -65,13 +65,13 @@ class CheckpointNotLoaded:
                 component="checkpoint",
                 site=symptom.site,
                 summary=symptom.message,
-                reason="The saved state does not belong to this model as it is."
+                reason="The checkpoint does not fit this model."
                 if keys
-                else "The file that should be loaded is not there.",
-                remedy="Load the state into the model it was saved from, or rename its entries."
+                else "The file to load does not exist.",
+                remedy="Load it into the model it was saved from, or rename its entries."
                 if keys
                 else "Correct the path, or save the checkpoint before it is loaded.",
-                refutation="The file exists on the machine where the program is meant to run.",
+                refutation="The file exists where the program normally runs.",
                 explains=ANY,
             )
 

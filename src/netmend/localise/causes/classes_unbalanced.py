@@ -61,12 +61,14 @@ class ClassesUnbalanced:
             if (collapse := case.first("D511")) is not None:
                 evidence.append(for_symptom(collapse, STRONG + FAIR))
             elif recall is not None and recall < self.recall_limit:
-                evidence.append(Evidence(f"Of one class only {recall:.0%} of the samples are found.", STRONG))
+                evidence.append(
+                    Evidence(f"Only {recall:.0%} of the samples of one class are recognised.", STRONG)
+                )
             else:
                 continue
             if _handled(case.trace):
                 evidence.append(
-                    Evidence("The loss weights its classes, or a sampler evens them out.", -2 * STRONG)
+                    Evidence("The loss has class weights, or a sampler balances the classes.", -2 * STRONG)
                 )
             evidence += self._against(case, symptom, collapse is not None)
             loss = next((loss for loss in case.trace.losses if loss.backward is not None), None)
@@ -76,8 +78,8 @@ class ClassesUnbalanced:
                 component="training data",
                 site=(loss.created or loss.called) if loss is not None else loader_site(case),
                 summary=symptom.message + (f" {collapse.message}" if collapse is not None else ""),
-                reason="Always giving the frequent class is right most of the time, so there is little reason to learn the others.",
-                remedy="Weight the classes in the loss (`weight=` or `pos_weight=`), or draw them evenly with a WeightedRandomSampler, and watch the recall of each class.",
+                reason="Always predicting the frequent class is right most of the time, so there is little pressure to learn the others.",
+                remedy="Weight the classes in the loss (`weight=` or `pos_weight=`), or balance them with a WeightedRandomSampler, and watch the recall of each class.",
                 refutation="The rare class is never predicted with class weights either.",
                 related=(loader_site(case), target_origin(case)),
                 explains=("D511", "D510", "D501"),
@@ -87,10 +89,10 @@ class ClassesUnbalanced:
         """Imbalance hides rare classes from a network that works; it neither breaks one nor hides frequent classes."""
         broken = next((s for s in case.symptoms if s.code in _BROKEN), None)
         if broken is not None:
-            text = f"The network is broken in a way that the classes do not explain: {broken.message}"
+            text = f"Something else is broken that the class balance does not explain: {broken.message}"
             yield Evidence(text, -STRONG - FAIR, broken.code)
         if collapsed and float(symptom.detail.get("majority", 1.0)) < self.frequent_limit:
-            yield Evidence("Classes that are not rare are never given either.", -STRONG)
+            yield Evidence("Classes that are not rare are never predicted either.", -STRONG)
 
     FAULTY: ClassVar[tuple[Run, ...]]
 

@@ -46,7 +46,11 @@ class ClippingWrong:
             scaled = {o.kind for o in stepped_optimizers(case.trace)}.intersection(SCALED)
             # Weight decay is added behind the clipping: against it even an optimiser that divides by the size has lost the data.
             if not scaled and not case.has("D117"):
-                evidence.append(Evidence("The optimiser divides by the size of the gradient.", -2 * STRONG))
+                evidence.append(
+                    Evidence(
+                        "This optimiser divides by the gradient's size, so it hardly matters.", -2 * STRONG
+                    )
+                )
             slow = case.first("D102", "D508", "D501")
             if slow is not None:
                 evidence.append(for_symptom(slow, FAIR))
@@ -61,7 +65,7 @@ class ClippingWrong:
                 summary=symptom.message,
                 reason="Every step is cut to a tiny part of its length, so learning is slower by that factor.",
                 remedy=f"Raise the limit from {limit:.3g} to about {_round(norm)}{where}.",
-                refutation="The learning rate makes up for it.",
+                refutation="The learning rate compensates for it.",
                 related=[symptom.site],
                 explains=(*NOT_LEARNING,),
             )
@@ -74,9 +78,9 @@ class ClippingWrong:
                 component="clip_grad_norm_",
                 site=symptom.site,
                 summary=symptom.message,
-                reason="The step uses gradients of full length: the limit has no effect.",
+                reason="The step uses unclipped gradients: the limit has no effect.",
                 remedy="Move the clipping between `backward()` and the optimiser's step.",
-                refutation="Gradients are kept over several steps on purpose.",
+                refutation="Gradients are accumulated over several steps on purpose.",
                 explains=("D103", "D502", "D503"),
             )
 
@@ -89,7 +93,7 @@ class ClippingWrong:
             return
         evidence = [
             for_symptom(burst, STRONG),
-            Evidence(f"Gradients pass through `{recurrent.name}` again and again.", FAIR + WEAK),
+            Evidence(f"Gradients pass through `{recurrent.name}` once per time step.", FAIR + WEAK),
             Evidence("The learning rate is an ordinary one.", FAIR),
         ]
         backward = next(
@@ -101,9 +105,9 @@ class ClippingWrong:
             component=recurrent.name,
             site=backward,
             summary=f"Gradients explode, and nothing limits them: {burst.message}",
-            reason="A recurrent layer multiplies gradients over many steps of time; one burst can undo all training.",
+            reason="A recurrent layer multiplies gradients over many time steps; one burst can undo all training.",
             remedy="Call `torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)` between backward and step.",
-            refutation="A lower learning rate alone cures it.",
+            refutation="A lower learning rate alone fixes it.",
             related=[recurrent.created, *(optimizer.created for optimizer in case.trace.optimizers[:1])],
             explains=UNSTABLE,
         )

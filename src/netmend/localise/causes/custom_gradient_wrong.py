@@ -33,9 +33,9 @@ class CustomGradientWrong:
                 component=symptom.component,
                 site=symptom.site,
                 summary=symptom.message,
-                reason="Everything before this function is updated with a gradient that is not that of the loss.",
+                reason="Everything before this function is trained with a wrong gradient.",
                 remedy=f"Correct {quoted}{_hint(symptom)} `torch.autograd.gradcheck` shows when it is right.",
-                refutation="The backward replaces the true gradient on purpose.",
+                refutation="The backward deliberately differs from the true gradient.",
                 explains=(*ANY, "D215", "D605"),
             )
 

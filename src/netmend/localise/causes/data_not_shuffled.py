@@ -45,16 +45,14 @@ class DataNotShuffled:
                 and course.last_relative is not None
                 and course.last_relative < self.good_relative
             ):
-                evidence.append(
-                    Evidence(f"The program learns all the same ({course.last_relative:.2f}).", -FAIR)
-                )
+                evidence.append(Evidence(f"The program learns anyway ({course.last_relative:.2f}).", -FAIR))
             loader = training_loader(case.trace)
             origin = argument_origin(case.sources, None if loader is None else loader.created, "shuffle", 2)
             site = loader_site(case) if origin is None else origin.site
             call = (
                 "Give the loader `shuffle=True`."
                 if loader is not None
-                else "Draw the batches from `torch.randperm(len(x))`, anew in every epoch."
+                else "Draw the batches from a new `torch.randperm(len(x))` in every epoch."
             )
             yield fault(
                 self.code,
@@ -64,7 +62,7 @@ class DataNotShuffled:
                 summary=symptom.message,
                 reason="Every batch pulls the network towards its own class, and the next one undoes it.",
                 remedy=call,
-                refutation="The order is meant, for example a stream in time order, and a shuffled run learns no better.",
+                refutation="The order is intended (a stream in time order, say), and a shuffled run learns no better.",
                 related=(symptom.site, loader_site(case)),
                 explains=("D503", "D501", "D502", "D511", "D504", "D510"),
             )

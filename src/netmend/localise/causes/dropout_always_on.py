@@ -35,8 +35,8 @@ class DropoutAlwaysOn:
                 component=symptom.component,
                 site=symptom.site,
                 summary=symptom.message,
-                reason="Every evaluation and every use of the trained model works with random parts of it missing.",
-                remedy="Give the attention function a `dropout_p` of 0.0 unless `self.training` holds."
+                reason="Every evaluation and every use of the trained model runs with random parts switched off.",
+                remedy="Pass `dropout_p=0.0` to the attention function unless `self.training` is true."
                 if "attention" in symptom.component
                 else "Pass `training=self.training` to the dropout function, or use an `nn.Dropout` created in `__init__`.",
                 refutation="Dropout is kept on purpose, to measure uncertainty.",

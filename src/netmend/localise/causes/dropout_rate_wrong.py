@@ -53,7 +53,7 @@ class DropoutRateWrong:
         if rate >= self.high_rate:
             evidence.append(Evidence(f"`{worst.name}` drops {rate:.0%} of its input.", STRONG))
         if worst.last:
-            evidence.append(Evidence(f"`{worst.name}` stands behind the last layer with weights.", STRONG))
+            evidence.append(Evidence(f"`{worst.name}` comes after the last layer with weights.", STRONG))
         suffers = False
         for code, weight in (
             ("D509", STRONG),
@@ -67,7 +67,7 @@ class DropoutRateWrong:
                 evidence.append(for_symptom(symptom, weight))
                 suffers = True
         if not suffers and rate < self.hopeless_rate:
-            evidence.append(Evidence("Nothing shows that training suffers from it.", -FAIR))
+            evidence.append(Evidence("There is no sign that training suffers from it.", -FAIR))
         course = objective(case.trace)
         if (
             course is not None
@@ -75,7 +75,7 @@ class DropoutRateWrong:
             and course.last_relative < self.good_relative
         ):
             evidence.append(
-                Evidence(f"The training loss is low all the same ({course.last_relative:.2f}).", -2 * STRONG)
+                Evidence(f"The training loss gets low anyway ({course.last_relative:.2f}).", -2 * STRONG)
             )
         origin = argument_origin(case.sources, worst.site, "p", 1 if worst.functional else 0)
         yield fault(
@@ -85,11 +85,11 @@ class DropoutRateWrong:
             site=worst.site if origin is None else origin.site,
             summary=f"`{worst.name}` silences {rate:.0%} of its input in training"
             + (", and nothing with weights follows it." if worst.last else "."),
-            reason="So little of the signal is left at each step that the network cannot learn from it.",
-            remedy="Remove this dropout: it falsifies the output itself."
+            reason="Too little of the signal is left for the network to learn from.",
+            remedy="Remove this dropout: it corrupts the output itself."
             if worst.last
             else f"Lower the rate from {rate:g} to between 0.1 and 0.5.",
-            refutation="The training loss stays as high with a rate of 0.2.",
+            refutation="The training loss is no lower with a rate of 0.2.",
             related=(worst.site,),
             explains=("D509", "D605", "D504", "D508", "D501", "D503"),
         )

@@ -43,7 +43,7 @@ class EndOfEpisodeIgnored:
         found = bootstraps(case.sources, case.trace, step)
         if not found or any(target.masked for target in found):
             return
-        text = f"The target adds the value of the next state at every step, also at the {world.terminated} that ended an episode."
+        text = f"The target adds the value of the next state at every step, including the {world.terminated} that ended an episode."
         evidence = [Evidence(text, PROVEN - FAIR)]
         evidence += [for_symptom(symptom, FAIR) for symptom in case.of("D723")[:1]]
         yield fault(
@@ -52,9 +52,9 @@ class EndOfEpisodeIgnored:
             component=world.name,
             site=found[0].site,
             summary=text,
-            reason="Values leak from one episode into another, and failing costs the agent nothing.",
+            reason="Values leak from one episode into the next, and failing costs the agent nothing.",
             remedy="Multiply the value of the next state by `1 - terminated`.",
-            refutation="The program leaves ended episodes out of its targets in another way.",
+            refutation="The program excludes ended episodes from its targets in another way.",
             related=[step.site],
             explains=("D723", "D717"),
         )

@@ -27,7 +27,7 @@ class EvaluationInTrainingMode:
         for symptom in case.of("D205"):
             evidence = [for_symptom(symptom, PROVEN)]
             if symptom.site is not None and "update_bn" in case.sources.line(symptom.site):
-                evidence.append(Evidence("The pass renews the statistics of batch norm.", -2 * PROVEN))
+                evidence.append(Evidence("The pass updates the batch norm statistics.", -2 * PROVEN))
             if symptom.detail.get("graded"):
                 evidence.append(
                     Evidence("The passes also recorded gradients, as training passes do.", -STRONG / 2)
@@ -40,7 +40,7 @@ class EvaluationInTrainingMode:
                 component=model,
                 site=block or symptom.site,
                 summary=symptom.message,
-                reason="Dropout disturbs every prediction and batch norm uses the statistics of the batch at hand.",
+                reason="Dropout disturbs every prediction, and batch norm uses the statistics of the current batch.",
                 remedy=f"Call `{model}.eval()` before this pass and `{model}.train()` after it.",
                 refutation="Dropout is left on to estimate uncertainty.",
                 related=[symptom.site, *_layers(case, symptom.detail.get("layers", ()))],

@@ -39,9 +39,9 @@ class EvaluationOnTrainingData:
                 component="evaluation data",
                 site=site,
                 summary=symptom.message,
-                reason="The score of the evaluation then tells what is remembered, not what new samples would get.",
-                remedy="Cut training and evaluation data so that no sample is in both, before anything is duplicated or augmented.",
-                refutation="Equal inputs are different samples, because the inputs take only few values.",
+                reason="The evaluation score then shows what was memorised, not how new samples would do.",
+                remedy="Split the data before anything is duplicated or augmented, so that no sample is in both parts.",
+                refutation="Equal inputs are different samples: the inputs have only a few possible values.",
                 related=[loader.created for loader in case.trace.loaders],
             )
 
@@ -54,9 +54,9 @@ class EvaluationOnTrainingData:
                 component="evaluation data",
                 site=split_line(case) or input_origin(case),
                 summary=symptom.message,
-                reason="What was never shown cannot be learned; the score says nothing about the classes that were trained.",
+                reason="Classes never seen in training cannot be learned; the score says nothing about the trained ones.",
                 remedy="Shuffle the data before cutting it, or split every class in the same proportion.",
-                refutation="New classes in evaluation are meant, as in few-shot learning.",
+                refutation="New classes in evaluation are intended, as in few-shot learning.",
                 related=[loader.created for loader in case.trace.loaders],
                 explains=("D311", "D506", "D507"),
             )
@@ -73,9 +73,9 @@ class EvaluationOnTrainingData:
             component="training data",
             site=site,
             summary=symptom.message,
-            reason="The score on the test part then tells what is remembered, and the data meant for training is not used.",
+            reason="The score on the test part then shows what was memorised, and the training part is not used.",
             remedy=f'Load the training part at {text_at(case, site)}: `train=True` (or `split="train"`), and keep the test part for evaluation.',
-            refutation="The test part was split anew into data for training and data for evaluation.",
+            refutation="The test part was itself split into training and evaluation data.",
             related=[loader.created for loader in case.trace.loaders],
             explains=("D309",),
         )

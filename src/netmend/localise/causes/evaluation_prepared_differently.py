@@ -44,9 +44,7 @@ class EvaluationPreparedDifferently:
         for symptom in case.of("D310"):
             evidence = [for_symptom(symptom, STRONG)]
             if symptom.detail.get("rescaled"):
-                text = (
-                    "Range, mean and spread of the pictures all differ by one and the same change of scale."
-                )
+                text = "Range, mean and spread of the images all differ by the same change of scale."
                 evidence.append(Evidence(text, STRONG))
             evidence += self._suffers(case)
             evidence += self._otherwise(case, symptom)
@@ -56,9 +54,9 @@ class EvaluationPreparedDifferently:
                 component="evaluation data",
                 site=_site(case),
                 summary=symptom.message,
-                reason="The network is asked about another kind of inputs than it has learned from.",
-                remedy="Prepare evaluation data with the same function and the same (training) statistics as training data.",
-                refutation="The evaluation data is meant to differ.",
+                reason="The network is evaluated on inputs unlike those it was trained on.",
+                remedy="Prepare the evaluation data as the training data, with the statistics of the training data.",
+                refutation="The evaluation data differs on purpose.",
                 related=[loader.created for loader in case.trace.loaders],
                 explains=("D311", "D506", "D507"),
             )
@@ -87,12 +85,13 @@ class EvaluationPreparedDifferently:
             width = self.half_range * evaluated.std[0]
             if width < span and 0.8 * span <= beside - width <= 1.25 * span:
                 yield Evidence(
-                    "Evaluation begins where the range of training ends: split by order.", -2 * STRONG
+                    "Evaluation starts where the training range ends: the data was split by order.",
+                    -2 * STRONG,
                 )
         exact = bool(symptom.detail.get("rescaled"))
         reached, mild = level(case), (symptom.observed or 0.0) < self.plain_to_see and not exact
         if mild and reached is not None and reached > self.unlearned:
-            yield Evidence("Training itself learned nothing, whatever evaluation is given.", -STRONG)
+            yield Evidence("Training itself learned nothing, whatever the evaluation data.", -STRONG)
 
     FAULTY: ClassVar[tuple[Run, ...]] = TrainingEvaluationSkew.FAULTY
 

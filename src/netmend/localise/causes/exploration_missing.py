@@ -47,7 +47,7 @@ class ExplorationMissing:
             or not _only_greedy(case, step)
         ):
             return
-        text = "The action is the one with the highest estimate, at every step; nothing random takes part in choosing it."
+        text = "Every step takes the action with the highest estimate; no choice is ever random."
         evidence = [Evidence(text, STRONG + FAIR)]
         evidence += [for_symptom(symptom, FAIR) for symptom in case.of("D722")[:1]]
         yield fault(
@@ -58,7 +58,7 @@ class ExplorationMissing:
             summary=text,
             reason="What is never tried is never learned.",
             remedy="Take a random action with a probability that falls from 1 to 0.05 over the first tenth to half of the run.",
-            refutation="The environment is random enough to show every action's outcome.",
+            refutation="The environment is random enough to reveal every action's outcome.",
             related=[step.site],
             explains=("D722",),
         )

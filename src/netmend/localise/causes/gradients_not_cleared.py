@@ -32,7 +32,7 @@ class GradientsNotCleared:
                 component=symptom.component or "training loop",
                 site=symptom.site,
                 summary=symptom.message,
-                reason="`backward()` adds to the stored gradients, so every step follows the sum of all batches so far.",
+                reason="`backward()` adds to the stored gradients, so every step uses the sum over all batches so far.",
                 remedy=f"Insert `{optimizer}.zero_grad()` before the backward call, inside the loop over batches.",
                 refutation="Gradients are cleared in a way netmend cannot see, for example in C++ code.",
                 explains=("D101", "D103", "D501", "D502", "D503", "D504"),

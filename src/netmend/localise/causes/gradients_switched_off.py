@@ -70,22 +70,22 @@ class GradientsSwitchedOff:
         if passes and all(call.detail.endswith("no_grad") for call in passes):
             place = next((b for c in passes if (b := no_grad_around(case.sources, c.site))), None)
             place = place or grad_switched_off(case.sources, trace.run.script) or passes[0].site
-            why = "Gradients are switched off where the training pass runs, so the loss has no graph."
-            return self.code, place, why, "Let the training pass run outside of `no_grad`."
+            why = "Gradients are switched off during the training pass, so the loss has no graph."
+            return self.code, place, why, "Run the training pass outside `no_grad`."
         if trace.models and all(model.trainable == 0 and model.parameters for model in trace.models):
-            why = "All parameters are frozen, so the loss depends on nothing that could be trained."
+            why = "All parameters are frozen, so there is nothing to train."
             place = freezing(case.sources, trace.run.script)
-            return "LOOP-FREEZE", place, why, "Freeze only the part that is meant to stay as it is."
+            return "LOOP-FREEZE", place, why, "Freeze only the part that should stay fixed."
         cuts = [f for f in trace.all(FunctionFact) if f.kind == "graph cut" and f.site is not None]
         cut = cuts[-1] if cuts else None
         name = f"`{cut.function.strip('_')}`" if cut is not None else "An operation"
-        why = f"{name} between the model and `backward()` takes the value out of the graph."
+        why = f"{name} between the model and `backward()` detaches the value from the graph."
         place = cut.site if cut is not None else next((c.site for _, c in calls(trace, "loss")), None)
         return (
             "LOS-GRAPH-CUT",
             place,
             why,
-            "Compute the loss from the model's output by operations with a derivative.",
+            "Compute the loss from the model's output with differentiable operations.",
         )
 
     FAULTY: ClassVar[tuple[Run, ...]] = (

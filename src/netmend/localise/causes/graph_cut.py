@@ -33,10 +33,10 @@ class GraphCut:
             place, how, evidence = self._cut(case, symptom)
             evidence = [for_symptom(symptom, FAIR + WEAK), *evidence, *outcome(case, bad=WEAK, good=-FAIR)]
             if symptom.detail["fresh"]:
-                evidence.append(Evidence("They stay at the random values that layers are made with.", WEAK))
+                evidence.append(Evidence("They keep their random initial values.", WEAK))
             if symptom.detail["loaded"]:
                 evidence.append(
-                    Evidence("A saved state was loaded: the part may be fixed on purpose.", -STRONG - FAIR)
+                    Evidence("A checkpoint was loaded: the part may be frozen on purpose.", -STRONG - FAIR)
                 )
             layers = list(symptom.detail["layers"])
             yield fault(
@@ -45,9 +45,9 @@ class GraphCut:
                 component=layers[-1],
                 site=place or symptom.site,
                 summary=symptom.message,
-                reason=f"{how} keeps every gradient from them, so they stay as they were at the start.",
+                reason=f"{how} blocks every gradient on the way to them, so they are never trained.",
                 remedy=f"Remove {how[0].lower() + how[1:]} or replace it by an operation that can be differentiated.",
-                refutation="These layers are meant to stay fixed; then freeze them with `requires_grad_(False)`.",
+                refutation="These layers are meant to stay fixed; if so, freeze them with `requires_grad_(False)`.",
                 related=[symptom.site, *_created(case, layers)],
                 explains=(*NOT_LEARNING, "D218", "D226"),
             )
@@ -65,7 +65,7 @@ class GraphCut:
         told = (
             f"`{case.sources.line(place)}`"
             if place is not None
-            else "what lies between the model and the loss"
+            else "what happens between the model and the loss"
         )
         return fault(
             self.code,
@@ -73,10 +73,10 @@ class GraphCut:
             component=symptom.component,
             site=place or symptom.site,
             summary=symptom.message,
-            reason="The graph of the loss begins behind the model, so every weight stays as it was at the start.",
-            remedy=f"Hand the model's output to the loss as it is: in {told}, take away `.detach()`, `.data`, `.item()`, `.numpy()` "
+            reason="The loss has no graph back to the model, so no weight is ever trained.",
+            remedy=f"Pass the model's output to the loss unchanged: in {told}, remove `.detach()`, `.data`, `.item()`, `.numpy()` "
             "or `torch.tensor(…)`, and `requires_grad` with it.",
-            refutation="The weights are changed by other means than gradients.",
+            refutation="The weights are updated without gradients.",
             related=[symptom.site, called],
             explains=ANY,
         )
@@ -89,7 +89,7 @@ class GraphCut:
             return seen.site, f"`{seen.detail['operation']}`", [for_symptom(seen, STRONG + WEAK)]
         holder = _idle_holder(case, model)
         if holder is not None:
-            told = f"`{holder.name}` steps all the same, and nothing that it holds ever has a gradient."
+            told = f"`{holder.name}` still steps, but none of its parameters ever has a gradient."
             cut = cut_before_step(case.sources, holder.stepped)
             where = "on the way to its loss" if cut is None else f"in `{case.sources.line(cut)}`"
             return cut or holder.stepped, f"The operation {where}", [Evidence(told, STRONG)]
@@ -108,7 +108,7 @@ class GraphCut:
             return (
                 cut,
                 f"The operation in `{text}`",
-                [Evidence(f"`{text}` takes a value out of the graph.", STRONG)],
+                [Evidence(f"`{text}` detaches a value from the graph.", STRONG)],
             )
         backward = next((loss.backward for loss in case.trace.losses if loss.backward is not None), None)
         cut = cut_in_loss(case.sources, backward)
@@ -117,13 +117,15 @@ class GraphCut:
             return (
                 cut,
                 f"The operation in `{text}`",
-                [Evidence(f"`{text}` takes a term out of the graph.", STRONG)],
+                [Evidence(f"`{text}` detaches a term from the graph.", STRONG)],
             )
-        evidence = [Evidence("No operation was found that would cut it.", -FAIR)]
+        evidence = [Evidence("No operation that cuts the graph was found.", -FAIR)]
         if any(unused_result(case.sources, site) for site in called):
-            evidence.append(Evidence("Their result is not used at all: nothing is cut.", -STRONG))
+            evidence.append(Evidence("Their result is not used at all, so nothing cuts the graph.", -STRONG))
         elif _earlier_learn(case, model, layers):
-            evidence.append(Evidence("Layers before them do get gradients: nothing is cut there.", -FAIR))
+            evidence.append(
+                Evidence("Layers before them do get gradients, so the graph is not cut there.", -FAIR)
+            )
         return None, "An operation behind these layers", evidence
 
     FAULTY: ClassVar[tuple[Run, ...]] = (

@@ -40,7 +40,7 @@ class GraphsKept:
                 summary=symptom.message,
                 reason="Each kept loss holds the graph of its step, so memory grows with the number of steps.",
                 remedy="Keep the number instead of the tensor: `loss.item()`.",
-                refutation="The losses are passed back together later on purpose.",
+                refutation="The losses are backpropagated together later on purpose.",
                 related=[symptom.site],
                 explains=("D221",),
             )
@@ -58,7 +58,7 @@ class GraphsKept:
                     summary=symptom.message,
                     reason="Each kept tensor holds the graph of its step, so memory grows with the number of steps.",
                     remedy="Keep what is needed without its graph: `.detach()`.",
-                    refutation="The tensors are passed back together later on purpose.",
+                    refutation="The tensors are backpropagated together later on purpose.",
                     related=[symptom.site],
                 )
         for symptom in case.of("D224"):
@@ -73,7 +73,7 @@ class GraphsKept:
                     summary=symptom.message,
                     reason="Each kept value holds the graph of its step, so memory grows with the number of steps.",
                     remedy="Compute it inside `with torch.no_grad():`, and keep the number: `.item()`.",
-                    refutation="The values are passed back together later on purpose.",
+                    refutation="The values are backpropagated together later on purpose.",
                 )
         for symptom in case.of("D701"):
             text = str(symptom.detail["exception"])
@@ -85,9 +85,9 @@ class GraphsKept:
                     component=kept.component,
                     site=keeping(case.sources, kept.site) or kept.site,
                     summary=f"{symptom.message} {kept.message}",
-                    reason="Graphs of earlier steps stay in memory until none is left.",
-                    remedy="Keep numbers instead of tensors (`loss.item()`), and detach states that are carried on.",
-                    refutation="The model needs more memory than there is on its very first step.",
+                    reason="The graphs of earlier steps fill up the memory.",
+                    remedy="Keep numbers instead of tensors (`loss.item()`), and detach hidden states between steps.",
+                    refutation="The very first step already runs out of memory.",
                     related=[symptom.site],
                 )
 

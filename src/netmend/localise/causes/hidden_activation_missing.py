@@ -46,7 +46,7 @@ class HiddenActivationMissing:
         first, second, reason = found[0]
         evidence = [reason, *harm(case), *relief(case)]
         if len(found) > 1:
-            evidence.append(Evidence(f"The same holds for {len(found) - 1} more places.", WEAK))
+            evidence.append(Evidence(f"The same holds in {len(found) - 1} more places.", WEAK))
         layers = [link for link in chain(case.trace) if link.model == first.model and link.kind == "linear"]
         if 1 < len(layers) == len(found) + 1:
             evidence.append(Evidence("The model has no activation between its layers at all.", FAIR))
@@ -58,9 +58,9 @@ class HiddenActivationMissing:
             component=first.name,
             site=_where_it_belongs(case, first, second),
             summary=reason.message,
-            reason="Linear layers in a row can do no more than one: the network cannot learn anything curved.",
+            reason="Linear layers in a row are no more than one linear layer: the network cannot learn anything nonlinear.",
             remedy=f"Put an activation such as `nn.ReLU()` between {first.name}{where} and {second.name}.",
-            refutation="The loss gets no lower with an activation there, because the task is linear.",
+            refutation="The task is linear: an activation there does not lower the loss.",
             related=(first.site, *called, second.site),
             explains=("D118", "D504", "D501", "D604", "D508"),
         )
@@ -89,7 +89,7 @@ class HiddenActivationMissing:
             return None
         if not handed_on(case.sources, case.trace, first.module, second.module):
             return None
-        text = f"Layer {second.name} gets the output of {first.name} with no non-linearity between them."
+        text = f"Layer {second.name} follows {first.name} with no nonlinearity in between."
         return Evidence(text, self.certain_weight)
 
     FAULTY: ClassVar[tuple[Run, ...]] = (

@@ -27,7 +27,7 @@ _SLOW = ("D505", "D508")
 _RIVALS = {
     "D302": "The inputs are badly scaled.",
     "D111": "The weights start symmetric.",
-    "D112": "The weights start at a wrong scale.",
+    "D112": "The initial weights have the wrong scale.",
 }
 
 
@@ -103,13 +103,13 @@ class HiddenActivationWrong:
                 others = " and ".join(symptom.detail.get("others", ()))
                 evidence.append(Evidence(f"The other hidden layers use {others}.", FAIR))
             if symptom.detail.get("map"):
-                evidence.append(Evidence("It squeezes whole feature maps.", WEAK))
+                evidence.append(Evidence("It squashes whole feature maps.", WEAK))
             felt = [for_symptom(s, WEAK) for s in case.of(*_FELT)[:1]]
             hurt, eased = harm(case), relief(case, 2 * STRONG)
             if hurt:
                 felt += [for_symptom(s, self.slow_weight) for s in case.of(*_SLOW)[:1]]
             if not felt and not hurt and not eased:
-                evidence.append(Evidence("Nothing in the run shows that it hurts.", -FAIR))
+                evidence.append(Evidence("There is no sign in the run that it hurts.", -FAIR))
             yield self._fault(
                 case,
                 symptom,
@@ -124,7 +124,7 @@ class HiddenActivationWrong:
             made = f"The output of {link.name} goes through exp before the next layer."
             grown = [for_symptom(s, STRONG) for s in case.of(*_GROWN)[:1]]
             born = [
-                Evidence("The first invalid number was made by it.", STRONG, s.code, s.first_step)
+                Evidence("It produced the first invalid number.", STRONG, s.code, s.first_step)
                 for s in case.of("D110")
                 if s.detail.get("operation") == "exp" and s.component != "loss"
             ]
@@ -134,9 +134,9 @@ class HiddenActivationWrong:
                 component=link.name,
                 site=site,
                 summary=made,
-                reason="An exponential turns sums into products: a few units drown all others, and values and gradients blow up.",
+                reason="An exponential lets a few units drown out all others, and values and gradients blow up.",
                 remedy=f"Use `F.relu` instead of exp in {site.short}.",
-                refutation="Training is no better with ReLU in its place.",
+                refutation="Training is no better with ReLU instead.",
                 related=(link.site,),
                 explains=(*_EXPLAINS, *_GROWN),
             )
@@ -168,7 +168,7 @@ class HiddenActivationWrong:
             summary=symptom.message,
             reason=f"A hidden {function} passes on only a small part of the gradient, so the layers before it hardly learn.",
             remedy=f"Use `nn.ReLU()` (or `F.relu`) instead of {function} in the hidden layers{where}.",
-            refutation="Training is no better with ReLU in its place.",
+            refutation="Training is no better with ReLU instead.",
             related=(module.called if module is not None else None, symptom.site),
             explains=_EXPLAINS,
         )

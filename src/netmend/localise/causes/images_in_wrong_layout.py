@@ -34,9 +34,9 @@ class ImagesInWrongLayout:
                 component=symptom.component,
                 site=site,
                 summary=symptom.message,
-                reason="Convolutions compare neighbouring pixels; here the numbers side by side do not belong to neighbours.",
-                remedy="Move the axes instead of counting them anew: `x.permute(0, 3, 1, 2)` in place of `reshape` or `view`.",
-                refutation="The pictures look right when a few of them are drawn as the network sees them.",
+                reason="Convolutions compare neighbouring pixels; here adjacent numbers do not belong to neighbouring pixels.",
+                remedy="Move the axes instead of reshaping: `x.permute(0, 3, 1, 2)` in place of `reshape` or `view`.",
+                refutation="A few images drawn as the network sees them look right.",
                 related=(symptom.site, input_origin(case)),
                 explains=("D504", "D501", "D508", "D506"),
             )

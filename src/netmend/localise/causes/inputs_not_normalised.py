@@ -76,9 +76,9 @@ class InputsNotNormalised:
                 component=symptom.component,
                 site=input_origin(case),
                 summary=symptom.message,
-                reason="The first layer is driven far outside the range its initial weights are made for, and large features drown small ones.",
+                reason="Default initial weights expect inputs of about unit size; far larger ones saturate or blow up the first layer, and large features drown out small ones.",
                 remedy="Subtract the mean and divide by the standard deviation of the training data, feature by feature, and do the same in evaluation (for pixels: divide by 255 first).",
-                refutation="The loss is as high with standardised inputs.",
+                refutation="Standardising the inputs does not lower the loss.",
                 related=[model.called for model in case.trace.models[:1]],
                 explains=_HARM,
             )

@@ -20,18 +20,18 @@ from netmend.vocabulary import Fault, RunFact, Site, Symptom, Trace
 _KNOWN = (
     (
         r"leaf Variable that requires grad is being used in an in-place",
-        "A parameter is changed in place while its operations are recorded.",
+        "A parameter is changed in place while autograd is recording.",
         "Change parameters inside `with torch.no_grad():`.",
     ),
     (
         r"before Module\.__init__\(\) call",
-        "A module is used before its base class is set up.",
+        "A module is used before its base class is initialised.",
         "Call `super().__init__()` first in `__init__`.",
     ),
     (
         r"Can't call numpy\(\) on Tensor that requires grad",
         "A numpy array cannot hold a tensor that is part of a graph.",
-        "Use `.detach().numpy()` for values that are only looked at.",
+        "Use `.detach().numpy()` for values that you only inspect.",
     ),
     (
         r"Boolean value of Tensor with more than one value",
@@ -45,13 +45,13 @@ _KNOWN = (
     ),
     (
         r"(?:forward|_call_impl)\(\) (?:missing|takes|got)",
-        "The model is called with other arguments than `forward` takes.",
-        "Make the call fit the arguments of `forward`.",
+        "The model is called with arguments that `forward` does not take.",
+        "Make the call match the arguments of `forward`.",
     ),
     (
         r"_forward_unimplemented|missing the required \"forward\" function",
         "The module has no `forward`.",
-        "Define `forward` in the class, with exactly this name.",
+        "Define `forward` in the class, spelled exactly like this.",
     ),
 )
 
@@ -87,7 +87,7 @@ class InterfaceMisused:
                 remedy=remedy,
                 refutation=""
                 if code != "TRN-MODEL-BIG"
-                else "Another program or an earlier step has taken the memory.",
+                else "Another program or an earlier step has used up the memory.",
                 related=[symptom.site],
                 explains=ANY,
             )
@@ -96,18 +96,18 @@ class InterfaceMisused:
         if re.search(
             r"to be on the same device|cuda\.\w*Tensor\) (?:and|should)|should be the same.*cuda", text
         ):
-            why = "Data and model lie on different devices."
+            why = "Data and model are on different devices."
             return (
                 "GPU-XFER-MISSING",
                 None,
                 why,
-                "Move both with `.to(device)`, and keep the result for tensors.",
+                "Move both with `.to(device)`; for tensors, assign the result.",
             )
         if re.search(r"out of memory|can't allocate memory", text):
-            why = "The model and its batch need more memory than there is."
+            why = "The model and its batch do not fit into memory."
             return "TRN-MODEL-BIG", None, why, "Use a smaller batch, a smaller model or mixed precision."
         if "No inf checks were recorded" in text:
-            why = "The scaler was updated although no step was taken through it."
+            why = "`scaler.update()` was called without a `scaler.step()`."
             return "LOOP-AMP", None, why, "Call `scaler.step(optimizer)` before `scaler.update()`."
         if "modified by an inplace operation" in text and not retains_graph(case.sources, symptom.site):
             why = "A value that the backward pass needs was overwritten after it was used."
@@ -117,10 +117,10 @@ class InterfaceMisused:
                 self.code,
                 place,
                 why,
-                "Write `x = x + …` instead of `x += …`, and leave `inplace=True` out there.",
+                "Write `x = x + …` instead of `x += …`, and remove `inplace=True` there.",
             )
         if "backward through the graph a second time" in text and _twice(case, symptom.site):
-            why = "`backward()` is called twice for one loss; the first call has freed the graph."
+            why = "`backward()` is called twice for one loss; the first call already freed the graph."
             return self.code, None, why, "Call `backward()` once per step, on the sum of all losses."
         for pattern, why, remedy in _KNOWN:
             if re.search(pattern, text):

@@ -32,28 +32,28 @@ _KNOWN = (
         r"invalid index of a 0-dim tensor",
         r"([\w.\]\[]+?)(?:\.data)?\[0\]",
         r"\1.item()",
-        "Since PyTorch 0.5 a loss is a tensor without axes, which cannot be indexed.",
+        "Since PyTorch 0.5 a loss is a zero-dimensional tensor, which cannot be indexed.",
         "Write `loss.item()` instead of `loss.data[0]`.",
     ),
     _Removed(
         r"Weights only load failed|weights_only",
         r"torch\.load\(((?:[^()]|\([^()]*\))*)\)",
         r"torch.load(\1, weights_only=False)",
-        "Since PyTorch 2.6 `torch.load` reads tensors only, and this file holds other objects.",
-        "Give `weights_only=False` if you trust the file: loading it runs code from it. Better save `model.state_dict()` alone.",
+        "Since PyTorch 2.6, `torch.load` reads only tensors by default, and this file holds other objects.",
+        "Pass `weights_only=False` if you trust the file (loading it can run code from it). Better: save only `model.state_dict()`.",
     ),
     _Removed(
         _NUMPY,
         r"\b(?:np|numpy)\.(int|float|bool|object|str|complex)\b",
         r"\1",
-        "NumPy 1.24 removed its names for Python's own types.",
-        "Use Python's own name for the type: `int`, `float`, `bool`.",
+        "NumPy 1.24 removed its aliases of Python's built-in types.",
+        "Use the built-in type: `int`, `float`, `bool`.",
     ),
     _Removed(
         r"has no attribute 'next'",
         r"([\w.]+(?:\([\w.]*\))?)\.next\(\)",
         r"next(\1)",
-        "Iterators have no method `next` in Python 3.",
+        "Iterators have no `next` method in Python 3.",
         "Write `next(iterator)`.",
     ),
     _Removed(
@@ -61,34 +61,34 @@ _KNOWN = (
         r"\bcollections\.(Iterable|Mapping|Sequence|Callable|Sized|MutableMapping)\b",
         r"collections.abc.\1",
         "Python 3.10 moved the abstract classes out of `collections`.",
-        "Take it from `collections.abc`.",
+        "Import it from `collections.abc`.",
     ),
     _Removed(
         r"Subtraction, the `-` operator, with (?:a bool|two bool) tensor",
         r"\b1\s*-\s*([\w.]+)",
         r"~\1",
-        "Since PyTorch 1.2 comparisons give booleans, which cannot be subtracted.",
+        "Since PyTorch 1.2, comparisons return booleans, which cannot be subtracted.",
         "Write `~mask` instead of `1 - mask`.",
     ),
     _Removed(
         r"[Ll]egacy autograd function",
         r"(?!)",
         "",
-        "Since PyTorch 1.5 an autograd function has static methods and is called by `apply`.",
-        "Make `forward` and `backward` static methods with `ctx`, and call `Function.apply(…)`.",
+        "Since PyTorch 1.5, autograd functions have static methods and are called with `apply`.",
+        "Make `forward` and `backward` static methods that take `ctx`, and call `Function.apply(…)`.",
     ),
     _Removed(
         r"unexpected keyword argument 'verbose'",
         r",\s*verbose\s*=\s*[^,)]+",
         "",
-        "Schedulers lost their argument `verbose`.",
-        "Leave `verbose` out, and print `scheduler.get_last_lr()` where it is wanted.",
+        "Schedulers no longer take `verbose`.",
+        "Remove `verbose`, and print `scheduler.get_last_lr()` where you need it.",
     ),
     _Removed(
         r"has no attribute 'clip_grad_norm'",
         r"\bclip_grad_norm\(",
         "clip_grad_norm_(",
-        "The function has its underscore since PyTorch 0.4.",
+        "Since PyTorch 0.4 the function's name ends in an underscore.",
         "Write `clip_grad_norm_`.",
     ),
     _Removed(
@@ -129,7 +129,7 @@ class InterfaceRemoved:
             changed = re.sub(found.old, found.new, line)
             remedy = found.advice if changed == line else f"Change the line to `{changed}`."
             if changed != line and "trust" in found.advice:
-                remedy = f"{remedy} Only if you trust the file: loading it runs code from it."
+                remedy = f"{remedy} Only do this if you trust the file: loading it can run code from it."
             yield fault(
                 self.code,
                 [for_symptom(symptom, PROVEN + 1.0)],

@@ -51,7 +51,7 @@ class InvalidValuesInData:
                 spoiled = stopped.first_step  # a loss that refuses what is no number
             if spoiled is None:
                 evidence.append(
-                    Evidence("The loss stayed finite: the program seems to take care of them.", -2 * STRONG)
+                    Evidence("The loss stayed finite: the program seems to handle them.", -2 * STRONG)
                 )
             else:
                 evidence.append(
@@ -87,7 +87,7 @@ class InvalidValuesInData:
             component="targets",
             site=target_origin(case),
             summary=message,
-            reason="One such value makes the loss NaN, then every gradient, then every weight.",
+            reason="One such value turns the loss into NaN, then every gradient, then every weight.",
             remedy="Remove or fill the targets that are not finite before training.",
             refutation="`torch.isfinite(y).all()` holds for every batch.",
             explains=_SPOILED,
@@ -100,7 +100,7 @@ class InvalidValuesInData:
             component=symptom.component,
             site=input_origin(case),
             summary=symptom.message,
-            reason="One such value makes the loss NaN, then every gradient, then every weight.",
+            reason="One such value turns the loss into NaN, then every gradient, then every weight.",
             remedy="Remove or fill the rows that are not finite before training, for example `x = torch.nan_to_num(x)`, and find out where they come from.",
             refutation="`torch.isfinite(x).all()` holds for every batch.",
             related=(symptom.site,),

@@ -33,9 +33,9 @@ class KernelTooSmall:
                 component=symptom.component,
                 site=symptom.site if origin is None else origin.site,
                 summary=symptom.message,
-                reason="What distinguishes samples lies in how neighbouring places differ; these layers look at one place at a time.",
-                remedy=f"Give {symptom.component} a kernel of 3 with `padding=1`, and the other convolutions too.",
-                refutation="Training is no better with kernels of 3.",
+                reason="Samples differ in local patterns, but these layers look at one position at a time.",
+                remedy=f"Use `kernel_size=3, padding=1` in {symptom.component} and in the other convolutions.",
+                refutation="Training is no better with a kernel size of 3.",
                 related=(symptom.site,),
                 explains=("D109", "D127", "D501", "D504", "D508", "D511"),
             )

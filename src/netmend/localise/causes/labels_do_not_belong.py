@@ -54,11 +54,11 @@ class LabelsDoNotBelong:
             evidence.append(for_symptom(stuck, WEAK))
         # Nothing else may explain it: every other symptom of a broken program speaks against the labels.
         if any(s.code[:2] in ("D1", "D2", "D4") and s.code not in _RESULTS for s in case.symptoms):
-            evidence.append(Evidence("Something else is broken that would explain it.", -STRONG))
+            evidence.append(Evidence("Something else is broken and would explain it.", -STRONG))
         elif memorised is None and case.has(*_UNHEARD):
             evidence.append(Evidence("The inputs do not reach the output, whatever the labels are.", -WEAK))
         elif stuck is not None:
-            text = "Gradients, updates, loss and loop all look as they should."
+            text = "Gradients, updates, loss and loop all look right."
             evidence.append(Evidence(text, FAIR + WEAK))
         if memorised is None and case.has("D512", "D505"):
             evidence.append(Evidence("Training was too short to tell.", -STRONG))
@@ -66,7 +66,7 @@ class LabelsDoNotBelong:
         if memorised is not None and samples is not None and samples <= self.few_samples:
             evidence.append(Evidence(f"There are only {samples} samples to learn from.", -STRONG))
         if case.has("D312", "D316"):
-            evidence.append(Evidence("Evaluation is about something else than training.", -STRONG))
+            evidence.append(Evidence("Evaluation covers other classes than training.", -STRONG))
         if case.has("D310"):
             evidence.append(Evidence("Evaluation data is prepared differently.", -STRONG))
         chief = memorised or stuck
@@ -80,8 +80,8 @@ class LabelsDoNotBelong:
             site=apart or label_line(case) or target_origin(case),
             related=(target_origin(case),),
             summary=chief.message,
-            reason="With labels that do not belong to their inputs there is no rule to be found, only samples to be remembered.",
-            remedy="Check that inputs and labels are indexed, shuffled and cut in the same way, and look at a few pairs by eye.",
+            reason="When labels do not belong to their inputs there is nothing to learn, only samples to memorise.",
+            remedy="Check that inputs and labels are indexed, shuffled and split in the same way, and look at a few pairs by eye.",
             refutation="A simple model (nearest neighbour, logistic regression) does better than chance on the same pairs.",
             explains=("D311", "D506", "D507", "D501"),
         )
@@ -93,10 +93,10 @@ class LabelsDoNotBelong:
             [_read(case, site), Evidence(text, FAIR)],
             component="training data",
             site=site,
-            summary=f"Labels are put into an order of their own, and nothing was learned: the loss ended at {reached:.2f} of a constant prediction's.",
-            reason="Every sample is taught the label of another one, so there is nothing to learn.",
-            remedy=f"Remove {text_at(case, site)}, or index inputs and labels with one permutation that is kept in a name.",
-            refutation="The loss stays where it is without that line.",
+            summary=f"The labels are shuffled separately from the inputs, and nothing was learned: the loss ended at {reached:.2f} of a constant prediction's.",
+            reason="Every sample is trained on another sample's label, so there is nothing to learn.",
+            remedy=f"Remove {text_at(case, site)}, or index inputs and labels with the same permutation.",
+            refutation="The loss is no lower without that line.",
             explains=(*STUCK, "D512"),
         )
 
@@ -112,11 +112,11 @@ class LabelsDoNotBelong:
             site=site,
             related=(symptom.site,),
             summary=symptom.message,
-            reason="What is trained is then right for labels that evaluation does not ask for."
+            reason="The network then learns labels that evaluation does not use."
             if shifted
-            else "Every sample is taught the label of another one, so there is nothing to learn.",
-            remedy=f"Give the loss the labels as they come from the loader: leave out the change at {text_at(case, site)}{instead}.",
-            refutation="The answers of the model are changed in the same way wherever they are used.",
+            else "Every sample is trained on another sample's label, so there is nothing to learn.",
+            remedy=f"Pass the labels to the loss as they come from the loader: remove the change at {text_at(case, site)}{instead}.",
+            refutation="The model's predictions are changed in the same way wherever they are used.",
             explains=(*STUCK, "D311", "D506", "D507", "D512"),
         )
 
@@ -124,4 +124,4 @@ class LabelsDoNotBelong:
 
 
 def _read(case: Case, site: Site) -> Evidence:
-    return Evidence(f"The source moves labels alone: `{case.sources.line(site)}`.", STRONG + WEAK)
+    return Evidence(f"The source changes only the labels: `{case.sources.line(site)}`.", STRONG + WEAK)

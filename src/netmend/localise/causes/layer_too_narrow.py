@@ -46,9 +46,9 @@ class LayerTooNarrow:
                 component=symptom.component,
                 site=created if origin is None else origin.site,
                 summary=symptom.message,
-                reason="One or two numbers per sample cannot carry what the later layers need to tell samples apart.",
+                reason="One or two numbers per sample cannot carry enough for the later layers to tell samples apart.",
                 remedy=f"Give {symptom.component} 16 units or more instead of {width}, and widen the next layer's input to match.",
-                refutation="The loss gets no lower with ten times as many units.",
+                refutation="Ten times as many units do not lower the loss.",
                 related=(created, None if module is None else module.called),
                 explains=("D109", "D120", "D501", "D504", "D511"),
             )

@@ -35,11 +35,11 @@ class LayersFrozen:
             if float(symptom.detail["share"]) >= 0.5:
                 evidence.append(Evidence("They are more than half of the model.", WEAK))
             if symptom.detail["resting"]:
-                told = "They are in evaluation mode while the rest is trained: somebody chose that."
+                told = "They are in evaluation mode while the rest is trained, so this is deliberate."
                 evidence.append(Evidence(told, -FAIR - WEAK))
             if symptom.detail["adapted"]:
                 evidence.append(
-                    Evidence("Trainable parameters stand beside them: they are adapted.", -FAIR - WEAK)
+                    Evidence("They have trainable parameters next to them (adapters).", -FAIR - WEAK)
                 )
             words = tuple(part for name in layers for part in name.split(".")[1:2])
             line = freezing(case.sources, case.trace.run.script, words)
@@ -49,9 +49,9 @@ class LayersFrozen:
                 component=layers[0],
                 site=line or symptom.site,
                 summary=symptom.message,
-                reason="Frozen random layers pass on an arbitrary mixture of the input and cannot be improved.",
+                reason="Frozen random layers scramble the input, and training cannot improve them.",
                 remedy=f"Do not freeze {', '.join(layers[:2])}, or load trained weights before freezing.",
-                refutation="The features are meant to stay random.",
+                refutation="The features are random on purpose.",
                 related=[symptom.site],
                 explains=(*NOT_LEARNING, "D120"),
             )
@@ -68,10 +68,10 @@ class LayersFrozen:
                 component=frozen[0].rpartition(".")[0],
                 site=freezing(case.sources, case.trace.run.script, words) or symptom.site,
                 summary=symptom.message,
-                reason="Nothing that the optimiser could change is left to be trained; what still moves are running averages.",
-                remedy=f"Let the parameters that `{symptom.component}` holds require gradients: freeze first, then make or thaw the part "
-                "that is to be trained.",
-                refutation="The optimiser is kept for a later part of the program.",
+                reason="Nothing is left for the optimiser to train; only running averages still change.",
+                remedy=f"Let the parameters of `{symptom.component}` require gradients: freeze first, then create or unfreeze the part "
+                "to train.",
+                refutation="The optimiser is for a later part of the program.",
                 related=[symptom.site],
                 explains=(*NOT_LEARNING, "D213", "D214", "D220", "D502"),
             )
@@ -85,7 +85,7 @@ class LayersFrozen:
                 component=symptom.component,
                 site=symptom.site,
                 summary=symptom.message,
-                reason=f"A new model is in training mode already; nothing calls `{name}.train()`, so what it freezes was trained.",
+                reason=f"A new model is already in training mode; `{name}.train()` is never called, so the part it freezes was trained.",
                 remedy=f"Freeze in the `__init__` of {name} too, or call `train()` before the first step.",
                 refutation="These parts are trained first and frozen later on purpose.",
             )

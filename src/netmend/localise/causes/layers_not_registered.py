@@ -32,7 +32,7 @@ class LayersNotRegistered:
             single = "attribute" in detail
             evidence = [for_symptom(symptom, PROVEN)]
             if symptom.detail["loaded"]:
-                evidence.append(Evidence("A saved state was loaded: they may be hidden on purpose.", -PROVEN))
+                evidence.append(Evidence("A checkpoint was loaded: they may be hidden on purpose.", -PROVEN))
             yield fault(
                 self.code,
                 evidence,
@@ -45,7 +45,7 @@ class LayersNotRegistered:
                 remedy="Make it an `nn.Parameter`, or put several into an `nn.ParameterList`."
                 if single
                 else "Wrap the container in `nn.ModuleList` or `nn.ModuleDict`.",
-                refutation="The network is fixed, and hidden from the model on purpose.",
+                refutation="The network is fixed and kept out of `parameters()` on purpose.",
                 related=[symptom.detail.get("called")],
                 explains=(*NOT_LEARNING, "D213", "D226"),
             )
@@ -59,7 +59,7 @@ class LayersNotRegistered:
                 component="optimizer",
                 site=place or symptom.site,
                 summary=symptom.message,
-                reason="`parameters()` finds only layers that are attributes of a module or in an `nn.ModuleList`.",
+                reason="`parameters()` only finds layers that are module attributes or in an `nn.ModuleList`.",
                 remedy="Wrap the container in `nn.ModuleList`."
                 if place is not None
                 else "Assign the layers to attributes of the module in `__init__`.",

@@ -39,15 +39,15 @@ _EXPLAINS = (
     "D511",
 )
 _RIVALS = {
-    "D120": "A layer of one or two units is dead easily.",
+    "D120": "A layer of one or two units dies easily.",
     "D111": "The weights start symmetric.",
-    "D112": "The weights start at a wrong scale.",
+    "D112": "The initial weights have the wrong scale.",
     "D113": "The biases start far off.",
     "D117": "Regularisation is stronger than the data.",
     "D301": "The inputs hold non-finite values.",
     "D302": "The inputs are badly scaled.",
     "D305": "The targets are badly scaled.",
-    "D412": "The loss is far off before any step.",
+    "D412": "The loss is far off before the first step.",
     "D409": "The loss has no lower bound.",
     "D410": "The loss is summed over the batch.",
 }
@@ -56,9 +56,9 @@ _RIVALS = {
 # Loops and batches that make steps too large or the loss jump at any rate: all that was observed is their doing.
 _ACCOUNTED_FOR = {
     "D201": "Gradients are not cleared.",
-    "D203": "Steps are made before the gradients are there.",
-    "D208": "Gradients of several batches are added up without being averaged.",
-    "D308": "The data comes sorted, which makes the loss jump.",
+    "D203": "Steps are taken before the gradients exist.",
+    "D208": "Gradients of several batches are summed, not averaged.",
+    "D308": "The data is sorted, which makes the loss jump.",
     "D313": "The batches are very small.",
 }
 
@@ -182,18 +182,18 @@ class LearningRateHigh:
                 Evidence(f"A momentum of {momentum(optimizer):g} makes steps many times longer.", -STRONG)
             )
         if reached is not None and reached < self._good(case) and not case.has("D110"):
-            found.append(Evidence("The loss came down to a low level all the same.", -2 * STRONG))
+            found.append(Evidence("The loss still reached a low level.", -2 * STRONG))
         recurrent = any(link.kind == "recurrent" for link in chain(case.trace))
         # Optimisers that divide by the size of the gradient do not mind a burst.
         recurrent = recurrent and all(optimizer.kind == "SGD" for optimizer in case.trace.optimizers)
         if recurrent and case.has("D103") and not any(True for _ in calls(case.trace, "clip")):
             found.append(
-                Evidence("A recurrent layer multiplies gradients, and nothing clips them.", -STRONG, "D103")
+                Evidence("A recurrent layer multiplies gradients, and they are not clipped.", -STRONG, "D103")
             )
         course = objective(case.trace)
         if begun is not None and course is not None and course.last < begun.first and cut_short(case.trace):
             found.append(
-                Evidence("The run was cut short, and its loss had come back below where it started.", -STRONG)
+                Evidence("The run was cut short, and its loss was back below where it started.", -STRONG)
             )
         if begun is not None and (begun.first_relative or 1.0) > self.bad_start and not case.has("D412"):
             found.append(
@@ -207,7 +207,7 @@ class LearningRateHigh:
         place = setting(case, optimizer, "lr", 1)
         rate = None if optimizer is None else highest_rate(case.trace, optimizer)
         given = "the learning rate" if rate is None else f"`lr={rate:g}`"
-        remedy = f"Divide {given} by 10, and again until the loss falls from the first steps on."
+        remedy = f"Divide {given} by 10, repeatedly, until the loss falls from the first steps on."
         if rate is not None and optimizer is not None:
             wanted = better_rate(optimizer, rate, motion.highest, lower=True)
             where = f" in {place.site.short}" if place.site is not None else ""
@@ -219,9 +219,9 @@ class LearningRateHigh:
             component=motion.optimizer or "training loop",
             site=place.site,
             summary=" ".join(item.message for item in told[:2]),
-            reason="Steps that are too large jump over the minimum and wipe out what was learned before.",
+            reason="Steps this large overshoot the minimum and undo what was learned.",
             remedy=remedy,
-            refutation="The curve stays as bad when the learning rate is ten times lower.",
+            refutation="A ten times lower learning rate does not improve the curve.",
             related=place.related,
             explains=_EXPLAINS,
         )

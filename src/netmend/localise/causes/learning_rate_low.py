@@ -20,10 +20,10 @@ _EXPLAINS = ("D102", "D109", "D114", "D215", "D501", "D504", "D505", "D508", "D5
 _RIVALS = {
     "D106": "The gradients vanish on their way to the first layers.",
     "D111": "The weights start symmetric.",
-    "D113": "Biases drown what the weights say.",
-    "D112": "The weights start at a wrong scale.",
-    "D210": "A schedule takes the rate away.",
-    "D211": "Clipping takes most of the gradient away.",
+    "D113": "The biases swamp the weights.",
+    "D112": "The initial weights have the wrong scale.",
+    "D210": "A schedule lowers the rate to next to nothing.",
+    "D211": "Clipping removes most of the gradient.",
     "D302": "The inputs are badly scaled.",
     "D401": "The output is normalised twice, which weakens the gradient.",
 }
@@ -84,9 +84,7 @@ class LearningRateLow:
         """Plain SGD at a usual rate: what is unusual is that nothing makes its steps longer."""
         for symptom in case.of("D125"):
             if symptom.component == motion.optimizer and symptom.detail.get("direction") == "plain":
-                yield Evidence(
-                    "The rate is a usual one; the optimiser lacks momentum.", -STRONG, symptom.code
-                )
+                yield Evidence("The rate is usual; what is missing is momentum.", -STRONG, symptom.code)
 
     def _unusual(self, case: Case, motion: Motion) -> bool:
         """A rate that hardly anybody uses, and small steps."""
@@ -102,7 +100,7 @@ class LearningRateLow:
         place = setting(case, optimizer, "lr", 1)
         rate = None if optimizer is None else highest_rate(case.trace, optimizer)
         given = "the learning rate" if rate is None else f"`lr={rate:g}`"
-        remedy = f"Multiply {given} by 10, and again until the loss bends down early in the run."
+        remedy = f"Multiply {given} by 10, repeatedly, until the loss drops early in the run."
         if rate and optimizer is not None:
             where = f" in {place.site.short}" if place.site is not None else ""
             wanted = better_rate(optimizer, rate, motion.usual, lower=False)
@@ -113,9 +111,9 @@ class LearningRateLow:
             component=motion.optimizer or "training loop",
             site=place.site,
             summary=evidence[0].message,
-            reason="Steps this small cannot bring the weights anywhere within the run.",
+            reason="Steps this small cannot move the weights far enough within the run.",
             remedy=remedy,
-            refutation="The loss falls no faster when the learning rate is ten times higher.",
+            refutation="A ten times higher learning rate does not lower the loss faster.",
             related=place.related,
             explains=_EXPLAINS,
         )

@@ -43,9 +43,9 @@ class LearningStartsLate:
             component=agent.name,
             site=setting_line(case.sources, agent, name),
             summary=symptom.message,
-            reason=f"With `{name}={value}` and {agent.timesteps} steps in all, the agent acts untrained.",
+            reason=f"With `{name}={value}` and {agent.timesteps} steps in total, the agent stays untrained.",
             remedy=f"Lower `{name}`, or ask for more steps in {_short(planned_line(case.sources, agent))}.",
-            refutation="The steps before learning are wanted for the buffer alone.",
+            refutation="The steps before learning are only meant to fill the buffer.",
             related=[agent.created, agent.learned],
             explains=("D719", "D722", "D720"),
         )
@@ -59,18 +59,16 @@ class LearningStartsLate:
         if guard is not None and guard.value is not None:
             remedy = f"The program waits for {guard.value}; lower that."
             if small:
-                remedy = (
-                    f"The buffer holds {guard.buffer_size}, but {guard.value} are waited for; make it larger."
-                )
+                remedy = f"The buffer holds {guard.buffer_size}, but the program waits for {guard.value}; make it larger."
         return fault(
             "RL-BUF-SIZE" if small else self.code,
             [for_symptom(symptom, PROVEN if symptom.detail["never"] else STRONG + 0.5)],
             component=symptom.component,
             site=place,
             summary=symptom.message,
-            reason="The agent acts with the weights it started with.",
+            reason="The agent still acts with its initial weights.",
             remedy=remedy,
-            refutation="The steps before learning are wanted for the buffer alone.",
+            refutation="The steps before learning are only meant to fill the buffer.",
             related=[site, None if guard is None else guard.number],
             explains=("D719", "D722", "D720", "D202", "D228"),
         )

@@ -47,9 +47,9 @@ class LogProbabilitiesMissing:
                 component=symptom.component,
                 site=site,
                 summary=symptom.message,
-                reason="Without normalisation the loss falls without end as the scores grow, and classes do not compete.",
+                reason="Without normalisation the loss keeps falling as the scores grow, and the classes do not compete.",
                 remedy=remedy,
-                refutation="The outputs are logarithms of densities, which may be above 0.",
+                refutation="The outputs are log-densities, which may be above 0.",
                 related=[loss.called, *((layer.created, layer.called) if layer is not None else ())],
                 explains=(*STUCK, "D101", "D103", "D107", "D110", "D115", "D409", "D502"),
             )

@@ -75,7 +75,7 @@ class LossDoesNotFit:
         if symptom.code == "D414":
             return (
                 [for_symptom(symptom, STRONG + STRONG), *harm(case, 0.5)],
-                "The margin is met only by answers that are quite certain, so right and nearly right answers are pushed alike.",
+                "Probabilities can hardly reach the margin, so right and nearly right answers are pushed just as hard.",
                 "Use cross entropy on the raw scores instead of {line}, or a margin loss without the activation.",
                 "Cross entropy learns no better on the same data.",
             )
@@ -83,7 +83,7 @@ class LossDoesNotFit:
             stuck = [for_symptom(found, FAIR) for found in case.of("D501", "D504", "D508", "D511")[:1]]
             return (
                 [for_symptom(symptom, STRONG + STRONG), *stuck],
-                "Nearly all targets are zero, so answering zero is almost right and the gradient does not say how wrong the rest is.",
+                "Nearly all targets are zero, so predicting zero is almost right and there is little gradient towards the true class.",
                 "Use `CrossEntropyLoss` with class ids on raw scores instead of {line}.",
                 "Cross entropy learns no better on the same data.",
             )
@@ -95,9 +95,9 @@ class LossDoesNotFit:
                     ),
                     *harm(case, 0.5),
                 ],
-                "Nearly all of the answers are easy noes, so the one that matters is a small part of the gradient.",
+                "Nearly all outputs are easy negatives, so the one that matters is a small part of the gradient.",
                 "Use `CrossEntropyLoss` with class ids instead of {line}: it lets the classes compete.",
-                "Samples that may have several classes or none.",
+                "Samples may have several classes or none.",
             )
         if symptom.code == "D405":
             proven = what == "scores against ids"
@@ -105,9 +105,9 @@ class LossDoesNotFit:
             evidence += [] if proven else self._meant_as_classes(case, symptom)
             return (
                 evidence,
-                "Class ids have no order and no distance: answers between two ids are rewarded, and far ids are punished more.",
+                "Class ids have no order and no distance, but this loss rewards answers between two ids and punishes distant ids more.",
                 "Use `CrossEntropyLoss` with one output per class instead of {line}.",
-                "Targets that are amounts, ranks or ratings, for which being off by one is better than by five.",
+                "The targets are amounts, ranks or ratings, where being off by one is better than by five.",
             )
         if symptom.code == "D408":
             if symptom.detail.get("function"):
@@ -116,22 +116,22 @@ class LossDoesNotFit:
                 [for_symptom(symptom, PROVEN + 1.0)],
                 "The scores of a batch compete with each other, although each belongs to a sample of its own.",
                 "Use `BCEWithLogitsLoss` for yes/no targets or `MSELoss` for real ones instead of {line}.",
-                "A ranking in which the scores of one list really compete.",
+                "The scores of one list really compete, as in ranking.",
             )
         if what == "class id":
             return None
         if what == "several labels":
             return (
                 [for_symptom(symptom, STRONG + 1.5)],
-                "Classes that compete cannot all be likely, so a sample with several labels is never answered right.",
+                "Competing classes cannot all be likely, so samples with several labels are never predicted correctly.",
                 "Use `BCEWithLogitsLoss` instead of {line}: it answers every label by itself.",
-                "Targets that are meant as weights of the classes rather than as labels.",
+                "The targets are class weights rather than labels.",
             )
         return (
             [for_symptom(symptom, PROVEN + 1.0)],
-            "Outside its range of targets the loss has no minimum or does not count samples, so it cannot be learned from.",
+            "For targets outside its range the loss has no minimum or ignores samples.",
             "Use a loss that fits these targets instead of {line} (cross entropy for class ids), or recode the targets.",
-            "Targets that leave the range in the first batch only.",
+            "The targets leave the range only in the first batch.",
         )
 
     def _divergence(self, case: Case, symptom: Symptom) -> tuple[list[Evidence], str, str, str] | None:
@@ -143,9 +143,9 @@ class LossDoesNotFit:
             return None
         return (
             [for_symptom(symptom, PROVEN + 1.0)],
-            "With one class per sample it is only the negative probability of that class: flat where the answer is wrong.",
+            "With one class per sample the loss is just minus the probability of that class: flat where the answer is wrong.",
             "Use `CrossEntropyLoss` with class ids on raw scores instead of {line}.",
-            "Targets that are distributions in other batches.",
+            "The targets are distributions in other batches.",
         )
 
     def _meant_as_classes(self, case: Case, symptom: Symptom) -> Iterator[Evidence]:

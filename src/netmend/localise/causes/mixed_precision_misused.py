@@ -32,9 +32,9 @@ class MixedPrecisionMisused:
                 component=symptom.component,
                 site=symptom.site,
                 summary=symptom.message,
-                reason="Scaled gradients all look enormous, so clipping leaves next to nothing of them after unscaling.",
+                reason="Scaled gradients are huge, so clipping leaves next to nothing after unscaling.",
                 remedy="Call `scaler.unscale_(optimizer)` before this line.",
-                refutation="The limit was multiplied by the scale as well.",
+                refutation="The limit is scaled too.",
                 explains=(*NOT_LEARNING, "D211"),
             )
         for symptom in case.of("D225"):
@@ -56,9 +56,9 @@ class MixedPrecisionMisused:
                     component=symptom.component,
                     site=symptom.site,
                     summary=symptom.message,
-                    reason="In half precision a weight plus a small update is the same weight again.",
+                    reason="In half precision, adding a small update to a weight does not change it.",
                     remedy="Keep the weights in float32 and use autocast for the forward pass.",
-                    refutation="The weights do change, but between two looks.",
+                    refutation="The weights do change, but between two recorded steps.",
                     explains=NOT_LEARNING,
                 )
 

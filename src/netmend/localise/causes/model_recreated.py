@@ -38,9 +38,9 @@ class ModelRecreated:
                 component=symptom.component,
                 site=called_in_loop(case.sources, symptom.site) or symptom.site,
                 summary=symptom.message,
-                reason="Every new model starts at random values: what the one before had learned is gone.",
+                reason="Every new model starts from random weights: what the previous one learned is lost.",
                 remedy="Create the model once, before the loop over epochs, and the optimiser after it.",
-                refutation="The models are compared with each other on purpose (folds, seeds, a search).",
+                refutation="The models are separate on purpose (folds, seeds, a search).",
                 related=[symptom.site, *(optimizer.created for optimizer in case.trace.optimizers[:1])],
                 explains=(*NOT_LEARNING, "D213", "D502", "D503"),
             )
@@ -52,8 +52,8 @@ class ModelRecreated:
                     component=symptom.component,
                     site=symptom.site,
                     summary=symptom.message,
-                    reason="A layer that is created inside `forward` has new random weights on every call and is never trained.",
-                    remedy="Create the layer in `__init__`, assign it to an attribute and call that in `forward`.",
+                    reason="A layer created inside `forward` has new random weights on every call and is never trained.",
+                    remedy="Create the layer in `__init__` as an attribute and call it in `forward`.",
                     refutation="The layer is stored and created only once.",
                     related=[symptom.detail.get("called")],
                     explains=(*NOT_LEARNING, "D603"),
@@ -80,24 +80,22 @@ def _rates_of_one_line(case: Case) -> set[object]:
 def _purpose(case: Case, site: Site | None) -> Iterator[Evidence]:
     """Whether the loop around the line that creates the model goes over settings to compare, or over epochs."""
     if len(_rates_of_one_line(case)) > 1:
-        yield Evidence(
-            "The models are trained with different learning rates: they are compared.", -STRONG - FAIR
-        )
+        yield Evidence("The models have different learning rates, so this is a comparison.", -STRONG - FAIR)
     if len({model.parameters for model in case.trace.models}) > 1:
-        yield Evidence("The models differ in size: they are compared.", -STRONG)
+        yield Evidence("The models differ in size, so this is a comparison.", -STRONG)
     place = called_in_loop(case.sources, site) or site
     loop = None if place is None else case.sources.loop_around(place)
     if not isinstance(loop, ast.For):
         return
     if not (isinstance(loop.iter, ast.Call) and getattr(loop.iter.func, "id", "") == "range"):
-        yield Evidence("The loop goes over values, not over epochs.", -STRONG)
+        yield Evidence("The loop runs over values, not over epochs.", -STRONG)
     if experiment_loop(loop):
         yield Evidence(
-            "The loop draws new seeds or chooses data by its variable: it repeats an experiment.",
+            "The loop variable sets seeds or selects data: the loop repeats an experiment.",
             -STRONG - FAIR,
         )
     nested = [node for node in ast.walk(loop) if isinstance(node, ast.For | ast.While) and node is not loop]
     if len(nested) > 1:
-        yield Evidence("Several loops lie inside: the outer one repeats the whole training.", -FAIR)
+        yield Evidence("It contains several loops: the outer one repeats the whole training.", -FAIR)
     if nested and len(nested) == 1:
-        yield Evidence("The loop holds nothing but the loop over batches: it counts epochs.", WEAK)
+        yield Evidence("It contains only the loop over batches, so it counts epochs.", WEAK)

@@ -50,9 +50,9 @@ class MomentumOutOfRange:
                     component=optimizer.name,
                     site=place.site,
                     summary=f"{text} A gradient then acts for about {memory:.0f} steps, and training suffers.",
-                    reason="Steps keep running in old directions, so that the loss swings in waves or runs away.",
+                    reason="Steps keep following old directions, so the loss oscillates or diverges.",
                     remedy=f"Use {good}{where}.",
-                    refutation="The curve stays as bad with the usual value.",
+                    refutation="The usual value does not improve the curve.",
                     related=place.related,
                     explains=_EXPLAINS,
                 )

@@ -33,9 +33,9 @@ class NormStatisticsLag:
                 component=symptom.component,
                 site=symptom.site if origin is None else origin.site,
                 summary=symptom.message,
-                reason="Evaluation normalises with statistics that do not describe the data.",
+                reason="Evaluation normalises with statistics that do not match the data.",
                 remedy="Use the default `momentum=0.1`; in PyTorch it is the weight of the new value.",
-                refutation="Evaluation is as bad with the statistics of the batch.",
+                refutation="Evaluation with batch statistics is just as bad.",
                 related=(symptom.site,),
                 explains=("D311", "D506", "D507", "D605", "D510", "D511"),
             )

@@ -18,7 +18,7 @@ _DEEP = "Linear(10,32) ReLU " + "Linear(32,32) ReLU " * 12 + "Linear(32,4)"
 _EXPLAINS = ("D102", "D103", "D106", "D109", "D114", "D115", "D501", "D504", "D508", "D511")
 _RIVALS = {
     "D111": "The weights start symmetric.",
-    "D112": "The weights start at a wrong scale.",
+    "D112": "The initial weights have the wrong scale.",
     "D302": "The inputs are badly scaled.",
     "D104": "Units are dead.",
 }
@@ -46,12 +46,12 @@ class NormalisationMissing:
                 continue
             evidence = [for_symptom(symptom, STRONG), *(for_symptom(s, WEAK) for s in deep[1:2]), *hurt]
             evidence.append(
-                Evidence(f"None of {depth} layers in a row is followed by a normalisation.", FAIR)
+                Evidence(f"None of {depth} consecutive layers is followed by a normalisation.", FAIR)
             )
             evidence += rivals(case, _RIVALS)
             if mostly(case.trace, SIGMOIDS) is not None:
                 evidence.append(
-                    Evidence("The hidden activations are sigmoids, which weaken every gradient.", -STRONG)
+                    Evidence("The hidden activations are sigmoids, which shrink every gradient.", -STRONG)
                 )
             yield self._fault(case, symptom, [*evidence, *relief(case, 2 * STRONG)], depth)
 
@@ -72,8 +72,8 @@ class NormalisationMissing:
             component=symptom.component,
             site=site,
             summary=symptom.message,
-            reason=f"Over {depth} layers even a small loss of signal per layer leaves nothing at the end.",
-            remedy=f"Put `nn.BatchNorm1d` (or 2d) or `nn.LayerNorm` behind the hidden layers{where}, or add skip connections.",
+            reason=f"Over {depth} layers, even a small loss of signal per layer leaves almost nothing at the end.",
+            remedy=f"Put `nn.BatchNorm1d` (or 2d) or `nn.LayerNorm` after the hidden layers{where}, or add skip connections.",
             refutation="The network trains no better with normalisation, or with half as many layers.",
             explains=_EXPLAINS,
         )

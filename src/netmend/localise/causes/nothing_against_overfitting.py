@@ -39,7 +39,7 @@ class NothingAgainstOverfitting:
             weights = sum(model.trainable for model in trace.models)
             evidence = [for_symptom(symptom, STRONG)]
             if not regularised(trace):
-                evidence.append(Evidence("There is neither dropout nor weight decay.", FAIR))
+                evidence.append(Evidence("There is no dropout and no weight decay.", FAIR))
             if samples and weights / samples >= self.weights_per_sample:
                 evidence.append(Evidence(f"{weights:,} weights are trained on {samples:,} samples.", FAIR))
             if (broken := case.first("D502", "D110")) is not None:
@@ -53,7 +53,7 @@ class NothingAgainstOverfitting:
                 )
             passes = epochs(trace)
             if passes is not None and passes >= self.many_epochs and case.has("D507"):
-                evidence.append(Evidence(f"Training went over the data {passes:.0f} times.", -WEAK))
+                evidence.append(Evidence(f"The data was seen {passes:.0f} times.", -WEAK))
             drops = [drop for drop in dropouts(trace) if drop.rate < self.low_rate]
             low, drop = bool(drops), drops[0].site if drops else None
             if low:
@@ -66,10 +66,10 @@ class NothingAgainstOverfitting:
                 component=trace.models[0].name if trace.models else "model",
                 site=drop if low else self._site(case, little),
                 summary=symptom.message,
-                reason=f"{weights:,} weights trained{size} can store every answer instead of finding the rule behind them.",
+                reason=f"{weights:,} weights trained{size} can memorise every answer instead of generalising.",
                 remedy="Add weight decay (about 1e-2 with AdamW) or dropout (0.2 to 0.5), shrink the network, stop early, or get "
                 "more data.",
-                refutation="The gap between training and evaluation loss stays as it is with strong regularisation.",
+                refutation="Strong regularisation does not narrow the gap between training and evaluation loss.",
                 related=[optimizer.created for optimizer in trace.optimizers],
                 explains=("D507",),
             )

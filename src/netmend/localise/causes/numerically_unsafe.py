@@ -18,7 +18,7 @@ from netmend.vocabulary import Evidence, Fault, OptimizerFact, Symptom
 
 _UNSAFE = {
     "log": "Use the stable form (`F.log_softmax`, `F.logsigmoid`, a `…_with_logits` loss), or `torch.clamp` the argument first.",
-    "div": "Add a small number to the divisor, or leave the samples out for which it is zero.",
+    "div": "Add a small number to the divisor, or skip the samples for which it is zero.",
     "sqrt": "Add a small number under the root: its slope at zero is infinite.",
     "exp": "Subtract the largest value first, or use `torch.logsumexp`.",
     "acos": "Clamp the argument a little inside -1 and 1.",
@@ -73,9 +73,9 @@ class NumericallyUnsafe:
             component=symptom.component or "model",
             site=symptom.site,
             summary=symptom.message,
-            reason="All values that reached this operation were finite: it is where the invalid number is made.",
-            remedy=advice or "Look at the values this operation is given, and keep them inside its domain.",
-            refutation="The values stay finite up to this line, and invalid numbers still arise when its argument is clamped.",
+            reason="All values that reached this operation were finite: it produces the invalid number.",
+            remedy=advice or "Check the inputs of this operation, and keep them inside its domain.",
+            refutation="Invalid numbers still appear when the argument of this line is clamped.",
             explains=("D110", "D215", "D412", "D501", "D502", "D511"),
         )
 
@@ -89,7 +89,7 @@ class NumericallyUnsafe:
             return
         place = setting(case, optimizer, "eps", 3)
         where = "" if place.site is None else f" in {place.site.short}"
-        size = "as large as the gradients or larger" if large else "too small to keep the divisor from zero"
+        size = "at least as large as the gradients" if large else "too small to prevent division by zero"
         yield fault(
             self.code,
             [
@@ -102,7 +102,7 @@ class NumericallyUnsafe:
             component=optimizer.name,
             site=place.site,
             summary=f"The epsilon of {optimizer.name} is {epsilon:g}, {size}.",
-            reason="Each step is divided by the usual size of the gradient plus epsilon: a wrong epsilon shrinks all steps or blows some up.",
+            reason="Each step is divided by the usual size of the gradient plus epsilon: a wrong epsilon shrinks all steps or blows up some.",
             remedy=f"Use `eps=1e-8`{where}.",
             refutation="Training is no better with the default epsilon.",
             related=place.related,

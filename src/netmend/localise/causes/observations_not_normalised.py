@@ -35,10 +35,10 @@ class ObservationsNotNormalised:
                 component=world.name,
                 site=returned_line(case.sources, method, 0) or world.created or world.stepped,
                 summary=symptom.message,
-                reason="The largest feature decides what the network answers; the others are noise beside it.",
+                reason="The largest feature dominates the output; the others are noise next to it.",
                 remedy=f"Divide feature {symptom.detail['feature']} by about {symptom.observed:.2g}, or wrap the environment with VecNormalize "
                 "or gymnasium.wrappers.NormalizeObservation.",
-                refutation="Learning is no faster with observations scaled to about one.",
+                refutation="Scaling the observations to about 1 does not speed up learning.",
                 related=[world.created, world.stepped],
                 explains=("D714", "D302", "D101", "D103", "D104", "D105", "D722", "D723", "D112"),
             )

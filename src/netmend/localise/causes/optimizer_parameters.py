@@ -41,12 +41,12 @@ class OptimizerParameters:
                 component=symptom.component,
                 site=symptom.site,
                 summary=symptom.message,
-                reason="Their gradients are computed and thrown away, so these layers are never trained.",
-                remedy=f"Create `{name}` after the model is final, so that it holds {layers} as well."
+                reason="Their gradients are computed and never used, so these layers are not trained.",
+                remedy=f"Create `{name}` once the model is complete, so that it includes {layers}."
                 if replaced
-                else f"Give `{name}` the parameters of {layers} too, for example with "
+                else f"Pass the parameters of {layers} to `{name}` too, for example with "
                 f"`{detail['model']}.parameters()`.",
-                refutation="These layers are meant to stay as they are; then freeze them with `requires_grad_(False)`.",
+                refutation="These layers are meant to stay fixed; if so, freeze them with `requires_grad_(False)`.",
                 related=[detail.get("created")],
                 explains=(*NOT_LEARNING, *UNSTABLE, "D412"),
             )
@@ -57,21 +57,19 @@ class OptimizerParameters:
             others = forgotten_models(case.trace) if frozen else []
             if frozen and not others:
                 continue  # layers_frozen tells where
-            wrong = [
-                Evidence(f"{name} gets gradients, and no optimiser holds it.", WEAK) for name in others[:1]
-            ]
+            wrong = [Evidence(f"{name} gets gradients, but is in no optimiser.", WEAK) for name in others[:1]]
             yield fault(
                 self.code,
                 [for_symptom(symptom, PROVEN), *wrong],
                 component=symptom.component,
                 site=symptom.site,
                 summary=symptom.message,
-                reason="What the model computes with are other tensors, or does not depend on these: every step changes nothing.",
-                remedy=f"Give `{symptom.component}` the parameters of {others[0]}, with `{others[0]}.parameters()`."
+                reason="The model computes with other tensors, so the optimiser's steps do not change it.",
+                remedy=f"Pass the parameters of {others[0]} to `{symptom.component}`, with `{others[0]}.parameters()`."
                 if others
                 else f"Create `{symptom.component}` last, with the parameters of the model as it is trained: after wrapping, "
                 "sharding, moving or replacing parts of it.",
-                refutation="The optimiser's part of the program has not begun yet.",
+                refutation="The part of the program that uses the optimiser has not started yet.",
                 explains=(*NOT_LEARNING, "D213", "D214", "D215", "D216"),
             )
 
@@ -85,11 +83,11 @@ class OptimizerParameters:
                 component=symptom.component,
                 site=detail["created"] or symptom.site,
                 summary=symptom.message,
-                reason=f"Layers such as {detail['layers'][0]} stand still{since} while the rest is trained around them.",
+                reason=f"Layers such as {detail['layers'][0]} do not change{since} while the rest is trained.",
                 remedy=f"Compare `{detail['optimizer']}` with `torch.optim.Adam` or `SGD` on the same parameters: {detail['kind']} loses "
                 "their updates. Look for a list of parameters made once, and for in-place writes to copies (tensors that are not "
                 "contiguous).",
-                refutation="The optimiser leaves these parameters alone on purpose.",
+                refutation="The optimiser skips these parameters on purpose.",
                 related=[symptom.site],
                 explains=(*NOT_LEARNING, "D108", "D215"),
             )
@@ -97,20 +95,22 @@ class OptimizerParameters:
     def _evidence(self, symptom: Symptom, replaced: bool) -> Iterator[Evidence]:
         detail = symptom.detail
         if replaced:
-            yield Evidence("The optimiser holds parameters that belong to no layer in use.", PROVEN)
+            yield Evidence("The optimiser has parameters that belong to no layer in use.", PROVEN)
         elif detail["fresh"]:
-            yield Evidence("They start at the random values that layers are made with.", STRONG + WEAK)
+            yield Evidence("They have their random initial values.", STRONG + WEAK)
         else:
-            yield Evidence("Their values do not look like a fresh start.", -WEAK)
+            yield Evidence("Their values do not look freshly initialised.", -WEAK)
         if detail["loaded"]:
-            yield Evidence("A saved state was loaded: the part may be left as it is on purpose.", -PROVEN)
+            yield Evidence("A checkpoint was loaded: the part may be fixed on purpose.", -PROVEN)
         if not detail["any_held"] and detail["unknown"]:
             if detail["unknown"] == detail["count"]:
                 yield Evidence(
-                    "The optimiser holds just as many tensors of a model that is not in use.", FAIR
+                    "The optimiser holds exactly as many tensors of a model that is not in use.", FAIR
                 )
             else:
-                yield Evidence("The optimiser trains other tensors: the model may be only a means.", -STRONG)
+                yield Evidence(
+                    "The optimiser trains other tensors; the model may be fixed on purpose.", -STRONG
+                )
         if detail["copied"]:
             yield Evidence("They start as a copy of another network.", -STRONG)
 

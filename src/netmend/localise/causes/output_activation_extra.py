@@ -38,9 +38,9 @@ class OutputActivationExtra:
                 component=symptom.component,
                 site=site,
                 summary=symptom.message,
-                reason="Scores below zero are cut off together with their gradient, so a class that falls there cannot come back.",
+                reason="Scores below zero are cut off together with their gradient, so a class that gets there cannot recover.",
                 remedy=f"Remove the {function} at {text_at(case, site, function)}: the loss needs the raw output of the last layer.",
-                refutation="The scores pass through further layers before the loss.",
+                refutation="The scores pass through more layers before the loss.",
                 related=related,
                 explains=STUCK,
             )

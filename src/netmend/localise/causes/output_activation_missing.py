@@ -39,9 +39,9 @@ class OutputActivationMissing:
                 component=layer.name if layer is not None else symptom.component,
                 site=created or called or site,
                 summary=symptom.message,
-                reason="Raw scores are no probabilities: the loss refuses them, or has no gradient where they were cut off.",
+                reason="Raw scores are not probabilities: the loss rejects them, or has no gradient where they are clamped.",
                 remedy=f"Use `BCEWithLogitsLoss` on the raw scores instead of {text_at(case, created or called)}, or apply a sigmoid to the output.",
-                refutation="The output is a probability by construction and leaves 0..1 only by rounding.",
+                refutation="The output is a probability by construction and leaves [0, 1] only by rounding.",
                 related=[called, *((layer.created, layer.called) if layer is not None else ())],
                 explains=(*STUCK, "D110", "D701"),
             )

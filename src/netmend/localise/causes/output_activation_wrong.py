@@ -60,7 +60,7 @@ class OutputActivationWrong:
                 summary=symptom.message,
                 reason=reason,
                 remedy=f"{instead} at {text_at(case, site, function)}.",
-                refutation="The targets of all other batches stay in the output's range.",
+                refutation="In all other batches the targets are within the output's range.",
                 related=related,
                 explains=STUCK,
             )
@@ -75,9 +75,9 @@ class OutputActivationWrong:
             component=last.name,
             site=last.site,
             summary=symptom.message,
-            reason=f"What leaves {function} is no probability: the loss takes values between 0 and 1 only.",
+            reason=f"The output of {function} is not a probability, and the loss only accepts values between 0 and 1.",
             remedy=f"Use a sigmoid instead of {function} at {text_at(case, last.site)}.",
-            refutation="The output is a probability by construction and leaves 0..1 only by rounding.",
+            refutation="The output is a probability by construction and leaves [0, 1] only by rounding.",
             related=[symptom.site],
             explains=(*STUCK, "D110", "D701"),
         )
@@ -93,7 +93,7 @@ class OutputActivationWrong:
             component=symptom.component,
             site=symptom.site,
             summary=symptom.message,
-            reason="Shares of a sum are probabilities only where no value is negative and not all are zero.",
+            reason="Dividing by the sum gives probabilities only if no value is negative and not all are zero.",
             remedy=f"Use a softmax instead of {function} at {text_at(case, symptom.site)}.",
             refutation="The outputs are above zero by construction.",
             related=[loss.called, loss.backward] if loss is not None else [],
@@ -105,20 +105,20 @@ class OutputActivationWrong:
         function = head.activation
         what = symptom.detail.get("what", "")
         if symptom.detail.get("given") == "unshared":
-            reason = "The loss asks only that the true class be near 1: answering 1 for every class is best, and nothing is told apart."
+            reason = "The loss only wants the true class near 1, so predicting 1 for every class is optimal and nothing is learned."
             return PROVEN, reason, f"Use a softmax instead of {symptom.detail['function']}"
         if symptom.code == "D403" and head.loss.criterion == "kl_div" and _ids(head):
-            reason = "The loss is then only the negative probability: it is flat where the answer is wrong, so little is learned from mistakes."
+            reason = "The loss is then just minus the probability: flat where the answer is wrong, so little is learned from mistakes."
             return STRONG + 1.0, reason, "Use `log_softmax` in place of the softmax"
         if symptom.code == "D403":
-            reason = "The loss is then only the negative probability: it is flat where the answer is wrong, so little is learned from mistakes."
+            reason = "The loss is then just minus the probability: flat where the answer is wrong, so little is learned from mistakes."
             return (
                 PROVEN + 0.5,
                 reason,
                 "Use `log_softmax` in place of the softmax, or cross entropy on raw scores,",
             )
         if what == "lone":
-            reason = "Softmax shares one unit of probability among its inputs: a single one always gets all, and there is no gradient."
+            reason = "The softmax of a single value is always 1, so there is no gradient."
             return PROVEN + 1.5, reason, "Use a sigmoid instead of softmax for a single unit"
         if what == "shares":
             reason = "Outputs that sum to one cannot all be near one: several labels, or values that add up to more, are never met."
@@ -128,18 +128,20 @@ class OutputActivationWrong:
                 "Use a sigmoid instead of softmax, so that every output is answered by itself,",
             )
         if what == "dead":
-            reason = "A ReLU that is below zero for every sample passes no gradient on, so the output can never leave zero again."
+            reason = "A ReLU whose input is negative for every sample passes no gradient, so the output stays at zero forever."
             return STRONG + 0.5, reason, "Remove the relu, or use softplus,"
         if what == "bounded scores":
-            reason = f"The loss needs scores that can grow: behind {function} no class can become much likelier than the others."
+            reason = f"The loss needs unbounded scores: after {function} no class can become much likelier than the others."
             weight = STRONG + (2.0 if "sigmoid" in function else 1.0)
             return weight, reason, f"Remove the {function}"
-        reason = "Targets outside that range can never be met, and where the output is at its bound the gradient is gone."
+        reason = (
+            "Targets outside that range can never be reached, and at its bounds the output has no gradient."
+        )
         return STRONG + 1.5, reason, f"Remove the {function}, or use one whose range covers the targets,"
 
     def _against(self, case: Case, head: Head, symptom: Symptom) -> Iterator[Evidence]:
         if symptom.detail.get("what") == "dead" and case.has("D101", "D103", "D112", "D113"):
-            yield Evidence("Steps, weights or biases were too large, which kills a ReLU too.", -STRONG)
+            yield Evidence("Steps, weights or biases were too large, which also kills a ReLU.", -STRONG)
         for course in progress(case.trace) if symptom.detail.get("given") != "unshared" else ():
             share = course.last_relative if course.loss == head.loss.name else None
             if share is not None and share < self.well_fitted:

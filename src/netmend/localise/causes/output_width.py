@@ -50,9 +50,9 @@ class OutputWidth:
                 component=layer.name if layer is not None else symptom.component,
                 site=site,
                 summary=symptom.message,
-                reason="Every class or target needs an output of its own.",
+                reason="Every class or target needs its own output.",
                 remedy=f"Set the width of the last layer at {text_at(case, site)} to {_needed(case, symptom)}.",
-                refutation="The outputs are meant to share a target, like the members of an ensemble.",
+                refutation="The outputs share a target on purpose, like the members of an ensemble.",
                 related=[*related, symptom.site],
                 explains=(*STUCK, "D306", "D701"),
             )
@@ -93,6 +93,6 @@ def _needed(case: Case, symptom: Symptom) -> str:
     if what == "class id":
         label = int(symptom.detail["label"])
         if label < 0:
-            return "the number of classes, and let class ids begin at 0"
-        return f"the number of classes (at least {label + 1}), or let class ids begin at 0"
+            return "the number of classes, and number the classes from 0"
+        return f"the number of classes (at least {label + 1}), or number the classes from 0"
     return "the number of classes" if what == "single class" else "the number of targets per sample"

@@ -31,9 +31,9 @@ class PaddingNotMasked:
                 component=symptom.component,
                 site=symptom.site,
                 summary=symptom.message,
-                reason="The network is rewarded for predicting padding, which drowns what is to be learned.",
-                remedy="Leave the padding token out of the loss with `ignore_index`, or mask it and divide by the number of real tokens.",
-                refutation="The token is a real one that happens to have the embedding's padding index.",
+                reason="The network is rewarded for predicting padding, which drowns out the real tokens.",
+                remedy="Exclude the padding token from the loss with `ignore_index`, or mask it and divide by the number of real tokens.",
+                refutation="It is a real token that happens to have the embedding's padding index.",
                 related=() if loss is None else (loss.called,),
             )
 

@@ -48,7 +48,7 @@ class PartNotConnected:
                 evidence.append(Evidence("Their result is one of the model's outputs.", -FAIR - WEAK))
             if symptom.detail["loaded"]:
                 evidence.append(
-                    Evidence("A saved state was loaded: the part may be fixed on purpose.", -STRONG)
+                    Evidence("A checkpoint was loaded: the part may be frozen on purpose.", -STRONG)
                 )
             last = unused[-1][0] if unused else (modules[-1] if modules else None)
             yield fault(
@@ -57,7 +57,7 @@ class PartNotConnected:
                 component=layers[-1],
                 site=last.called if last is not None else symptom.site,
                 summary=symptom.message,
-                reason="What these layers compute does not reach the loss, so they neither help nor learn.",
+                reason="The output of these layers does not reach the loss, so they neither help nor learn.",
                 remedy=f"Use the result of `{layers[-1]}` in `forward`, or remove the layers.",
                 refutation="This output is used elsewhere on purpose.",
                 related=[m.created for m in modules[:3]],
@@ -75,9 +75,9 @@ class PartNotConnected:
                 component=symptom.component,
                 site=symptom.site,
                 summary=symptom.message,
-                reason="`forward` passes these layers by, so the network is smaller than it looks.",
+                reason="`forward` skips these layers, so the network is smaller than it looks.",
                 remedy=f"Call `{symptom.component}` in `forward`, or remove it.",
-                refutation="The part is kept for later or for another task.",
+                refutation="The part is for later or for another task.",
                 related=[module.created if module else None, owner.called if owner else None],
                 explains=("D120",),
             )

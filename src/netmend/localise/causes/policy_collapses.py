@@ -34,9 +34,9 @@ class PolicyCollapses:
                 component=symptom.component,
                 site=site or backward or symptom.site,
                 summary=symptom.message,
-                reason="A policy that is certain no longer finds out what else it could do.",
+                reason="A policy that is certain no longer explores.",
                 remedy="Add an entropy bonus of about 0.01 to the objective, and lower the learning rate.",
-                refutation="One action is the right one in every state.",
+                refutation="One action is right in every state.",
                 related=[symptom.site],
                 explains=("D722",),
             )

@@ -53,7 +53,7 @@ class RegularisationTooStrong:
             evidence = [for_symptom(symptom, self.dominates), *harm(case)]
             evidence += [for_symptom(s, FAIR) for s in case.of("D108")[:1]]
             evidence += rivals(
-                case, {"D211": "Clipping leaves hardly anything of the data's pull."}, STRONG + FAIR
+                case, {"D211": "Clipping removes nearly all of the data's gradient."}, STRONG + FAIR
             )
             yield (
                 self._decay(case, symptom, evidence)
@@ -95,9 +95,9 @@ class RegularisationTooStrong:
             component=component,
             site=place.site,
             summary=symptom.message,
-            reason="The weights follow the penalty instead of the data and shrink until the network says the same for everything.",
+            reason="The weights follow the penalty instead of the data and shrink until the output is the same for every input.",
             remedy=remedy,
-            refutation="The loss gets no lower when the regularisation is removed.",
+            refutation="Removing the regularisation does not lower the loss.",
             related=place.related,
             explains=_EXPLAINS,
         )

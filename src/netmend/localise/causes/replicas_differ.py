@@ -30,9 +30,9 @@ class ReplicasDiffer:
                 component=symptom.component,
                 site=symptom.site or _raw_call(case, symptom.component),
                 summary=symptom.message,
-                reason="Each process trains a model of its own on a part of the data.",
+                reason="Each process trains its own model on a part of the data.",
                 remedy="Wrap the model in `DistributedDataParallel`, and call the wrapper in the training loop.",
-                refutation="The models are meant to differ, as in ensembles or federated training.",
+                refutation="The models differ on purpose, as in ensembles or federated training.",
             )
 
     FAULTY: ClassVar[tuple[Run, ...]] = replica_desync.ReplicaDesync.FAULTY

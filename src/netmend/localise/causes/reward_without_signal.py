@@ -45,8 +45,8 @@ class RewardWithoutSignal:
         place = f"`{method.function}`" if own and method is not None else "the environment"
         remedy = {
             "RL-REW-RANGE": f"Give every branch of {place} a finite reward.",
-            "RL-REW-SUBOPT": f"Let {place} return a reward that differs between good and bad steps.",
-            self.code: "Reward progress towards the goal (a wrapper around the environment), or explore in a way that reaches it.",
+            "RL-REW-SUBOPT": f"Make {place} return a reward that differs between good and bad steps.",
+            self.code: "Reward progress towards the goal (with a wrapper around the environment), or explore in a way that reaches it.",
         }[code]
         return fault(
             code,
@@ -54,7 +54,7 @@ class RewardWithoutSignal:
             component=world.name,
             site=site or world.created or world.stepped,
             summary=symptom.message,
-            reason="Without differences in the reward every policy is as good as any other.",
+            reason="Without differences in reward, every policy is as good as any other.",
             remedy=remedy,
             refutation="Episodes of a random policy have different returns.",
             related=[world.stepped, method],

@@ -37,9 +37,9 @@ class RewardsNotScaled:
                 component=world.name,
                 site=returned_line(case.sources, method, 1) or world.created or world.stepped,
                 summary=symptom.message,
-                reason="The value network cannot follow targets of that size, and its error drowns the policy's signal.",
+                reason="The value network cannot follow targets this large, and its error drowns out the policy's signal.",
                 remedy=f"Divide the reward by about {10 ** round(math.log10(size)):g}, or use VecNormalize(norm_reward=True).",
-                refutation="Learning is no faster when rewards are divided so that they are near one.",
+                refutation="Scaling the rewards to about 1 does not speed up learning.",
                 related=[world.created, world.stepped],
                 explains=("D713", "D723", "D722", "D101", "D103", "D110", "D111", "D302"),
             )

@@ -31,9 +31,9 @@ class SameStartState:
                     component=world.name,
                     site=world.reset or world.stepped,
                     summary=symptom.message,
-                    reason="The agent learns one episode by heart and fails from other starts.",
-                    remedy="Give `seed=` to the first `reset` before the loop, and none within it.",
-                    refutation="The environment has one start state only.",
+                    reason="The agent memorises one episode and fails from other starting states.",
+                    remedy="Pass `seed=` only to the first `reset`, before the loop.",
+                    refutation="The environment has only one starting state.",
                     related=[world.stepped],
                     explains=("D718", "D711"),
                 )

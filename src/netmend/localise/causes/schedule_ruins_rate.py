@@ -67,9 +67,9 @@ class ScheduleRuinsRate:
             component=kind,
             site=returned_factor(case.sources, symptom.site) or symptom.site,
             summary=symptom.message,
-            reason=f"The {kind} multiplies the given rate; what is left of it moves nothing.",
-            remedy="Return a factor (1.0 where the rate is to be as given), not a rate, and let a warm-up end within the run.",
-            refutation="The given rate is only a unit, and the loss falls.",
+            reason=f"The {kind} multiplies the optimiser's rate; what is left is too small to move the weights.",
+            remedy="Return a factor (1.0 for the full rate), not a rate, and let a warm-up end within the run.",
+            refutation="The optimiser's rate is only a unit, and the loss falls.",
             related=[symptom.site, *(optimizer.created for optimizer in case.trace.optimizers)],
             explains=(*NOT_LEARNING, "D102", "D125", "D209", "D215"),
         )
@@ -89,11 +89,11 @@ class ScheduleRuinsRate:
             component=name,
             site=(stepped if often else made) or stepped or next(iter(optimizers), None),
             summary=symptom.message,
-            reason="With a rate of next to nothing the weights stay where they are, however long the run goes on.",
+            reason="With a rate near zero the weights stop moving, however long the run goes on.",
             remedy=f"Step the {kind} once per epoch instead of once per batch, or give it numbers that count batches."
             if often
             else f"Let the {kind} decay more slowly: the rate should stay within a hundredth of its peak until the end.",
-            refutation="The loss had reached its floor before the rate fell.",
+            refutation="The loss had reached its minimum before the rate fell.",
             related=[made, stepped, *optimizers],
             explains=(*NOT_LEARNING, "D209", "D215"),
         )

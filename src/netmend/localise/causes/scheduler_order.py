@@ -27,7 +27,7 @@ class SchedulerOrder:
             evidence = [for_symptom(symptom, STRONG)]
             if any(event.kind == "state loaded" for event in case.trace.events):
                 evidence.append(
-                    Evidence("A saved state was loaded: the schedule may be wound forward.", -STRONG)
+                    Evidence("A checkpoint was loaded: the schedule may be fast-forwarded.", -STRONG)
                 )
             yield fault(
                 self.code,
@@ -35,9 +35,9 @@ class SchedulerOrder:
                 component=symptom.component or "scheduler",
                 site=symptom.site,
                 summary=symptom.message,
-                reason="The rate that was set for the first step or epoch is never used.",
+                reason="The initial rate, meant for the first step or epoch, is never used.",
                 remedy="Call `scheduler.step()` after the optimiser has stepped.",
-                refutation="The schedule is advanced once on purpose, to resume an earlier run.",
+                refutation="The schedule is advanced on purpose, to resume an earlier run.",
             )
 
     FAULTY: ClassVar[tuple[Run, ...]] = scheduler_order.SchedulerOrder.FAULTY

@@ -38,7 +38,7 @@ class SequenceLayout:
                 [for_symptom(symptom, PROVEN + 1.5)],
                 component=name,
                 site=created or symptom.site,
-                summary=f"{symptom.message[:-1]}; the samples meet in {name}, a {kind} without `batch_first=True` that is given [{shape}].",
+                summary=f"{symptom.message[:-1]}; the samples meet in {name}, a {kind} without `batch_first=True`, whose input is [{shape}].",
                 reason="The layer reads the first axis as time, so it runs from sample to sample instead of from step to step.",
                 remedy=f"Create {name} with `batch_first=True`"
                 + (f" in {created.short}." if created is not None else "."),

@@ -40,11 +40,11 @@ class ShapesBroadcast:
                 component=symptom.component,
                 site=site,
                 summary=symptom.message,
-                reason="The loss compares value with value, so it needs one target per prediction in the same place."
+                reason="The loss compares elementwise, so predictions and targets must have the same shape."
                 if raised
-                else "Each prediction is pulled towards the targets of all samples, so the model learns their mean.",
-                remedy=f"Add {change} before {text_at(case, site)}, so that both shapes are equal.",
-                refutation="The loss is meant to compare all pairs of samples.",
+                else "Each prediction is compared with the targets of all samples, so the model learns their mean.",
+                remedy=f"Add {change} before {text_at(case, site)}, so that both have the same shape.",
+                refutation="The loss compares all pairs of samples on purpose.",
                 related=[symptom.site, *models],
                 explains=(*STUCK, "D406", "D412", "D701"),
             )

@@ -88,19 +88,19 @@ class ShapesClash:
     def _judge(self, case: Case, symptom: Symptom, text: str) -> tuple[str, Site | None, str, str] | None:
         batch = _BATCH.search(text)
         if batch is not None and batch[2] == "0":
-            why = "The target is a single number without an axis for the batch; the prediction has one."
+            why = "The target is a single number without a batch axis; the prediction has one."
             return "TSR-SHAPE", None, why, _with_batch_axis(case, symptom.site)
         if batch is not None:
             why = f"The model's output has {batch[1]} rows for {batch[2]} targets: a reshape mixes axes with the batch."
             place = next((r for m in case.trace.models if (r := reshaping(case.sources, m.created))), None)
             return "TSR-SHAPE", place, why, "Keep the batch on the first axis: `x.view(x.size(0), -1)`."
         if _TARGET.search(text):
-            why = "The targets have another form than this loss works with."
+            why = "The targets do not have the shape or type this loss expects."
             return (
                 self.code,
                 None,
                 why,
-                "Give class indices of shape (N,) or probabilities of the prediction's shape.",
+                "Pass class indices of shape (N,) or probabilities of the prediction's shape.",
             )
         if _SCALAR in text:
             why = "The loss is a vector with one value per sample: `backward()` needs a single number."
@@ -114,19 +114,19 @@ class ShapesClash:
                 "Average the loss before `backward()`, with `.mean()` or `reduction='mean'`.",
             )
         if _STACK in text:
-            why = "The samples of one batch differ in size and cannot be put together."
+            why = "The samples of one batch differ in size and cannot be stacked."
             loader = next((loader.created for loader in case.trace.loaders), None)
             return (
                 "PRE-MISS-PAD",
                 loader,
                 why,
-                "Pad or cut all samples to one size, in the dataset or in `collate_fn`.",
+                "Pad or crop all samples to one size, in the dataset or in `collate_fn`.",
             )
         if _SHAPE.search(text):
-            why = "Two tensors meet whose shapes do not fit."
-            return "TSR-SHAPE", None, why, "Reshape one of them so that the axes mean the same in both."
+            why = "Two tensors with incompatible shapes meet."
+            return "TSR-SHAPE", None, why, "Reshape one of them so that the axes match."
         if _INDEX.search(text) and text.startswith("IndexError"):
-            why = "An axis or an index is used that the tensor does not have."
+            why = "The tensor has no such axis or index."
             return "TSR-INDEX", None, why, "Print the tensor's shape before this line and correct the axis."
         return None
 

@@ -37,8 +37,8 @@ class SoftmaxAxis:
                 component=symptom.component,
                 site=site,
                 summary=symptom.message,
-                reason="Samples compete with each other instead of classes, so the answer for one depends on its batch.",
-                remedy=f"Let {function} run over the classes (`dim={head.class_axis}`) at {text_at(case, site, function)}."
+                reason="Samples compete instead of classes, so the prediction for one sample depends on the rest of its batch.",
+                remedy=f"Apply {function} over the classes (`dim={head.class_axis}`) at {text_at(case, site, function)}."
                 if head.class_axis and head.width != 1
                 else f"Use a sigmoid for a single output instead of {function} at {text_at(case, site, function)}.",
                 refutation="The first axis of the outputs holds the classes.",

@@ -36,7 +36,7 @@ class StateCarried:
                 evidence.append(Evidence("The graph is kept with `retain_graph=True`.", FAIR))
             elif symptom.site is not None and case.sources.line(symptom.site):
                 evidence.append(
-                    Evidence("The graph is freed after each step: nothing goes through it again.", -STRONG)
+                    Evidence("The graph is freed after each step, so nothing goes through it again.", -STRONG)
                 )
             yield self._fault(case, symptom, evidence, ("D219", "D501", "D503", "D508"))
         if not case.has("D221"):
@@ -86,9 +86,9 @@ class StateCarried:
             component=symptom.component or "training loop",
             site=forward or symptom.site,
             summary=symptom.message,
-            reason="What is carried from step to step brings the graphs of all earlier steps along.",
-            remedy="Detach the state that this line gets from the step before, for example `hidden = hidden.detach()`.",
-            refutation="The graph is meant to span several steps.",
+            reason="The state carried from step to step keeps the graphs of all earlier steps alive.",
+            remedy="Detach the state from the previous step, for example `hidden = hidden.detach()`.",
+            refutation="The graph spans several steps on purpose.",
             related=[symptom.site],
             explains=explains,
         )

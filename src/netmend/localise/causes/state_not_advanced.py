@@ -36,7 +36,7 @@ class StateNotAdvanced:
         name = _stale(case, step)
         if not name:
             return
-        text = f"`{name}` is what reset() returned; within the loop nothing gives it the `{step.observation}` of the step."
+        text = f"`{name}` is what reset() returned; the loop never updates it with the step's `{step.observation}`."
         yield fault(
             self.code,
             [Evidence(text, PROVEN)],
@@ -45,7 +45,7 @@ class StateNotAdvanced:
             summary=text,
             reason="Every action of an episode is chosen for its first state.",
             remedy=f"Add `{name} = {step.observation}` at the end of the loop.",
-            refutation="The action is not meant to depend on the observation.",
+            refutation="The action does not depend on the observation on purpose.",
             related=[world.reset],
             explains=("D711", "D722", "D602"),
         )

@@ -39,7 +39,7 @@ class StepMissing:
                 summary=symptom.message,
                 reason="Without `step()` the weights never change, whatever the loss says.",
                 remedy=f"Insert `{symptom.component}.step()` after the backward call, inside the loop over batches.",
-                refutation="Another part of the program changes the weights where netmend cannot see it.",
+                refutation="Another part of the program updates the weights where netmend cannot see it.",
                 related=[o.created for o in case.trace.optimizers if o.name == symptom.component],
                 explains=(*NOT_LEARNING, "D215"),
             )
@@ -54,8 +54,8 @@ class StepMissing:
                 summary=symptom.message,
                 reason="A step without gradients changes nothing."
                 if lost
-                else "Each step follows the gradients of the batch before, for weights that have changed since.",
-                remedy=f"Move `{name}.zero_grad()` behind the step, or before the backward call."
+                else "Each step uses the previous batch's gradients, computed for weights that have changed since.",
+                remedy=f"Move `{name}.zero_grad()` after the step, or before the backward call."
                 if symptom.detail["cleared"]
                 else f"Move `{name}.step()` below the backward call.",
                 refutation="The steps are delayed on purpose, as in pipelined training.",
@@ -71,7 +71,7 @@ class StepMissing:
                     component=step.component or "training loop",
                     site=step.site,
                     summary=f"The optimiser stepped between the forward and the backward pass: {symptom.message}",
-                    reason="The step changes the weights that the backward pass still needs as they were.",
+                    reason="The step changes weights that the backward pass still needs unchanged.",
                     remedy=f"Move `{step.component or 'optimizer'}.step()` below the backward call.",
                     refutation="",
                     related=[symptom.site],

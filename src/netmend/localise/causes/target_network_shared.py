@@ -46,9 +46,9 @@ class TargetNetworkShared:
                     component=pair[0],
                     site=site_of(file, node),  # type: ignore[arg-type]
                     summary=text,
-                    reason="A target that moves with every update lets errors feed on themselves.",
-                    remedy=f"Write `{pair[0]} = copy.deepcopy({pair[1]})`, and copy the weights over now and then.",
-                    refutation="The second name is not meant as a target network.",
+                    reason="A target that moves with every update amplifies its own errors.",
+                    remedy=f"Write `{pair[0]} = copy.deepcopy({pair[1]})`, and copy the weights over every so often.",
+                    refutation="The second name is not a target network.",
                     related=[world.stepped],
                     explains=("D723", "D721"),
                 )
@@ -75,9 +75,9 @@ class TargetNetworkShared:
             component=pair[0],
             site=targets[0].answer,
             summary=text,
-            reason="A target that moves with every update lets errors feed on themselves.",
+            reason="A target that moves with every update amplifies its own errors.",
             remedy=f"Ask `{pair[0]}` for the value of the next state, under `torch.no_grad()`.",
-            refutation="The second network is kept for another purpose, as the best so far.",
+            refutation="The second network has another purpose, such as keeping the best weights.",
             related=[world.stepped],
             explains=("D723", "D721"),
         )

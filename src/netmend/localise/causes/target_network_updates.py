@@ -65,7 +65,7 @@ class TargetNetworkUpdates:
         remedy = (
             f"Copy the trained weights into `{symptom.component}` every few hundred updates."
             if never
-            else f"Let `{symptom.component}` stand still for some hundred updates, or mix in 0.5 % of the trained weights at each."
+            else f"Keep `{symptom.component}` fixed for a few hundred updates at a time, or mix in 0.5 % of the trained weights at each."
         )
         return self._fault(
             case, self.code, symptom, guard if never and guard is not None else site, remedy, site
@@ -80,11 +80,11 @@ class TargetNetworkUpdates:
             component=symptom.component,
             site=site,
             summary=symptom.message,
-            reason="The target stays that of a random network."
+            reason="The target remains that of an untrained network."
             if symptom.code == "D720"
-            else "A target that moves with every update lets errors feed on themselves.",
+            else "A target that moves with every update amplifies its own errors.",
             remedy=remedy,
-            refutation="The second network is not meant as a target.",
+            refutation="The second network is not a target network.",
             related=[other],
             explains=_EXPLAINS,
         )

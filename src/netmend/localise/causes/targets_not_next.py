@@ -17,14 +17,14 @@ from netmend.vocabulary import Fault
 _CODES = {0: "TOK-SHIFT-MISSING", 2: "TOK-SHIFT-EXTRA", -1: "TOK-SHIFT-WRONG"}
 _SLICES = "with `x = data[i : i + T]`, `y = data[i + 1 : i + T + 1]`; in one tensor of whole rows, `x = ids[:, :-1]` and `y = ids[:, 1:]`"
 _REASONS = {
-    0: "The model only has to copy its input: its accuracy is soon 100 %, and it has learned nothing about what comes next.",
-    2: "The model learns to leave one token out: what it generates skips every other token.",
-    -1: "The model only has to remember its last input: its accuracy is soon 100 %, and it has learned nothing about what comes next.",
+    0: "The model only has to copy its input: it soon reaches 100 % accuracy without learning what comes next.",
+    2: "The model learns to skip a token: generated text leaves out every other one.",
+    -1: "The model only has to remember its previous input: it soon reaches 100 % accuracy without learning what comes next.",
 }
 _REMEDIES = {
-    0: f"Take the targets one position later than the inputs: {_SLICES}.",
+    0: f"Shift the targets one position ahead of the inputs: {_SLICES}.",
     2: f"Shift the targets once, either here or in the model: {_SLICES}.",
-    -1: f"Take the targets one position later than the inputs, not earlier: {_SLICES}.",
+    -1: f"Shift the targets one position ahead of the inputs, not behind: {_SLICES}.",
 }
 
 
@@ -49,7 +49,7 @@ class TargetsNotNext:
                 summary=symptom.message,
                 reason=_REASONS[offset],
                 remedy=_REMEDIES[offset],
-                refutation="The model is meant to repeat its input.",
+                refutation="The model is meant to reproduce its input.",
                 related=[symptom.site],
                 explains=("D505", "D506", "D507", "D508", "D512"),
             )

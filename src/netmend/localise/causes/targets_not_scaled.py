@@ -49,10 +49,10 @@ class TargetsNotScaled:
                 continue
             if self._learned(case, course.loss):
                 evidence.append(
-                    Evidence(f"The program learns all the same ({course.last_relative:.2f}).", -2 * STRONG)
+                    Evidence(f"The program learns anyway ({course.last_relative:.2f}).", -2 * STRONG)
                 )
             elif hardly_trained(case):
-                evidence.append(Evidence("Steps were too few or too small to get anywhere.", -STRONG))
+                evidence.append(Evidence("There were too few steps, or they were too small.", -STRONG))
             elif finished(case.trace):
                 evidence.append(
                     Evidence(
@@ -71,9 +71,9 @@ class TargetsNotScaled:
                 component=symptom.component,
                 site=target_origin(case),
                 summary=symptom.message,
-                reason="The output must first grow to the size of the targets, and the gradients on the way are of that size too.",
+                reason="The output must first grow to the size of the targets, and until then the gradients are that large too.",
                 remedy="Standardise the targets, `y = (y - y.mean()) / y.std()` with training statistics, and undo it on the predictions.",
-                refutation="The relative loss is as high with standardised targets.",
+                refutation="Standardising the targets does not lower the relative loss.",
                 related=(symptom.site,),
                 explains=(
                     "D501",

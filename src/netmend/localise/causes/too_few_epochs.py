@@ -102,7 +102,11 @@ class TooFewEpochs:
         """With a rate far below what its optimiser needs no number of epochs is enough; a handful of updates is few all the same."""
         low = [symptom for symptom in case.of("D125") if symptom.detail.get("direction") != "high"]
         weight = WEAK / 2 if case.trace.run.steps <= self.hardly_any else STRONG
-        return [Evidence("The steps are too small for any number of epochs.", -weight, "D125")] if low else []
+        return (
+            [Evidence("With steps this small, no number of epochs is enough.", -weight, "D125")]
+            if low
+            else []
+        )
 
     def _settled(self, case: Case) -> list[Evidence]:
         """A loss that fell and then stayed is as low as this program gets: noise in its targets, or a term beside it."""
@@ -129,9 +133,9 @@ class TooFewEpochs:
             component="training loop",
             site=usual_site(case.trace, "step") if loop is None else loop.count,
             summary=symptom.message,
-            reason="Training ends in the middle of learning, so weights and figures are those of an unfinished run.",
+            reason="Training stops while the model is still improving, so the weights and the scores are those of an unfinished run.",
             remedy=remedy,
-            refutation="The loss stays where it is when the number of epochs is doubled.",
+            refutation="Doubling the number of epochs does not lower the loss.",
             related=() if loop is None else (loop.loop,),
         )
 
@@ -142,7 +146,7 @@ class TooFewEpochs:
         level = 0.5 if left is None or left <= LEARNED else LEARNED / left
         times = None if course is None else times_longer(course, level)
         if course is None or times is None:
-            return "Train about four times as long, and see whether the loss goes on falling.", []
+            return "Train about four times as long, and check whether the loss keeps falling.", []
         best, worst = times
         goal = (
             "half of its last value"
@@ -152,7 +156,7 @@ class TooFewEpochs:
         if best > self.too_long:
             text = f"At its pace the loss would need {best:.0f} times as many updates to reach {goal}."
             return (
-                f"{text} More epochs alone will not do: raise the learning rate first, then train longer.",
+                f"{text} More epochs alone are not enough: raise the learning rate first, then train longer.",
                 [Evidence(text, -FAIR)],
             )
         low, high = max(2, round(best)), min(round(worst), round(4 * best))

@@ -32,7 +32,7 @@ class TooLittleData:
             evidence = [for_symptom(symptom, STRONG + WEAK)]
             evidence += [for_symptom(s, FAIR) for s in case.of("D505", "D512", "D501", "D508")[:1]]
             if any(s.code[:2] in ("D1", "D2", "D4") and s.code not in _RESULTS for s in case.symptoms):
-                evidence.append(Evidence("Something else is broken that would explain it.", -STRONG))
+                evidence.append(Evidence("Something else is broken and would explain it.", -STRONG))
             origin = input_origin(case, inside=False)
             yield fault(
                 self.code,
@@ -40,8 +40,8 @@ class TooLittleData:
                 component="training data",
                 site=symptom.site or origin,
                 summary=symptom.message,
-                reason="So few samples say little about the task, and an epoch over them is hardly any training.",
-                remedy="Train on more of the data: check how it is split or cut. If there is no more, use a smaller or pretrained network.",
+                reason="So few samples say little about the task, and one epoch over them is hardly any training.",
+                remedy="Train on more of the data: check how it is split. If there is no more, use a smaller or pretrained network.",
                 refutation="Training on ten times as many samples is no better.",
                 related=(origin,),
                 explains=("D319", "D501", "D504", "D505", "D508", "D512"),

@@ -51,9 +51,9 @@ class TooManyEpochs:
                 component="training loop",
                 site=usual_site(case.trace, "step") if loop is None else loop.count,
                 summary=symptom.message,
-                reason="The later part of the run makes answers to new samples worse, and costs time.",
+                reason="The later part of the run makes predictions on new samples worse, and costs time.",
                 remedy=f"Stop around step {symptom.first_step}, or keep the weights of the best evaluation and restore them at the end.",
-                refutation="The metric that matters to you goes on getting better although the evaluation loss rises.",
+                refutation="Your metric keeps improving although the evaluation loss rises.",
                 related=() if loop is None else (loop.loop,),
             )
 

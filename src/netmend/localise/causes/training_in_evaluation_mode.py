@@ -30,7 +30,7 @@ class TrainingInEvaluationMode:
             if symptom.detail.get("loaded") and not symptom.detail.get("restored"):
                 evidence.append(
                     Evidence(
-                        "The weights were loaded, and the whole run kept one mode: it may be meant.",
+                        "The weights were loaded and the mode never changed, so this may be deliberate.",
                         -2 * STRONG,
                     )
                 )
@@ -42,7 +42,7 @@ class TrainingInEvaluationMode:
                 component=model,
                 site=place,
                 summary=symptom.message,
-                reason="Dropout is off, and batch norm uses running statistics that training does not renew.",
+                reason="Dropout is off, and batch norm uses running statistics that training does not update.",
                 remedy=f"Call `{model}.train()` before the loop over batches, in every epoch.",
                 refutation="The network is trained with fixed statistics on purpose.",
                 related=[symptom.detail.get("switched"), symptom.site],

@@ -34,7 +34,7 @@ class TruncationAsTermination:
             method = None if world is None else method_of(world, "step")
             site = returned_line(case.sources, method, 2) or symptom.site
             yield self._fault(
-                [for_symptom(symptom, PROVEN)], symptom, site, "Return the two flags as they came.", [method]
+                [for_symptom(symptom, PROVEN)], symptom, site, "Return the two flags unchanged.", [method]
             )
         for symptom in case.of("D717"):
             step = step_call(case.sources, training_world(case.trace))
@@ -72,9 +72,9 @@ class TruncationAsTermination:
             component=symptom.component,
             site=site,
             summary=f"{text} {symptom.message}".strip(),
-            reason="Values of states late in an episode are learned too low, although nothing ends there.",
+            reason="Values of late states are learned too low, although nothing really ends there.",
             remedy=remedy,
-            refutation="Time is part of the task, and the observation says how much is left.",
+            refutation="Time is part of the task, and the observation includes the time left.",
             related=related,
             explains=("D716", "D717"),
         )

@@ -57,33 +57,33 @@ class UpdateRuleWrong:
                 component=world.name,
                 site=case.trace.losses[0].backward if case.trace.losses else world.stepped,
                 summary=symptom.message,
-                reason="Estimates beyond any possible return come from targets that contain the estimates themselves.",
-                remedy="Compute targets without gradients from a network that stands still, and end them with the episode.",
-                refutation="The network's answers are not values of states.",
+                reason="Estimates beyond any possible return come from targets computed with the estimates themselves.",
+                remedy="Compute the targets without gradients, from a fixed target network, and stop them at the end of the episode.",
+                refutation="The network does not output state values.",
                 related=[world.stepped],
                 explains=("D723", "D722"),
             )
 
     def _turned(self, case: Case, world: WorldFact, target: Bootstrap) -> Fault:
-        text = f"The target takes the reward with a minus: `{case.sources.line(target.site)}`."
+        text = f"The target subtracts the reward: `{case.sources.line(target.site)}`."
         evidence = [Evidence(text, STRONG + FAIR)]
         if improved(returns(case.trace, world)) > self.gain_limit:
-            evidence.append(Evidence("The return rose all the same.", -2 * STRONG))
+            evidence.append(Evidence("The return rose anyway.", -2 * STRONG))
         return fault(
             self.code,
             evidence,
             component=world.name,
             site=target.site,
             summary=text,
-            reason="The agent learns to avoid what it is rewarded for.",
-            remedy="Add the reward as it is.",
-            refutation="What is called a reward is a cost.",
+            reason="The agent learns to avoid what is rewarded.",
+            remedy="Add the reward without the minus.",
+            refutation="What the program calls a reward is a cost.",
             related=[world.stepped],
             explains=("D722", "D726"),
         )
 
     def _forward(self, case: Case, component: str, site: Site, stepped: Site) -> Fault:
-        text = "The loop adds up rewards from the first step to the last: what it calls the return of a step is made of the past."
+        text = "The loop adds up rewards from the first step to the last: what it uses as the return of a step consists of past rewards."
         return fault(
             self.code,
             [Evidence(text, PROVEN)],
@@ -91,7 +91,7 @@ class UpdateRuleWrong:
             site=site,
             summary=text,
             reason="Actions are then blamed for rewards that came before them.",
-            remedy="Run through the rewards backwards (`reversed(rewards)`) and put the returns into the order of the steps again.",
+            remedy="Go through the rewards backwards (`reversed(rewards)`) and restore the order of the steps afterwards.",
             refutation="The sum is not used as the return of a step.",
             related=[stepped],
             explains=("D722",),

@@ -84,7 +84,7 @@ class WeightsStartBadly:
                 component=symptom.component,
                 site=symptom.site,
                 summary=symptom.message,
-                reason="Every call throws the values before away, so which rule holds in the end is a matter of the order, and building the "
+                reason="Every call overwrites earlier values, so the result depends on the order, and building the "
                 "model takes longer.",
                 remedy="Walk through a module's own parameters only (`parameters(recurse=False)`), or do it once for the whole model.",
                 refutation="Several modules share these parameters.",
@@ -108,17 +108,17 @@ class WeightsStartBadly:
             component=symptom.component,
             site=line or created,
             summary=symptom.message,
-            reason="Nothing of the input passes this layer, so what comes after it cannot tell samples apart."
+            reason="Nothing of the input gets through this layer, so later layers cannot tell samples apart."
             if symptom.detail.get("cut")
-            else "The gradient of one is a multiple of the other, so none of them can ever leave zero."
+            else "The gradient of each is a multiple of the other, so both stay at zero forever."
             if symptom.code == "D129"
-            else "Units with equal weights get equal gradients and never learn different things."
+            else "Units with equal weights get equal gradients and never become different."
             if constant
-            else "The signal is blown up or fades from the first step on, and the loss starts or stays far off.",
-            remedy=f"Start one of them, or all, at small random values{where}: `nn.init.normal_(weight, std=0.1)`."
+            else "The signal explodes or vanishes from the first step on, and the loss starts or stays far too high.",
+            remedy=f"Initialise at least one of them with small random values{where}: `nn.init.normal_(weight, std=0.1)`."
             if symptom.code == "D129"
             else f"Remove this initialisation{where}, or use `{kind}` on the weights.",
-            refutation="Training is no better with the framework's own initialisation.",
+            refutation="The framework's default initialisation trains no better.",
             related=(created, module.called if module is not None else None),
             explains=_EXPLAINS,
         )

@@ -35,12 +35,12 @@ class WorkersDrawAlike:
                 component=symptom.component,
                 site=made or symptom.site,
                 summary=symptom.message,
-                reason="Random augmentation is the same in all workers, and in each epoch anew.",
-                remedy=f"Seed by the worker's number in `{name}`, for example with `torch.initial_seed()`."
+                reason="Random augmentation repeats in all workers and in every epoch.",
+                remedy=f"Seed each worker differently in `{name}`, for example with `torch.initial_seed()`."
                 if seeded
-                else f"Make `{name}` in each worker: `np.random.default_rng(torch.utils.data.get_worker_info().seed)`, in a "
+                else f"Create `{name}` in each worker: `np.random.default_rng(torch.utils.data.get_worker_info().seed)`, in a "
                 "`worker_init_fn`.",
-                refutation="The numbers are meant to repeat, or no sample is made with this generator.",
+                refutation="The numbers repeat on purpose, or no sample uses this generator.",
                 related=[symptom.detail.get("loader")],
             )
 

@@ -41,9 +41,9 @@ class WrongAxisIndexed:
                 component=symptom.component,
                 site=symptom.site,
                 summary=symptom.message,
-                reason="The operation runs over the samples of the batch, so what belongs to one sample gets into the others.",
+                reason="The operation runs over the batch axis, so values of one sample leak into others.",
                 remedy=_remedy(case, symptom, operation),
-                refutation="The first axis does not hold samples, or samples are meant to be compared with each other.",
+                refutation="The first axis is not the batch, or samples are compared on purpose.",
                 explains=(*ANY, "D310", "D311", "D408", "D602"),
             )
 
@@ -68,7 +68,5 @@ def _remedy(case: Case, symptom: Symptom, operation: str) -> str:
     line = case.sources.line(symptom.site) if symptom.site is not None else ""
     where = f"`{line}`" if line else "the line"
     if operation in _PICKS:
-        return (
-            f"Index the axis that is meant in {where}: `[:, -1]` is the last step where samples come first."
-        )
-    return f"Let {where} run over another axis than the first, which holds the samples."
+        return f"Index the intended axis in {where}: `[:, -1]` is the last step if the batch comes first."
+    return f"Apply {where} to another axis than the first, which is the batch."
