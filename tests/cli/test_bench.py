@@ -113,7 +113,7 @@ def test_an_interruption_says_how_to_go_on_and_leaves_nothing_running(here: Path
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
     assert process.returncode == 130, err
-    assert "the same command goes on from here" in err and "Traceback" not in err
+    assert "run the same command to continue" in err and "Traceback" not in err
     assert list(here.glob(".netmend/**/outcome.json"))
     assert _running_below(here) == [str(os.getpid())]
 

@@ -60,12 +60,12 @@ def test_a_crash_is_the_verdict_and_stands_below_the_traceback(tmp_path: Path) -
     assert data["run"]["crash"]["exception"] == "RuntimeError"
     assert data["run"]["crash"]["site"]["line"] == 6
     assert data["run"]["crash"]["step"] == 30
-    assert "takes 10 features and was given 11" in data["run"]["crash"]["notes"][0]
+    assert "expects 10 features but got 11" in data["run"]["crash"]["notes"][0]
     assert "The batch of step 30 has shape 16×11; that of step 0 had 16×10." in data["run"]["crash"]["notes"]
     traceback, _, report = shown.partition("mat1 and mat2 shapes cannot be multiplied (16x11 and 10x8)\n")
     assert traceback.startswith("Traceback (most recent call last)")
     assert "netmend" not in traceback
-    assert "netmend  crashed at train.py:6" in report
+    assert "netmend  Crashed at train.py:6" in report
     assert "No fault" not in shown
 
 

@@ -41,4 +41,4 @@ def test_an_interrupted_repair_says_how_to_go_on(
     with pytest.raises(SystemExit) as ended:
         main(["repair", "train.py"])
     assert ended.value.code == 130
-    assert "the same command goes on from here" in capsys.readouterr().err
+    assert "run the same command to continue" in capsys.readouterr().err

@@ -178,7 +178,7 @@ def test_few_failing_inputs_are_not_divided_and_nothing_is_claimed_of_others(tmp
     assert "no failing input was left unseen" in found.verdict.reasons[0]
     assert found.recommended.unseen.failing == 0 and found.recommended.unseen.guarded > 0
     told = str(found)
-    assert "too few to keep any back" in told and "repairs what was given" in told
+    assert "too few to keep any back" in told and "repairs the failing samples" in told
     assert json.loads(found.json())["tried"][0]["unseen"]["repaired_interval"] is None
 
 

@@ -56,6 +56,17 @@ def test_what_stands_above_the_faults_is_not_said_again_with_one_of_them() -> No
     assert "<code>net.0</code> died" in html(sample.healthy(), diagnosis=diagnosis)
 
 
+def test_evidence_that_the_summary_holds_is_not_said_again() -> None:
+    first, story = "The weights grew 9-fold.", "The loss shot up."
+    fault = Fault(
+        "HYP-LR-HIGH", 0.9, "net", sample.at(3), f"{first} {story}", "Why.", "Use 0.005 instead of 1e-05.", "Not if.",
+        (Evidence(first, 2.0, "D101"), Evidence("Another thing.", 1.0, "D402")),
+    )  # fmt: skip
+    text = text_of(Diagnosis(FAULTY, (fault,), story=(story,)))
+    assert text.count(first) == 1 and text.count(story) == 1 and "Another thing." in text
+    assert "instead of 1e-5." in text
+
+
 def test_lines_that_only_come_stand_below_the_one_they_follow_and_keep_their_indentation() -> None:
     diff = "--- a/x.py\n+++ b/x.py\n@@ -1,3 +1,5 @@\n def f(x):\n     x = x + 1\n+    if x:\n+        x = 2\n     return x\n"
     told = [(line.kind, line.text) for line in changed_lines(Patch("", (), diff))][1:]

@@ -68,7 +68,8 @@ def run(
     trap: Annotated[
         bool,
         typer.Option(
-            "--trap", help="On a GPU: wait at each step, so that the operation behind a NaN can be named."
+            "--trap",
+            help="On a GPU: wait at each step, so that the operation that produced a NaN can be named.",
         ),
     ] = False,
     probe: Annotated[

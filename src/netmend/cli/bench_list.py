@@ -52,6 +52,6 @@ def show_list() -> int:
             Text(f"netmend bench {name}", "bold"),
             Remarks((Remark("what", what), Remark("needs", needs), Remark("takes", time)), 2),
         ]
-    end = "Trainings are kept under .netmend/bench: an interrupted benchmark goes on where it was. Each has --help."
+    end = "Trainings are kept under .netmend/bench: an interrupted benchmark continues where it stopped. Each has --help."
     console(sys.stdout).print(Group(*parts, blank(), Text(end, "dim")))
     return 0

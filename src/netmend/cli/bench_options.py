@@ -56,6 +56,6 @@ def show(grids: Iterable[Grid], remarks: Iterable[Remark]) -> None:
 
 def say_interrupted() -> int:
     sys.stderr.write(
-        "netmend: interrupted; what has been trained is kept, the same command goes on from here\n"
+        "netmend: interrupted; what has been trained is kept, run the same command to continue\n"
     )
     return INTERRUPTED

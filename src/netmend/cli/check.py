@@ -96,7 +96,7 @@ def _refuse_contradictions(request: Request) -> None:
     if request.watch and (request.fix or request.diff or request.write_baseline or STDIN in request.paths):
         raise UsageError("--watch only looks: it goes with none of --fix, --diff, --write-baseline, -")
     if request.statistics and request.form not in ("text", "json"):
-        raise UsageError(f"--statistics are given as text or json, not as {request.form}")
+        raise UsageError(f"--statistics prints text or json, not {request.form}")
 
 
 def _options(request: Request, settings: CheckSettings) -> CheckOptions:

@@ -71,7 +71,9 @@ class ScriptCommand(PlainCommand):
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         formatter.write_paragraph()
         with formatter.indentation():
-            formatter.write_text("Options stand before the script; everything behind it goes to the script.")
+            formatter.write_text(
+                "Options come before the script; everything after it is passed to the script."
+            )
 
 
 class CheckCommand(PlainCommand):

@@ -99,7 +99,7 @@ def locate(
 def read_text(text: str | None, report: str | None, told_by_run: str = "") -> str:
     """The report's text: an argument, a file, standard input, or what a run tells about itself."""
     if text is not None and report is not None:
-        raise UsageError("the report is given twice: as text and by --report; leave one out")
+        raise UsageError("the report comes both as text and by --report; use only one")
     if text is not None:
         if "\n" not in text and len(text) < 4_096 and text.endswith((".md", ".txt")) and _is_file(text):
             raise UsageError(f"{text} is a file; to read it: --report {text}")

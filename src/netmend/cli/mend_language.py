@@ -52,9 +52,7 @@ def _options(asked: Asked) -> Options:
     from netmend.adapters.torch.mending.language.outcome import Options
 
     if not asked.bound >= 0:
-        raise UsageError(
-            f"the bound is a growth of perplexity, 0 or more, as 0.01; {asked.bound:g} was given"
-        )
+        raise UsageError(f"the bound is a growth of perplexity, 0 or more, such as 0.01; got {asked.bound:g}")
     methods = parse_methods(asked.method)
     for name in methods:
         method_named(name)
@@ -102,7 +100,7 @@ def _plan(asked: Asked, options: Options) -> int:
     model = empty_model(asked.model)
     shape = Shape.of(model, _dtype(model.config))
     if asked.memory is not None and not asked.memory > 0:
-        raise UsageError(f"--memory is in GiB, above 0; {asked.memory:g} was given")
+        raise UsageError(f"--memory is in GiB, above 0; got {asked.memory:g}")
     free = free_memory([torch.device(options.device)]) if asked.memory is None else int(asked.memory * 2**30)
     say = _sayer(False, sys.stdout)
     say(

@@ -84,7 +84,7 @@ def repair_program(
         with RepairProgress(quiet=wishes.quiet) as progress:
             result = repair(target, options, verify, progress.told)
     except KeyboardInterrupt:
-        sys.stderr.write("netmend: interrupted; the same command goes on from here\n")
+        sys.stderr.write("netmend: interrupted; run the same command to continue\n")
         return 130
     _refuse_what_cannot_start(result.baseline)
     if wishes.json is not None:

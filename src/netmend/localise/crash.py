@@ -73,7 +73,7 @@ def _labels(trace: Trace, fact: CrashFact) -> Iterator[str]:
             yield f"All labels before were between {min(known)} to {max(known)}."
     else:
         yield (
-            f"`{fact.loss}` was given predictions {shape_words(predicted.shape)} ({predicted.dtype}, {predicted.device}) "
+            f"`{fact.loss}` got predictions {shape_words(predicted.shape)} ({predicted.dtype}, {predicted.device}) "
             f"and targets {shape_words(target.shape)} ({target.dtype}, {target.device})."
         )
 

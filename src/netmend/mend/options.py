@@ -25,17 +25,17 @@ class MendOptions:
 
     def __post_init__(self) -> None:
         if self.steps < 1:
-            raise UsageError(f"the number of steps must be at least 1; {self.steps} was given")
+            raise UsageError(f"the number of steps must be at least 1; got {self.steps}")
         if not self.rates or not all(math.isfinite(rate) and rate > 0 for rate in self.rates):
-            raise UsageError(f"learning rates must be above 0; {list(self.rates)} was given")
+            raise UsageError(f"learning rates must be above 0; got {list(self.rates)}")
         if not 0 <= self.bound < 1:
             raise UsageError(
-                f"the bound is the share of the guard that may break, 0 to 1, as 0.01; {self.bound:g} was given"
+                f"the bound is the share of the guard that may break, 0 to 1, such as 0.01; got {self.bound:g}"
             )
         if self.tolerance is not None and not self.tolerance >= 0:
-            raise UsageError(f"the tolerance must be 0 or more; {self.tolerance:g} was given")
+            raise UsageError(f"the tolerance must be 0 or more; got {self.tolerance:g}")
         if self.seed < 0:
-            raise UsageError(f"the seed must be 0 or more; {self.seed} was given")
+            raise UsageError(f"the seed must be 0 or more; got {self.seed}")
 
 
 def parse_methods(text: str) -> tuple[str, ...]:
@@ -44,7 +44,7 @@ def parse_methods(text: str) -> tuple[str, ...]:
     if names == (AUTO,):
         return ()
     if "" in names or AUTO in names:
-        raise UsageError(f"--method takes auto, or names with commas between them; {text!r} was given")
+        raise UsageError(f"--method takes auto, or names separated by commas; got {text!r}")
     return names
 
 
@@ -53,4 +53,4 @@ def parse_rates(text: str) -> tuple[float, ...]:
     try:
         return tuple(dict.fromkeys(float(part) for part in text.split(",")))
     except ValueError:
-        raise UsageError(f"--rate takes numbers with commas between them; {text!r} was given") from None
+        raise UsageError(f"--rate takes numbers separated by commas; got {text!r}") from None

@@ -17,7 +17,7 @@ from netmend.repair.session import RepairOptions, make_executor
 from netmend.trials.runner import Executor, Runner, memory_limit
 from netmend.trials.trial import Limits, Outcome, Target, Trial
 
-INTERRUPTED = "interrupted; the same command goes on from here"
+INTERRUPTED = "interrupted; run the same command to continue"
 ESTIMATED = "only the cost was asked for"
 
 

@@ -50,7 +50,7 @@ def uncovered(trace: Trace, sources: Sources, fault: Fault, change: Change) -> t
         forced=(),
         arguments=faces.arguments or change.arguments,
     )
-    told = f"Lower the learning rate from {present:g} to {rate_text(rate)} with it: without this mistake gradients are larger, and {present:g} is too high for {optimizer.kind}."
+    told = f"Also lower the learning rate from {rate_text(present)} to {rate_text(rate)}: once this is fixed the gradients are larger, and {rate_text(present)} is too high for {optimizer.kind}."
     return both, told
 
 

@@ -133,15 +133,19 @@ class _Change:
 
 
 def _words(trace: Trace, fault: Fault, story: Sequence[str]) -> Iterator[Remark]:
-    yield Remark("seen", alike(clean(fault.summary)))
-    told = {clean(fault.summary), *map(clean, story)}  # what stands above all faults is not said again
+    above = [clean(sentence) for sentence in story]  # what stands above all faults is not said again
+    summary = clean(fault.summary)
+    for sentence in above:
+        summary = summary.replace(sentence, "").strip() or summary
+    yield Remark("seen", alike(summary))
+    told = {summary, *above}
     more = [item for item in sorted(fault.evidence, key=lambda item: -item.weight) if item.weight > 0]
     for item in more[:3]:
-        if clean(item.message) not in told:
+        if not any(clean(item.message) in sentence for sentence in told):
             told.add(clean(item.message))
             yield Remark("and", alike(clean(item.message)))
     yield Remark("why", alike(clean(fault.reason)))
-    yield Remark("change", clean(fault.remedy))
+    yield Remark("change", alike(clean(fault.remedy)))
     yield from doubt(fault)
     places = dict.fromkeys(place(site, trace.run) for site in fault.related)
     places.pop(place(fault.site, trace.run), None)

@@ -110,7 +110,7 @@ def _card(
         (
             Remark("seen", alike(clean(fault.summary))),
             Remark("why", alike(clean(fault.reason))),
-            Remark("change", clean(fault.remedy)),
+            Remark("change", alike(clean(fault.remedy))),
             *doubt(fault),
         ),
         () if fault.edit is None else changed_lines(fault.edit),

@@ -33,7 +33,7 @@ def verdict_words(found: Mended) -> tuple[str, str]:
 def deeds(unseen: Tally) -> str:
     """`repairs 11 of 13 unseen failures, breaks 0 of 76 unseen guard inputs`."""
     if not unseen.failing:
-        repaired = "repairs what was given"
+        repaired = "repairs the failing samples"
     else:
         repaired = f"repairs {unseen.repaired} of {plural(unseen.failing, 'unseen failure')}"
     if not unseen.guarded:

@@ -82,7 +82,7 @@ def goal_remarks(found: Neutrality) -> Iterator[Remark]:
     yield Remark("as it is", f"{name} {_values_words(found.original)}", tail=_note(found.original))
     goal = found.goal
     if goal.kind == LIKE:
-        yield Remark("goal", f"{name} {setting(goal.value)}, as it was given")
+        yield Remark("goal", f"{name} {setting(goal.value)}, as you set it")
     elif goal.value is not None:
         source = "the known fix" if goal.kind == FIX else "the best that was found"
         beside = "" if goal.node is None else f", configuration {goal.node}"

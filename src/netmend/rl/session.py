@@ -28,7 +28,7 @@ from netmend.vocabulary import Trace
 
 __all__ = ["INTERRUPTED", "ladders_of", "mutate_agent", "options_of", "study", "target_of"]
 
-INTERRUPTED = "interrupted; the same command goes on from here"
+INTERRUPTED = "interrupted; run the same command to continue"
 _SLOWER = 8.0  # times as long as the program as it is: then a mutant is given up
 
 # What is being done, what it has cost so far, the trial that just ended (None: a new stage).

@@ -60,9 +60,14 @@ class ConstantOutput:
             "" if first is None or first.name == head.name else f"; the differences vanish after {first.name}"
         )
         scale = "" if form == "logit_limit" else " times that of the targets"
+        varied = (
+            f"varied over the samples by only {spread:.2g}{scale}"
+            if spread
+            else "was the same for all samples"
+        )
         yield Symptom(
             self.code,
-            f"The output of {head.name} varied over the samples by only {spread:.2g}{scale}{where}.",
+            f"The output of {head.name} {varied}{where}.",
             component=head.name,
             first_step=0,
             observed=spread,

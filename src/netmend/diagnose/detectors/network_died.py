@@ -14,6 +14,7 @@ from netmend.diagnose.measures.examples import flat
 from netmend.diagnose.measures.motion import weights
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.objective import objective
+from netmend.diagnose.measures.words import plural
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Symptom, Trace
 
@@ -120,5 +121,7 @@ class NetworkDied:
 
 def _named(silent: list[str]) -> str:
     return (
-        f"{silent[0]} is" if len(silent) == 1 else f"{silent[0]}and {len(silent) - 1} other activations are"
+        f"{silent[0]} is"
+        if len(silent) == 1
+        else f"{silent[0]} and {plural(len(silent) - 1, 'other activation')} are"
     )

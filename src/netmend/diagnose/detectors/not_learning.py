@@ -53,7 +53,7 @@ class NotLearning:
         yield Symptom(
             self.code,
             f"After {course.last_step + 1} steps the loss was {last:.2f} times that of the best constant prediction "
-            f"(class frequencies or mean), and at best {lowest:.2f} times.",
+            f"(class frequencies or mean), and at best {min(last, lowest):.2f} times.",
             component=course.loss,
             first_step=int(course.steps[len(course.steps) // 2]),
             observed=lowest,

@@ -61,7 +61,7 @@ class NotShuffled:
         if found.get("order_limit", 1.0) < self.order_limit:
             yield Symptom(
                 self.code,
-                f"Consecutive samples have different labels only {found['order_limit']:.0%} as often as in random order: "
+                f"Consecutive samples differ in label only {found['order_limit']:.1%} as often as in random order: "
                 "the data is sorted by class.",
                 component="" if loader is None else loader.name,
                 observed=found["order_limit"],

@@ -69,7 +69,7 @@ def _found(head: Head) -> tuple[str, str] | None:
         if head.loss.criterion == "nll_loss" and head.last != "log_softmax":
             return None
         return "single class", (
-            f"`{head.loss.criterion}` was given a single output per sample, so there is nothing to choose from: the loss is 0 whatever the target."
+            f"`{head.loss.criterion}` got a single output per sample, so there is nothing to choose from: the loss is 0 whatever the target."
         )
     if head.loss.criterion not in SYMMETRIC or head.loss.form == "expression":
         return None  # in an own formula, repeating the shorter side is a usual way of writing

@@ -79,7 +79,7 @@ class SilentBroadcast:
             first, second = head.given.shape, head.target.shape
             together = stretched(first, second) or _already_stretched(first, second)
             if together is not None and head.loss.form != "expression":
-                begin = f"`{head.loss.criterion}` was given"
+                begin = f"`{head.loss.criterion}` got"
                 yield self._symptom(begin, (first, second, together), head.loss.name, head.loss.called)
         yield from self._refused(trace)
 

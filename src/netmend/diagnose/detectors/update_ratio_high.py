@@ -8,6 +8,7 @@ from typing import ClassVar
 from netmend.diagnose.detector import register
 from netmend.diagnose.measures.motion import WHOLE_SEARCHES, Motion, motions
 from netmend.diagnose.measures.net_examples import net_run
+from netmend.diagnose.measures.words import plural
 from netmend.unit import Run, threshold
 from netmend.vocabulary import OptimizerFact, Symptom, Trace
 
@@ -45,7 +46,7 @@ class UpdateRatioHigh:
             when = "" if usual >= self.usual_limit else " in the first steps"
             yield Symptom(
                 self.code,
-                f"Each step{when} changed the weights by {_share(seen)} their size (median of {motion.tensors} tensors); "
+                f"Each step{when} changed the weights by {_share(seen)} their size (median of {plural(motion.tensors, 'tensor')}); "
                 "about 0.1 to 3 % is usual.",
                 component=motion.optimizer,
                 first_step=1,

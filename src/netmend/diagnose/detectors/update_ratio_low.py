@@ -10,6 +10,7 @@ from netmend.diagnose.measures.examples import falling, flat
 from netmend.diagnose.measures.motion import Motion, motions
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.objective import objective
+from netmend.diagnose.measures.words import plural
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Symptom, Trace
 
@@ -60,7 +61,7 @@ class UpdateRatioLow:
                 continue
             yield Symptom(
                 self.code,
-                f"Each step changed the weights by only {ratio:.1g} of their size (median of {motion.tensors} tensors): "
+                f"Each step changed the weights by only {ratio:.1g} of their size (median of {plural(motion.tensors, 'tensor')}): "
                 f"in {motion.steps} steps they could move by {travelled:.1g} at most.",
                 component=motion.optimizer,
                 first_step=motion.last_look,

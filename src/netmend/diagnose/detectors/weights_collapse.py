@@ -8,6 +8,7 @@ from typing import ClassVar
 from netmend.diagnose.detector import register
 from netmend.diagnose.measures.motion import motions
 from netmend.diagnose.measures.net_examples import net_run
+from netmend.diagnose.measures.words import plural
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Symptom, Trace
 
@@ -33,7 +34,7 @@ class WeightsCollapse:
             yield Symptom(
                 self.code,
                 f"The weights shrank to {motion.growth:.2g} of their initial size by step {motion.last_look} "
-                f"(median of {motion.tensors} tensors).",
+                f"(median of {plural(motion.tensors, 'tensor')}).",
                 component=motion.optimizer,
                 first_step=motion.last_look,
                 observed=motion.growth,

@@ -9,6 +9,7 @@ from typing import ClassVar
 from netmend.diagnose.detector import register
 from netmend.diagnose.measures.motion import FIRST_STEPS, WHOLE_SEARCHES, Motion, motions
 from netmend.diagnose.measures.net_examples import net_run
+from netmend.diagnose.measures.words import plural
 from netmend.unit import Run, threshold
 from netmend.vocabulary import OptimizerFact, Symptom, Trace
 
@@ -46,7 +47,7 @@ class WeightsDiverge:
             size = f"to {seen:.3g} times their initial size" if math.isfinite(seen) else "to infinity"
             yield Symptom(
                 self.code,
-                f"The weights grew {size} {when} (median of {motion.tensors} tensors).",
+                f"The weights grew {size} {when} (median of {plural(motion.tensors, 'tensor')}).",
                 component=motion.optimizer,
                 first_step=1 if at_once else motion.last_look,
                 observed=seen,

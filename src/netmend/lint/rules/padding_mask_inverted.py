@@ -76,7 +76,7 @@ class PaddingMaskInverted(StaticRule):
                 given = op.value.keywords.get(name)
                 found = _true_at_tokens(given) if given is not None else None
                 if found is not None and found.node is not None:
-                    used = where(program, "The mask is given here.", op.value.node or found.node)
+                    used = where(program, "The mask is passed here.", op.value.node or found.node)
                     yield self.finding(program, found.node, related=used)
 
 

@@ -40,7 +40,7 @@ class CheckpointNotLoaded:
                 continue
             nothing = not symptom.detail["matched"]
             given, wanted = symptom.detail["given"][:1], symptom.detail["wanted"][:1]
-            names = f" (`{given[0]}` was given, `{wanted[0]}` is wanted)" if given and wanted else ""
+            names = f" (the file has `{given[0]}`, the model needs `{wanted[0]}`)" if given and wanted else ""
             yield fault(
                 self.code,
                 [for_symptom(symptom, PROVEN + 0.5 if nothing else STRONG + FAIR)],

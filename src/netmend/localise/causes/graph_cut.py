@@ -126,7 +126,7 @@ class GraphCut:
             evidence.append(
                 Evidence("Layers before them do get gradients, so the graph is not cut there.", -FAIR)
             )
-        return None, "An operation behind these layers", evidence
+        return None, "An operation after these layers", evidence
 
     FAULTY: ClassVar[tuple[Run, ...]] = (
         *graph_cut.GraphCut.FAULTY,

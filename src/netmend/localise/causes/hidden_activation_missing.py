@@ -19,7 +19,7 @@ from netmend.vocabulary import Evidence, Fault, Site
 
 @register
 class HiddenActivationMissing:
-    """There is no non-linearity between layers.
+    """There is no nonlinearity between layers.
 
     Linear layers in a row are one linear layer, however many there are. Put an activation (ReLU is the usual one) after every hidden layer, and
     call it in forward.

@@ -114,7 +114,7 @@ class LossDoesNotFit:
                 return None
             return (
                 [for_symptom(symptom, PROVEN + 1.0)],
-                "The scores of a batch compete with each other, although each belongs to a sample of its own.",
+                "The scores of a batch compete with each other, although each belongs to a different sample.",
                 "Use `BCEWithLogitsLoss` for yes/no targets or `MSELoss` for real ones instead of {line}.",
                 "The scores of one list really compete, as in ranking.",
             )

@@ -38,7 +38,7 @@ class NormalisedTwice:
                 site=site,
                 summary=symptom.message,
                 reason=f"`{head.loss.criterion}` treats probabilities as logits, so the loss stays high even for correct predictions and gradients are small.",
-                remedy=f"Remove the {function} at {text_at(case, site, function)} on the way to the loss; apply it only where you need probabilities.",
+                remedy=f"Remove the {function} at {text_at(case, site, function)}; apply it only where you need probabilities.",
                 refutation=f"No {function} runs before the loss, and the scores lie in this range by chance.",
                 related=related,
                 explains=STUCK,

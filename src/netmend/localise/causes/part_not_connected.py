@@ -43,7 +43,7 @@ class PartNotConnected:
                 or any(no_grad_around(case.sources, m.called) for m in modules)
                 or any(no_grad_around(case.sources, site) for site in _calls_around(case, layers))
             ):
-                evidence.append(Evidence("An operation cuts the graph behind them.", -STRONG))
+                evidence.append(Evidence("An operation cuts the graph after them.", -STRONG))
             if _returned(case, modules):
                 evidence.append(Evidence("Their result is one of the model's outputs.", -FAIR - WEAK))
             if symptom.detail["loaded"]:

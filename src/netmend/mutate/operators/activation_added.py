@@ -36,7 +36,7 @@ class ActivationAdded:
             for function, grade in _FUNCTIONS.items():
                 yield from mutation(
                     self,
-                    f"{function} behind {layer.name}",
+                    f"{function} after {layer.name}",
                     behind(case, layer, function),
                     grade=grade,
                     component=layer.name,

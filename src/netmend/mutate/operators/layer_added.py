@@ -35,7 +35,7 @@ class LayerAdded:
         model = trained_model(case)
         for layer in layers_of(case, "" if model is None else model.name)[:-1]:
             if layer.kind == "Linear" and layer.calls == 1 and is_written(case, layer):
-                title = f"one more layer behind {layer.name}"
+                title = f"one more layer after {layer.name}"
                 yield from mutation(self, title, _doubled(case, layer), component=layer.name)
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (

@@ -49,7 +49,7 @@ class ModelRecreated:
             lines.append(text_of(*place, comment=False))
         edits = insert_before(rounds.file, rounds.loop.body[0], "\n".join(lines))
         yield from mutation(
-            self, "model and optimiser are made anew in every epoch", edits, component=model.name
+            self, "model and optimiser are created again in every epoch", edits, component=model.name
         )
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (

@@ -61,7 +61,7 @@ class OutputActivationAdded:
                 continue
             if _limited(head, function):
                 continue
-            title = f"{function} behind {layer.name}"
+            title = f"{function} after {layer.name}"
             edits = behind(case, layer, function)
             yield from mutation(
                 self, title, edits, cause=cause, grade=grade, component=layer.name, parameter=function

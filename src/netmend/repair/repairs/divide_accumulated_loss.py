@@ -57,7 +57,7 @@ class DivideAccumulatedLoss:
             yield from change(self, case, "step for every batch, inside the loop", moved, knob="step")
         elif found.method == "zero_grad":
             edits = self._cleared_later(case, found)
-            yield from change(self, case, "clear the gradients behind the step", edits, knob="zero_grad")
+            yield from change(self, case, "clear the gradients after the step", edits, knob="zero_grad")
         else:
             count = self._count(case, found)
             edits = self._divided(found, count) if count else ()

@@ -52,7 +52,7 @@ class InsertActivation:
         places = [first for first, edits in found if edits]
         names = ", ".join(first.name for first in places[:3]) + (", …" if len(places) > 3 else "")
         edits = united(edits for _, edits in found)
-        yield from change(self, case, f"ReLU behind {names}", edits, knob="hidden activation")
+        yield from change(self, case, f"ReLU after {names}", edits, knob="hidden activation")
 
     @staticmethod
     def _uncertain(case: Case, model: str) -> list[tuple[ModuleFact, ModuleFact]]:

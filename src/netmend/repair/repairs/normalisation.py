@@ -58,7 +58,7 @@ class Normalisation:
             return
         for kind in kinds if mine else kinds[:1]:
             edits = united(self._normed(case, layer, kind) for layer in hidden)
-            title = f"{kind} norm behind the hidden layers"
+            title = f"{kind} norm after the hidden layers"
             effort = self.effort if mine else ARCHITECTURE
             yield from change(self, case, title, edits, knob="normalisation", effort=effort)
 
