@@ -27,7 +27,7 @@ RISEN = 0.5  # rise of the return in standard deviations from which on an agent 
 
 
 def level(case: Case) -> float | None:
-    """The loss at the end, relative to the best constant answer, or to its start where that is not known.
+    """The loss at the end, relative to the best constant prediction, or to its start where that is not known.
 
     Unknown for a program that acts: its loss falls as its own targets do, whatever becomes of its returns.
     """
@@ -59,7 +59,7 @@ def relief(case: Case, weight: float = STRONG) -> list[Evidence]:
     """The reason against: it learned."""
     world = training_world(case.trace)
     if world is not None and improved(returns(case.trace, world)) > RISEN:
-        return [Evidence("The return rose all the same.", -weight)]
+        return [Evidence("The return rose anyway.", -weight)]
     reached = level(case)
     if reached is None or reached > LEARNED or case.has("D502", "D503", "D110"):
         return []

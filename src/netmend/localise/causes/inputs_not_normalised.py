@@ -90,16 +90,16 @@ class InputsNotNormalised:
         first = None if course is None or case.has("D305") else course.first_relative
         wild = []
         if first is not None and first > self.wild_start:
-            text = f"Before any step the loss was {first:.3g} times that of the best constant answer."
+            text = f"Before any step the loss was {first:.3g} times that of the best constant prediction."
             wild = [Evidence(text, FAIR)]
         if last is not None and last < self.good_relative:
-            text = f"The program learns all the same ({last:.2f})."
+            text = f"The program learns anyway ({last:.2f})."
             return [*wild, Evidence(text, -FAIR)] if wild and far else [Evidence(text, -2 * STRONG)]
         if harm:
             return []
         poor = (last or 0.0) > self.poor_relative and not hardly
         return [
-            Evidence("Nothing shows that this hurts.", -FAIR if poor else -STRONG),
+            Evidence("There is no sign that this hurts.", -FAIR if poor else -STRONG),
             *(wild if poor else []),
         ]
 
