@@ -17,7 +17,7 @@ from netmend.vocabulary import Site
 _LISTS = (ast.List, ast.ListComp, ast.Tuple, ast.Dict, ast.DictComp, ast.GeneratorExp)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _TENSOR_MAKERS = ("tensor", "from_numpy", "as_tensor", "FloatTensor", "LongTensor", "Tensor")
-_ARRAY_METHODS = ("astype", "to_numpy", "fit_transform", "transform")
+_ARRAY_METHODS = ("astype", "to_numpy", "numpy", "fit_transform", "transform")
 _TENSOR_METHODS = (
     "float",
     "long",

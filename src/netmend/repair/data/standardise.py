@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from dataclasses import dataclass, replace
 
 from netmend.localise.source import Function, last_name
@@ -22,6 +23,7 @@ from netmend.repair.source.writing import add_argument_first, insert_after, inse
 from netmend.vocabulary import ModelFact, ModuleFact
 from netmend.vocabulary.change import FileEdits
 
+_OWN_NAMES = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp, ast.Lambda)
 _NORMS = {2: "BatchNorm1d", 3: "BatchNorm1d", 4: "BatchNorm2d", 5: "BatchNorm3d"}
 
 
@@ -164,8 +166,8 @@ def _meets_one_sample(case: Case, scale: Scale) -> bool:
     return any(b.size == 1 and b.phase == "training" for b in case.trace.batches) and len(scale.shape) == 2
 
 
-def _width_text(file: File, case: Case, layer: ModuleFact | None, width: int, within: ast.AST | None) -> str:
-    """The width as the first layer is given it, where that can be written here too."""
+def _width_text(file: File, case: Case, layer: ModuleFact | None, width: int, place: ast.AST) -> str:
+    """The width as the first layer is given it, where the same names mean the same at a place."""
     found = case.code.call_at(layer.created) if layer is not None else None
     if found is None or layer is None or found[0] is not file:
         return str(width)
@@ -174,7 +176,28 @@ def _width_text(file: File, case: Case, layer: ModuleFact | None, width: int, wi
     given = case.sources.argument(call, "in_features", 0) or case.sources.argument(call, "in_channels", 0)
     if declared != width or not isinstance(given, ast.Name | ast.Attribute):
         return str(width)
-    return file.source(given) if within is None or file.function(call) is within else str(width)
+    return file.source(given) if _holds_at(file, given, call, place) else str(width)
+
+
+def _holds_at(file: File, given: ast.expr, call: ast.Call, place: ast.AST) -> bool:
+    """Whether an expression in a call is worth the same at a place: nothing in the function binds its name."""
+    if any(part is call for part in ast.walk(place)):
+        between = itertools.takewhile(lambda above: above is not place, file.parents(call))
+        return not any(isinstance(above, _OWN_NAMES) for above in between)
+    function = file.function(call)
+    if function is None or file.function(place) is not function:
+        return False
+    root = given
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    own = {id(part) for part in ast.walk(function.args)}
+    bound = {node.arg for node in ast.walk(function) if isinstance(node, ast.arg) and id(node) not in own} | {
+        node.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+    }
+    # What hangs on `self` may be set behind the place.
+    return isinstance(root, ast.Name) and root.id not in bound and root.id != "self"
 
 
 def _first_in_sequential(
@@ -188,7 +211,7 @@ def _first_in_sequential(
     if (isinstance(first, ast.Call) and last_name(first.func) == "OrderedDict") or _is_indexed(case, model):
         return ()
     name, extra = spelled(file, f"torch.nn.{_NORMS[rank]}", like=call.func)
-    text = f"{name}({_width_text(file, case, layer, width, file.function(call))})"
+    text = f"{name}({_width_text(file, case, layer, width, call)})"
     return (*add_argument_first(file, call, text), *extra)
 
 
@@ -219,7 +242,7 @@ def _first_in_class(
         return ()
     name, extra = spelled(file, f"torch.nn.{_NORMS[rank]}")
     attribute = fresh_attribute(file, "input_norm")
-    made = f"self.{attribute} = {name}({_width_text(file, case, layer, width, init)})"
+    made = f"self.{attribute} = {name}({_width_text(file, case, layer, width, start)})"
     call = f"self.{attribute}({argument})"
     if over_last:
         call = f"self.{attribute}({argument}.transpose(1, 2)).transpose(1, 2)"

@@ -124,6 +124,22 @@ net.eval()
 with torch.no_grad():
     print((net(x_test).argmax(1) == y_test).float().mean())
 """
+_CLASS = """
+class Net(nn.Module):
+    def __init__(self, n_in=3, sizes=(3, 8, 2)):
+        super().__init__()
+        self.layers = nn.ModuleList({layers})
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+net = Net()
+"""
+_WITH_NORM = _CLASS.replace(
+    "super().__init__()\n", "super().__init__()\n        self.input_norm = nn.BatchNorm1d({width})\n"
+).replace("(self, x):\n", "(self, x):\n        x = self.input_norm(x)\n")
 _PIXELS = """
 import torch
 from torch import nn
@@ -177,6 +193,22 @@ x_test = (x_test - mean) / std
         before=_TABLE + "net = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 2))" + _TRAIN,
         old="nn.Sequential(nn.Linear(3, 8)",
         new="nn.Sequential(nn.BatchNorm1d(3), nn.Linear(3, 8)",
+        mark="x_train, y_train = table",
+        nth=1,
+    ),
+    Example(
+        "a class whose layers come of a comprehension: its names mean nothing outside",
+        before=_TABLE + _CLASS.format(layers="nn.Linear(a, b) for a, b in zip(sizes, sizes[1:])") + _TRAIN,
+        old=_CLASS.format(layers="nn.Linear(a, b) for a, b in zip(sizes, sizes[1:])"),
+        new=_WITH_NORM.format(layers="nn.Linear(a, b) for a, b in zip(sizes, sizes[1:])", width="3"),
+        mark="x_train, y_train = table",
+        nth=1,
+    ),
+    Example(
+        "a class that is given its width",
+        before=_TABLE + _CLASS.format(layers="[nn.Linear(n_in, 8), nn.Linear(8, 2)]") + _TRAIN,
+        old=_CLASS.format(layers="[nn.Linear(n_in, 8), nn.Linear(8, 2)]"),
+        new=_WITH_NORM.format(layers="[nn.Linear(n_in, 8), nn.Linear(8, 2)]", width="n_in"),
         mark="x_train, y_train = table",
         nth=1,
     ),

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from netmend.localise.source import Function, last_name
 from netmend.repair.data.alike_at_line import alike_at_line
-from netmend.repair.data.data_holders import evaluation_inputs, holders, training_inputs
+from netmend.repair.data.data_holders import evaluation_inputs, holders, is_array, training_inputs
 from netmend.repair.data.data_origins import Flow
 from netmend.repair.data.preparation import Preparation, preparations, same_kind
 from netmend.repair.repair import Case, Example, change, register
@@ -66,7 +66,7 @@ def _same_lines(case: Case, training: Flow, evaluation: Flow) -> FileEdits:
         if any(same_kind(preparation, other) for other in there) or id(preparation.value) in reached:
             continue
         edits = (
-            _where_held(preparation, evaluation)
+            _where_held(preparation, training, evaluation)
             or _in_its_place(preparation, evaluation)
             or _where_used(preparation, evaluation)
         )
@@ -75,14 +75,17 @@ def _same_lines(case: Case, training: Flow, evaluation: Flow) -> FileEdits:
     return ()
 
 
-def _where_held(preparation: Preparation, evaluation: Flow) -> FileEdits:
+def _where_held(preparation: Preparation, training: Flow, evaluation: Flow) -> FileEdits:
     statement = preparation.file.statement(preparation.value)
     if statement is None or preparation.file.loop(preparation.value) is not None:
         return ()
     bound = next((b.name for b in _bound(statement) if b.value is preparation.value), None)
+    made = next((is_array(training, held) for held in holders(training) if held.statement is statement), None)
     for held in holders(evaluation):
         if held.file is not preparation.file or statement not in held.block or bound is None:
             continue
+        if made is not None and is_array(evaluation, held) is (not made):
+            continue  # arrays there, tensors here: another stage
         line = f"{held.name} = {preparation.of(held.name)}"
         own_statistics = preparation.uses(bound)
         if held.statement.lineno <= statement.lineno:
@@ -315,6 +318,17 @@ SamePreparation.EXAMPLES = (
         old="x = (x - x.mean(0)) / x.std(0)",
         new="x_test = (x_test - x.mean(0)) / x.std(0)\nx = (x - x.mean(0)) / x.std(0)",
         mark="x = (x - x.mean",
+    ),
+    Example(
+        "arrays, which become tensors later",
+        before=_HEAD
+        + "rows, rows_test = x.numpy(), x_test.numpy()"
+        + _SCALER.partition("x = ")[0]
+        + "rows = scaler.fit_transform(rows)\nx, x_test = torch.tensor(rows), torch.tensor(rows_test)"
+        + _TRAIN,
+        old="rows = scaler.fit_transform(rows)\n",
+        new="rows = scaler.fit_transform(rows)\nrows_test = scaler.transform(rows_test)\n",
+        mark="rows = scaler.fit",
     ),
     Example(
         "an argument of the data set",
