@@ -13,9 +13,9 @@ from netmend.unit import Run, threshold
 from netmend.vocabulary import LoaderFact, LossFact, ModuleFact, OperandFact, RunFact, Site, Symptom, Trace
 
 
-def _trace(size: int, kind: str, steps: int = 500, places: int = 1) -> Trace:
+def _trace(size: int, kind: str, steps: int = 500, places: int = 1, shape: tuple[int, ...] = ()) -> Trace:
     loader = LoaderFact("loader", samples=500, batch_size=size, phase="training")
-    layer = ModuleFact("model.bn", kind, order=1)
+    layer = ModuleFact("model.bn", kind, order=1, input_shapes=(shape,) if shape else ())
     run = RunFact("example", "train.py", steps=steps)
     target = OperandFact("target", (size * places,), "int64")
     loss = LossFact("cross_entropy", "cross_entropy", operands=(target,), backward=Site("train.py", 20))
@@ -40,6 +40,9 @@ class BatchTooSmall:
     code: ClassVar[str] = "D313"
 
     least_for_norm: int = threshold(5, "convention", "samples from which a mean and a spread mean something")
+    least_values: int = threshold(
+        64, "convention", "values of a channel, at all places of an image, that give a mean and a spread"
+    )
     least: int = threshold(3, "convention", "samples below which gradients are those of single samples")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -47,7 +50,10 @@ class BatchTooSmall:
         if size is None or size < 1 or not trace.run.steps or self._among_larger(trace, size):
             return
         normed = any(
-            layer.kind.startswith("BatchNorm") and layer.order is not None for layer in trace.layers()
+            layer.kind.startswith("BatchNorm")
+            and layer.order is not None
+            and size * _places(layer) < self.least_values
+            for layer in trace.layers()
         )
         limit = self.least_for_norm if normed else self.least
         if size >= limit or (not normed and _answers(trace) >= limit * size):
@@ -71,12 +77,19 @@ class BatchTooSmall:
         Run("four samples without batch statistics", lambda: _trace(4, "LayerNorm")),
         Run("eight with them", lambda: _trace(8, "BatchNorm1d")),
         Run("one text, whose every letter is predicted", lambda: _trace(1, "LayerNorm", places=200)),
+        Run("three images of many places", lambda: _trace(3, "BatchNorm2d", shape=(3, 16, 8, 8))),
         Run("nothing was trained", lambda: _trace(1, "LayerNorm", steps=0)),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run("two with batch statistics", lambda: _trace(2, "BatchNorm2d")),
+        Run("three images that are down to one place", lambda: _trace(3, "BatchNorm2d", shape=(3, 16, 1, 1))),
         Run("single samples", lambda: _trace(1, "LayerNorm")),
     )
+
+
+def _places(layer: ModuleFact) -> int:
+    """Places of one sample that a layer's statistics are taken over: those of an image, a sequence."""
+    return math.prod(layer.input_shapes[0][2:]) if layer.input_shapes else 1
 
 
 def _answers(trace: Trace) -> int:

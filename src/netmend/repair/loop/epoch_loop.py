@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+import math
 from dataclasses import dataclass
 
 from netmend.localise.source import last_name
 from netmend.repair.loop.loop_code import Loop, callers, loops_around, spots
 from netmend.repair.repair import Case
 from netmend.repair.source.code import File
-from netmend.repair.source.numbers import literal
+from netmend.repair.source.numbers import literal, number, set_number
+from netmend.repair.source.values import Faces
 
 _MOST_CALLERS = 4
 _COUNTS = ("range", "trange")
@@ -133,3 +135,21 @@ def _fits(function: ast.AST | None, call: ast.Call) -> bool:
     given = len(call.args) + len(call.keywords)
     unpacked = any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords)
     return unpacked or given >= needed
+
+
+def more_rounds(case: Case, factor: float) -> tuple[str, Faces]:
+    """So many times as many rounds, in words and as edits; nothing where their number is not known."""
+    rounds = epoch_rounds(case)
+    present = None if rounds is None else number(case.code, rounds.file, rounds.count, case.arguments)
+    if rounds is None or present is None or present - rounds.start < 1 or _is_over_batches(case, rounds):
+        return "", Faces()
+    whole = round(present) - rounds.start
+    wanted = math.ceil(whole * factor)
+    faces = set_number(case.code, rounds.file, rounds.count, str(wanted + rounds.start), case.arguments)
+    return f"{whole} → {wanted} rounds of training", faces
+
+
+def _is_over_batches(case: Case, rounds: Rounds) -> bool:
+    """Whether the counted loop is the innermost one around the step."""
+    step = next(iter(spots(case, "step")), None)
+    return step is not None and rounds.loop in loops_around(step.file, step.call)[:1]

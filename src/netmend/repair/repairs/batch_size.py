@@ -9,7 +9,9 @@ from typing import ClassVar
 
 from netmend.diagnose.measures.data import batch_size, training_samples
 from netmend.repair.loop.batch_places import loader_of, set_batch_size
+from netmend.repair.loop.epoch_loop import more_rounds
 from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.source.values import Faces
 from netmend.vocabulary.change import SHORT_SEARCH, Change
 
 
@@ -28,6 +30,7 @@ class BatchSize:
     explores: ClassVar[bool] = False
 
     updates: int = 100  # in an epoch, about
+    least_updates: int = 400  # in a run: with fewer of them, larger batches cost more than they give
 
     def propose(self, case: Case) -> Iterator[Change]:
         loader = loader_of(case)
@@ -36,16 +39,31 @@ class BatchSize:
             return
         for size in self._sizes(case, present):
             cost = 1.0 if size > present else min(3.0, math.sqrt(present / size))
-            faces = set_batch_size(case, size)
-            yield from change(
-                self, case, f"batches of {present} → {size}", faces, knob="batch size", cost=cost
-            )
+            title, faces = f"batches of {present} → {size}", set_batch_size(case, size)
+            more, longer = self._as_many_updates(case, present, size)
+            if faces and longer and None in (faces.arguments, longer.arguments):
+                title, cost = f"{title}; {more}", size / present
+                faces = Faces(
+                    (*faces.edits, *longer.edits),
+                    (*(faces.forced or faces.edits), *(longer.forced or longer.edits)),
+                    longer.arguments if faces.arguments is None else faces.arguments,
+                )
+            yield from change(self, case, title, faces, knob="batch size", cost=cost)
+
+    def _as_many_updates(self, case: Case, present: int, size: int) -> tuple[str, Faces]:
+        """More rounds where larger batches leave hardly any updates."""
+        left = case.trace.run.steps * present / size
+        if size <= present or not left or left >= self.least_updates:
+            return "", Faces()
+        return more_rounds(case, min(size / present, self.least_updates / left))
 
     def _sizes(self, case: Case, present: int) -> list[int]:
         samples = training_samples(case.trace)
         if case.cause == "HYP-BATCH-SMALL":
             # Fewer updates are made with larger batches: both ends of what is usual.
-            return [size for size in (32, 8) if size > present and (samples is None or size <= samples // 4)]
+            steps = case.trace.run.steps
+            wanted = (32, 8) if steps * present >= 32 * self.least_updates else (8, 32)
+            return [size for size in wanted if size > present and (samples is None or size <= samples // 4)]
         usual = 32 if samples is None else 2 ** round(math.log2(max(1.0, samples / self.updates)))
         first = min(max(usual, 16), 256)
         return [size for size in (first, 4 * first) if size < present]
@@ -68,7 +86,7 @@ for x, y in loader:
     opt.step()
 """,
             old="BATCH = 2",
-            new="BATCH = 32",
+            new="BATCH = 8",
             mark="DataLoader(data",
         ),
         Example(
@@ -86,8 +104,27 @@ for x, y in loader:
     opt.step()
 """,
             old="shuffle=True)",
-            new="shuffle=True, batch_size=32)",
+            new="shuffle=True, batch_size=8)",
             mark="DataLoader(Tensor",
+        ),
+        Example(
+            "a run so long that larger batches leave enough updates",
+            before="""
+import torch
+from torch import nn
+BATCH = 2
+x, y = torch.randn(200, 3), torch.randn(200, 1)
+model = nn.Linear(3, 1)
+opt = torch.optim.SGD(model.parameters(), lr=0.01)
+for epoch in range(65):
+    for i in range(0, len(x), BATCH):
+        opt.zero_grad()
+        nn.functional.mse_loss(model(x[i:i + BATCH]), y[i:i + BATCH]).backward()
+        opt.step()
+""",
+            old="BATCH = 2",
+            new="BATCH = 32",
+            mark="for i in",
         ),
         Example(
             "slices in a generator",
@@ -129,11 +166,13 @@ for epoch in range(3):
         nn.functional.mse_loss(model(inputs[i:i + 1]), targets[i:i + 1]).backward()
         opt.step()
 """,
-            old="""    for i in range(0, 60, 1):
+            old="""for epoch in range(3):
+    for i in range(0, 60, 1):
         opt.zero_grad()
         nn.functional.mse_loss(model(inputs[i:i + 1]), targets[i:i + 1]).backward()
 """,
-            new="""    for i in range(0, 60, 8):
+            new="""for epoch in range(24):
+    for i in range(0, 60, 8):
         opt.zero_grad()
         nn.functional.mse_loss(model(inputs[i:i + 8]), targets[i:i + 8]).backward()
 """,
