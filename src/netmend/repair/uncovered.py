@@ -11,7 +11,7 @@ from dataclasses import replace
 from netmend.diagnose.measures.rates import usual_range
 from netmend.localise.source import Sources
 from netmend.repair.loop.good_rates import ADAPTIVE, good_rate, rate_text, rounded, share_moved
-from netmend.repair.loop.rate_places import peak_rate, present_rate, set_rate
+from netmend.repair.loop.rate_places import peak_rate, present_rate, rate_title, set_rate
 from netmend.repair.repair import Case
 from netmend.vocabulary import Fault, OptimizerFact, Trace
 from netmend.vocabulary.change import Change
@@ -43,14 +43,18 @@ def uncovered(trace: Trace, sources: Sources, fault: Fault, change: Change) -> t
     faces = set_rate(case, optimizer, rate, present)
     if not faces or (faces.arguments is not None and change.arguments is not None):
         return change, ""
+    title = rate_title(case, optimizer, rate, present)
     both = replace(
         change,
-        title=f"{change.title}; learning rate {present:g} → {rate_text(rate)}",
+        title=f"{change.title}; {title}",
         edits=(*change.edits, *(edit for edit in faces.edits if edit not in change.edits)),
         forced=(),
         arguments=faces.arguments or change.arguments,
     )
-    told = f"Also lower the learning rate from {rate_text(present)} to {rate_text(rate)}: once this is fixed the gradients are larger, and {rate_text(present)} is too high for {optimizer.kind}."
+    setting, _, new = title.partition(" → ")
+    name, _, old = setting.rpartition(" ")
+    what = "the learning rate" if name == "learning rate" else f"`{name.removeprefix('learning rate, ')}`"
+    told = f"Also lower {what} from {old} to {new}: once this is fixed the gradients are larger, and {rate_text(peak)} is too high for {optimizer.kind}."
     return both, told
 
 

@@ -14,6 +14,7 @@ from netmend.localise.follow import value_origin
 from netmend.localise.source import last_name
 from netmend.repair.loop.good_rates import rate_text, rounded
 from netmend.repair.repair import Case
+from netmend.repair.source.bindings import binding_of
 from netmend.repair.source.code import File
 from netmend.repair.source.numbers import literal, module_constant, number, set_number
 from netmend.repair.source.values import Faces, set_argument
@@ -93,18 +94,32 @@ def _product(case: Case, optimizer: OptimizerFact) -> tuple[File, ast.expr] | No
 
 
 def _scheduled(case: Case, optimizer: OptimizerFact, rate: float, present: float) -> Faces:
+    values = [(file, value) for _, file, value in _settings(case, optimizer)]
+    return scaled(case, values, rate / present) if values else Faces()
+
+
+def _settings(case: Case, optimizer: OptimizerFact) -> list[tuple[str, File, ast.expr]]:
+    """What a schedule that sets the rate itself was given for it: names and values."""
     for scheduler in case.trace.all(SchedulerFact):
         places = _SETTING.get(scheduler.kind, ())
         found = case.code.call_at(scheduler.created)
         if not places or found is None or scheduler.optimizer not in ("", optimizer.name):
             continue
-        values = [
-            (found[0], value)
+        return [
+            (name, found[0], value)
             for name, position in places
             if (value := case.code.sources.argument(found[1], name, position)) is not None
         ]
-        return scaled(case, values, rate / present)
-    return Faces()
+    return []
+
+
+def rate_title(case: Case, optimizer: OptimizerFact | None, rate: float, present: float) -> str:
+    """`learning rate 5 → 0.5`; by the name of the setting where a schedule sets the rate itself."""
+    for name, file, value in [] if optimizer is None or present <= 0 else _settings(case, optimizer)[-1:]:
+        known = number(case.code, file, _root(value), case.arguments)
+        if known is not None:
+            return f"learning rate, {name} {known:g} → {rate_text(rounded(known * rate / present))}"
+    return f"learning rate {present:g} → {rate_text(rate)}"
 
 
 def scaled(case: Case, values: Iterable[tuple[File, ast.expr]], factor: float) -> Faces:
@@ -168,7 +183,30 @@ def _in_groups(case: Case, optimizer: OptimizerFact) -> Iterator[tuple[File, ast
                 keys = {key.value: value for key, value in zip(node.keys, node.values, strict=True)
                         if isinstance(key, ast.Constant)}  # fmt: skip
                 if "params" in keys and "lr" in keys:
-                    yield file, keys["lr"]
+                    for value in _values_of(file, keys["lr"]):
+                        yield file, value
+
+
+def _values_of(file: File, value: ast.expr) -> list[ast.expr]:
+    """`[{…, "lr": rate} for name, rate in rates.items()]`: the rates in the dictionary; else the value itself."""
+    if not isinstance(value, ast.Name):
+        return [value]
+    loops = [loop for above in file.parents(value) for loop in getattr(above, "generators", ())]
+    for loop in loops:
+        named = [node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)]
+        call = loop.iter
+        if (
+            value.id not in named[-1:]
+            or not isinstance(call, ast.Call)
+            or not isinstance(call.func, ast.Attribute)
+        ):
+            continue
+        held = call.func.value
+        bound = binding_of(file, held) if isinstance(held, ast.Name) else None
+        known = held if bound is None else bound.value
+        if call.func.attr in ("items", "values") and isinstance(known, ast.Dict):
+            return known.values
+    return [value]
 
 
 def _unpacked(case: Case, site: Site | None, name: str, text: str) -> Faces:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.measures.rates import PLAIN, momentum, usual_range
-from netmend.repair.loop.good_rates import good_rate, rate_text, rounded, usual_rate
-from netmend.repair.loop.rate_places import peak_rate, present_rate, set_rate
+from netmend.repair.loop.good_rates import good_rate, rounded, usual_rate
+from netmend.repair.loop.rate_places import peak_rate, present_rate, rate_title, set_rate
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary import OptimizerFact
 from netmend.vocabulary.change import SHORT_SEARCH, Change
@@ -57,7 +57,7 @@ class LearningRate:
                 continue
             done.add(rate)
             faces = set_rate(case, optimizer, rate, present)
-            title = f"learning rate {present:g} → {rate_text(rate)}"
+            title = rate_title(case, optimizer, rate, present)
             yield from change(self, case, title, faces, knob=name)
 
     def refine(self, case: Case, done: Change) -> Iterator[Change]:
@@ -67,7 +67,7 @@ class LearningRate:
         if present is None or present <= 0:
             return
         for rate in (rounded(present * self.near), rounded(present / self.near)):
-            title = f"learning rate {present:g} → {rate_text(rate)}"
+            title = rate_title(case, optimizer, rate, present)
             yield from change(self, case, title, set_rate(case, optimizer, rate, present), knob=done.knob)
 
     @staticmethod
@@ -181,6 +181,26 @@ for step in range(3):
 """,
             old="LR = 1.0",
             new="LR = 0.003",
+            mark="Adam(",
+        ),
+        Example(
+            "groups of parameters, each with its rate in a dictionary",
+            before="""
+import torch
+from torch import nn
+torch.manual_seed(0)
+rates = {"body": 0.1, "head": 1.0}
+model = nn.ModuleDict({"body": nn.Linear(100, 50), "head": nn.Linear(50, 1)})
+groups = [{"params": model[name].parameters(), "lr": rate} for name, rate in rates.items()]
+optimizer = torch.optim.Adam(groups)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = nn.functional.mse_loss(model["head"](model["body"](torch.randn(8, 100))), torch.ones(8, 1))
+    loss.backward()
+    optimizer.step()
+""",
+            old='"body": 0.1, "head": 1.0',
+            new='"body": 0.0003, "head": 0.003',
             mark="Adam(",
         ),
         Example(

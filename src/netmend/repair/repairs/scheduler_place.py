@@ -61,6 +61,8 @@ class SchedulerPlace:
             if case.cause == "LOOP-SCHED-ORDER":
                 title, edits = "step the scheduler after the optimiser", self._behind(case, call)
             elif _every_step(case, name):
+                if _rises(case, fact):
+                    return  # the fewer its steps, the lower the rate stays
                 title, edits = f"step {kind} once per epoch", self._per_epoch(case, call)
             elif kind in _PER_BATCH:
                 title, edits = f"step {kind} after every step of the optimiser", self._per_batch(case, call)
@@ -182,6 +184,21 @@ for epoch in range(3):
             cause="HYP-LR-SCHED",
         ),
         Example(
+            "a warm-up, which would take still longer",
+            before=_HEAD
+            + """
+scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: step / 1000)
+for epoch in range(3):
+    for step in range(5):
+        optimizer.zero_grad()
+        model(torch.ones(4, 2)).mean().backward()
+        optimizer.step()
+        scheduler.step()
+""",
+            mark="scheduler.step",
+            cause="HYP-LR-SCHED",
+        ),
+        Example(
             "the last line, in a function for one epoch",
             before=_HEAD
             + """
@@ -252,6 +269,14 @@ def _guarded(call: Spot) -> ast.stmt:
         return call.statement
     bound = set() if loop is None else assigned_names(loop)
     return call.statement if names_in(parent.test) & bound else parent
+
+
+def _rises(case: Case, scheduler: SchedulerFact | None) -> bool:
+    """Whether the rate that a schedule sets never fell."""
+    optimizer = "" if scheduler is None else scheduler.optimizer
+    _, rates = case.trace.series("rate", f"{optimizer}[0]", "rate")
+    known = [float(rate) for rate in rates]
+    return len(known) > 1 and known[-1] > known[0] and known == sorted(known)
 
 
 def _every_step(case: Case, scheduler: str) -> bool:
