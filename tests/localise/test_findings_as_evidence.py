@@ -135,7 +135,17 @@ def test_what_watching_measures_itself_is_refuted_by_a_run_that_shows_it_in_orde
     assert "LOOP-ZERO-GRAD" in [f.cause for f in short.faults]
 
 
-@pytest.mark.parametrize(("code", "told"), [("S346", True), ("S315", False)])
-def test_what_no_training_loss_can_show_is_told_though_the_run_learned(code: str, told: bool) -> None:
-    diagnosis = diagnose(run_with(falling(200)), findings=(found("ARC-INIT-WEIGHT", 7, code),))
-    assert [fault.cause for fault in diagnosis.faults] == (["ARC-INIT-WEIGHT"] if told else [])
+@pytest.mark.parametrize(
+    ("code", "cause", "told"),
+    [
+        ("S346", "ARC-INIT-WEIGHT", True),
+        ("S315", "ARC-INIT-WEIGHT", False),
+        ("S217", "LOS-CALC", True),
+        ("S221", "LOS-CALC", False),
+    ],
+)
+def test_what_no_training_loss_can_show_is_told_though_the_run_learned(
+    code: str, cause: str, told: bool
+) -> None:
+    diagnosis = diagnose(run_with(falling(200)), findings=(found(cause, 7, code),))
+    assert [fault.cause for fault in diagnosis.faults] == ([cause] if told else [])

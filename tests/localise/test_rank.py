@@ -129,3 +129,10 @@ def test_reasons_are_explained_away_not_faults() -> None:
 def test_what_speaks_against_a_reason_goes_with_it() -> None:
     fault = reasons("HYP-LR-LOW", (STRONG + FAIR, "D102"), (STRONG, "D125"), (-STRONG, "D111"))
     assert residual(fault, {"D102"}) == pytest.approx(confidence([Evidence("", STRONG)]), abs=0.01)
+
+
+def test_what_only_flatters_figures_is_told_last() -> None:
+    told, _ = rank([accused("VAL-TEST-LEAK", PROVEN), accused("ACT-OUT-WRONG", STRONG, line=2)], Ranking())
+    assert [fault.cause for fault in told] == ["ACT-OUT-WRONG", "VAL-TEST-LEAK"]
+    told, _ = rank([accused("VAL-SPLIT", PROVEN), accused("ACT-OUT-WRONG", STRONG, line=2)], Ranking())
+    assert [fault.cause for fault in told] == ["VAL-SPLIT", "ACT-OUT-WRONG"]

@@ -16,12 +16,13 @@ from netmend.diagnose.measures.net_examples import net_run
 from netmend.localise import diagnose
 from netmend.localise.case import Case
 from netmend.localise.causes.classes_unbalanced import ClassesUnbalanced
+from netmend.localise.causes.inputs_not_normalised import InputsNotNormalised
 from netmend.localise.causes.labels_do_not_belong import LabelsDoNotBelong
 from netmend.localise.causes.regularisation_too_strong import RegularisationTooStrong
 from netmend.localise.hidden_exponentials import hidden_exponentials
 from netmend.localise.init_lines import CONSTANT, init_line
 from netmend.localise.source import Sources
-from netmend.vocabulary import ModuleFact, Site, Statistics, Symptom, Trace
+from netmend.vocabulary import LossFact, ModuleFact, Site, Statistics, Symptom, Trace
 
 ZERO = {"initial": Statistics(0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0), "symmetric_share": 1.0}
 SILENT = {1: {"sample_spread": 0.0, "zero_share": 1.0, "silent_share": 1.0}}
@@ -182,3 +183,27 @@ def test_labels_are_not_accused_where_the_input_does_not_reach_the_output() -> N
     (alone,) = LabelsDoNotBelong().accuse(Case(Trace(), (stuck,)))
     (unheard,) = LabelsDoNotBelong().accuse(Case(Trace(), (stuck, Symptom("D602", "The input is ignored."))))
     assert unheard.confidence < 0.3 < alone.confidence
+
+
+def test_a_term_that_others_may_outweigh_says_nothing_about_labels() -> None:
+    stuck = Symptom("D501", "Nothing was learned.", "mse_loss@train.py:9")
+    whole = LossFact("objective@train.py:12", settings={"terms": ("mse_loss@train.py:9",)})
+    term = LossFact("mse_loss@train.py:9", criterion="mse_loss")
+    among_others = Trace(facts={"loss": {loss.name: loss for loss in (term, whole)}})
+    assert list(LabelsDoNotBelong().accuse(Case(among_others, (stuck,)))) == []
+    by_itself = Trace(facts={"loss": {term.name: term}})
+    assert len(list(LabelsDoNotBelong().accuse(Case(by_itself, (stuck,))))) == 1
+
+
+@pytest.mark.parametrize(
+    ("kinds", "told"),
+    [(("Conv2d", "ReLU"), True), (("Conv2d", "BatchNorm2d"), False), (("Linear", "BatchNorm1d"), True)],
+)
+def test_pixels_of_any_unit_suit_a_convolution_that_is_normalised_at_once(
+    kinds: tuple[str, ...], told: bool
+) -> None:
+    layers = [ModuleFact(f"net.{place}", kind, order=place) for place, kind in enumerate(kinds)]
+    trace = Trace(facts={"module": {layer.name: layer for layer in layers}})
+    large = Symptom("D302", "The inputs are large.", "net", observed=145.0, limit=10.0)
+    (fault,) = InputsNotNormalised().accuse(Case(trace, (large, Symptom("D501", "Nothing was learned."))))
+    assert (fault.confidence >= 0.9) is told

@@ -66,6 +66,13 @@ class InputsNotNormalised:
                 evidence.append(
                     Evidence(f"The inputs are about {symptom.observed:.2g} times too large.", FAIR)
                 )
+            if _normed_behind_first_layer(case.trace):
+                evidence.append(
+                    Evidence(
+                        "The first layer's output is normalised: one scale of all inputs has no effect on it.",
+                        -STRONG,
+                    )
+                )
             unseen = _SLOWNESS if hardly_trained(case) else ()
             harm = [found for code in _HARM if code not in unseen and (found := case.first(code)) is not None]
             evidence.extend(for_symptom(found, FAIR) for found in harm[:2])
@@ -104,6 +111,18 @@ class InputsNotNormalised:
         ]
 
     FAULTY: ClassVar[tuple[Run, ...]]
+
+
+def _normed_behind_first_layer(trace: Trace) -> bool:
+    """A convolution whose channels are normalised at once: it sees the same picture whatever unit the pixels have."""
+    order = sorted(
+        (layer for layer in trace.layers() if layer.order is not None), key=lambda layer: layer.order or 0
+    )
+    return (
+        len(order) > 1
+        and order[0].kind.startswith("Conv")
+        and order[1].kind.startswith(("BatchNorm", "GroupNorm", "InstanceNorm"))
+    )
 
 
 def _example() -> Trace:

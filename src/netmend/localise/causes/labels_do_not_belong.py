@@ -47,6 +47,8 @@ class LabelsDoNotBelong:
             if apart is not None and reached is not None and reached > self.nothing_learned:
                 yield self._moved(case, apart, reached)
             return
+        if memorised is None and apart is None and stuck is not None and _is_one_of_several(case, stuck):
+            return
         evidence = []
         if memorised is not None:
             evidence.append(for_symptom(memorised, STRONG + WEAK))
@@ -121,6 +123,11 @@ class LabelsDoNotBelong:
         )
 
     FAULTY: ClassVar[tuple[Run, ...]] = (*LabelsUnrelated.FAULTY, *LabelsPermuted.FAULTY)
+
+
+def _is_one_of_several(case: Case, stuck: Symptom) -> bool:
+    """A loss that is a term of an objective may stand still because the other terms outweigh it."""
+    return any(stuck.component in loss.settings.get("terms", ()) for loss in case.trace.losses)
 
 
 def _read(case: Case, site: Site) -> Evidence:
