@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 
 import netmend
+from netmend.localise.source import Sources
 from netmend.repair import advise
 from netmend.repair import repairs as units
 from netmend.repair.advise import sentence
 from netmend.repair.apply import applied
 from netmend.repair.repair import REPAIRS, curing
-from netmend.vocabulary import Diagnosis, Edit, Fault, RunFact, Site, Trace
+from netmend.repair.together import collide, companions
+from netmend.vocabulary import Diagnosis, Edit, Fault, RunFact, Site, Symptom, Trace
 from netmend.vocabulary.change import Change, FileEdit
 
 RINGS = """import torch
@@ -87,6 +89,7 @@ def test_repairs_are_found_by_cause_without_loading_all() -> None:
     ("title", "words"),
     [
         ("learning rate 5 → 0.5", "Try a learning rate of 0.5 instead of 5."),
+        ("learning rate, max_lr 4 → 0.05", "Try `max_lr=0.05` instead of 4."),
         ("no softmax before cross_entropy", "Remove the softmax before cross_entropy."),
         ("call optimizer.step()", "Call optimizer.step()."),
         ("Drop the sigmoid", "Drop the sigmoid."),
@@ -156,5 +159,68 @@ def test_changes_that_undo_each_other_collide(tmp_path: Path) -> None:
     beside = Change("R", "LOS-CALC", "squared", (_edit(file, 1, 8, 9, "2"),), knob="loss")
     within = Change("R", "LOS-CALC", "squared", (_edit(file, 1, 6, 9, "2"),), knob="loss")
     other = Change("R", "OPT", "Adam's rate → 3", (_edit(file, 9, 4, 8, "3"),), knob="optimizer.lr")
-    assert not advise.collide(one, beside)
-    assert advise.collide(one, within) and advise.collide(one, other)
+    assert not collide(one, beside)
+    assert collide(one, within) and collide(one, other)
+
+
+BROADCAST = """import torch
+from torch import nn
+torch.manual_seed(0)
+x = torch.rand(256, 3)
+y = {targets}
+model = nn.Sequential(nn.Linear(3, 16), nn.ReLU(), nn.Linear(16, 1), nn.Tanh())
+optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+criterion = nn.MSELoss()
+for step in range(300):
+    rows = torch.randperm(256)[:32]
+    optimizer.zero_grad()
+    loss = criterion(model(x[rows]), y[rows])
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_what_helps_only_with_another_change_is_told_with_it(faults) -> None:
+    first, *others = faults(BROADCAST.format(targets="30 + 10 * x.sum(1)"))
+    after = _after(first)
+    assert first.cause == "TSR-SQUEEZE" and "ACT-OUT-WRONG" in {other.cause for other in others}
+    assert "nn.Tanh" not in after and after.count("squeeze(") == 1
+    assert "With it, as one alone may show nothing: Remove the tanh" in first.remedy
+
+
+def test_what_helps_by_itself_stays_alone(faults) -> None:
+    first = faults(BROADCAST.format(targets="torch.tanh(x.sum(1) - 1.5)"))[0]
+    assert first.cause == "TSR-SQUEEZE"
+    assert "nn.Tanh" in _after(first) and "With it" not in first.remedy
+
+
+def _two(
+    first: str, second: str, symptoms: tuple[str, ...], sure: float = 0.9, shown: int | None = None
+) -> list[Change]:
+    def made(cause: str, line: int) -> tuple[Fault, Change]:
+        edit = FileEdit("train.py", Edit(line, 0, line, 4, "new"))
+        fault = Fault(cause, sure, "", Site("train.py", line), "seen", "why", "", "", first_step=shown)
+        return fault, Change("R", cause, f"mend {line}", (edit,))
+
+    seen = tuple(Symptom(code, "nothing was learned") for code in symptoms)
+    diagnosis = Diagnosis("faulty", symptoms=seen)
+    return companions(Trace(), Sources(), diagnosis, made(first, 1), [made(second, 2)])
+
+
+def test_only_a_run_that_learned_nothing_needs_several_changes_at_once() -> None:
+    failed = ("D501",)
+    assert len(_two("API-SHUFFLE-POS", "PRE-MISS-NORM", failed)) == 1
+    assert _two("API-SHUFFLE-POS", "PRE-MISS-NORM", ()) == []
+    assert _two("API-SHUFFLE-POS", "PRE-MISS-NORM", failed, sure=0.55) == []
+    assert _two("API-SHUFFLE-POS", "VAL-SPLIT", failed) == []
+    assert len(_two("LOOP-ZERO-GRAD", "ACT-HID-WRONG", failed, shown=1)) == 1
+    assert (
+        _two("LOOP-ZERO-GRAD", "ACT-HID-WRONG", failed, shown=36) == []
+    )  # a consequence, by all that is known
+    # Both answer why learning is slow: the second was found with the first in place.
+    assert _two("OPT-SELECT", "HYP-LR-LOW", failed) == []
+
+
+def test_a_rate_that_moves_nothing_goes_with_any_other_mistake() -> None:
+    assert len(_two("API-SHUFFLE-POS", "HYP-LR-LOW", ())) == 1
+    assert _two("HYP-LR-LOW", "LOS-SELECT", ("D501",)) == []  # the rate was found for the present loss

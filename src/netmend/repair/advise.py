@@ -15,18 +15,19 @@ from pathlib import Path
 from netmend.localise.source import Sources
 from netmend.repair.apply import applied, read
 from netmend.repair.propose import for_fault, from_findings
+from netmend.repair.together import RATES, collide, companions, joined
 from netmend.repair.uncovered import uncovered
 from netmend.syntax.files import diff
 from netmend.vocabulary import Diagnosis, Fault, Trace
-from netmend.vocabulary.change import Change, FileEdit, Patch
+from netmend.vocabulary.change import Change, Patch
 from netmend.vocabulary.finding import Finding
 
 SECONDS = 0.2  # for all faults together; the first is always looked at
-_RATES = ("HYP-LR-HIGH", "HYP-LR-LOW")
 _NEAR = 1  # lines between a fault and the finding whose fix is its edit
 _NUMBER = re.compile(r"(?<![\w.:])\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w%])", re.IGNORECASE)
 _QUOTED = re.compile(r"`([^`]+)`")
 _LONG = 40  # characters
+_LEAD = "With it, as one alone may show nothing: "
 _PLACE = re.compile(r"\S+\.py:\d+")
 _AT_PLACE = re.compile(r" (?:at|before) (?:`[^`]*` in )?\S+\.py:\d+")  # the edit shows the line
 
@@ -53,9 +54,9 @@ def with_edits(
     begun = time.monotonic()
     faults: list[Fault] = []
     covered: list[Fault] = []
-    told: list[Change] = []
+    told: dict[int, Change] = {}  # by the place of the fault
     for fault in diagnosis.faults:
-        if fault.cause in _RATES and len(trace.optimizers) < 2 and any(map(_lowers_rate_too, faults)):
+        if fault.cause in RATES and len(trace.optimizers) < 2 and any(map(_lowers_rate_too, faults)):
             covered.append(fault)  # what an earlier edit does already would be taken back, or done twice
             continue
         if faults and time.monotonic() - begun > seconds:
@@ -63,51 +64,53 @@ def with_edits(
             continue
         advised = _advised(program, fault, faults, told)
         (covered if advised is None else faults).append(advised or fault)
+    if 0 in told:
+        faults[0] = _with_companions(program, replace(diagnosis, faults=tuple(faults)), told)
     return replace(diagnosis, faults=tuple(faults), suspects=(*covered, *diagnosis.suspects))
 
 
+def _with_companions(program: _Program, diagnosis: Diagnosis, told: dict[int, Change]) -> Fault:
+    """The first fault with what has to be changed with it; as it is where that cannot be written as one edit."""
+    first = diagnosis.faults[0]
+    others = [(fault, told[place]) for place, fault in enumerate(diagnosis.faults) if place and place in told]
+    whole, more = first, first.remedy
+    change = told[0]
+    for other in companions(program.trace, program.sources, diagnosis, (first, change), others):
+        patch = _patch(program, joined(change, other))
+        if patch is None:
+            continue
+        change, lead = joined(change, other), "" if whole.edit != first.edit else _LEAD
+        more = f"{more} {lead}{sentence(other.title)}"
+        whole = replace(first, edit=patch, remedy=more)
+    return whole
+
+
 def _lowers_rate_too(fault: Fault) -> bool:
-    return fault.cause not in _RATES and fault.edit is not None and "; learning rate" in fault.edit.title
+    return fault.cause not in RATES and fault.edit is not None and "; learning rate" in fault.edit.title
 
 
-def _advised(program: _Program, fault: Fault, before: Sequence[Fault], told: list[Change]) -> Fault | None:
+def _advised(
+    program: _Program, fault: Fault, before: Sequence[Fault], told: dict[int, Change]
+) -> Fault | None:
     """The fault with the first edit that can be made; None where all it could tell is told already, or would undo what is told."""
     edited = [other for other in before if other.edit is not None]
     is_taken = False
     for change in (*_proposed(program, fault), *_fixes(program, fault)):
         if any(_is_same(other, fault, change) for other in edited):
             return None
-        if any(collide(earlier, change) for earlier in told):
+        if any(collide(earlier, change) for earlier in told.values()):
             is_taken = True
             continue
         together, also = change, ""
-        if not any(other.cause in _RATES for other in before):
+        if not any(other.cause in RATES for other in before):
             together, also = uncovered(program.trace, program.sources, fault, change)
         patch = _patch(program, together)
         if patch is not None:
-            told.append(together)
+            told[len(before)] = together
             is_apt = _agrees(fault.remedy, change.title, patch)
             words = _AT_PLACE.sub("", fault.remedy) if is_apt else sentence(change.title)
             return replace(fault, edit=patch, remedy=f"{words} {also}".strip())
     return None if is_taken else fault
-
-
-def collide(one: Change, other: Change) -> bool:
-    """Whether two changes write the same place anew, or give one setting two values."""
-    values = [change.title.partition(" → ")[2] for change in (one, other)]
-    if one.knob and one.knob == other.knob and all(values) and values[0] != values[1]:
-        return True
-    return any(_overlap(first, second) for first in one.edits for second in other.edits)
-
-
-def _overlap(one: FileEdit, other: FileEdit) -> bool:
-    if one.file != other.file:
-        return False
-    first, second = (
-        ((each.edit.line, each.edit.column), (each.edit.end_line, each.edit.end_column))
-        for each in (one, other)
-    )
-    return one == other or (first[0] < second[1] and second[0] < first[1])
 
 
 def _is_same(other: Fault, fault: Fault, change: Change) -> bool:
@@ -281,6 +284,9 @@ def sentence(title: str) -> str:
 
 def _imperative(title: str) -> str:
     old, arrow, new = title.partition(" → ")
+    if title.startswith("learning rate, ") and arrow:
+        name, _, value = old.removeprefix("learning rate, ").rpartition(" ")
+        return f"Try `{name}={new}` instead of {value}"
     if title.startswith("learning rate ") and arrow:
         return f"Try a learning rate of {new} instead of {old.removeprefix('learning rate ')}"
     if title.endswith(" rounds of training") and arrow:

@@ -1,0 +1,112 @@
+"""Changes that have to be made together: where a run learned nothing, one of several mistakes mended alone shows nothing yet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from netmend.localise.source import Sources
+from netmend.repair.loop.good_rates import ADAPTIVE, good_rate, usual_rate
+from netmend.repair.loop.rate_places import present_rate, rate_title, set_rate
+from netmend.repair.repair import Case
+from netmend.vocabulary import Diagnosis, Fault, Trace
+from netmend.vocabulary.change import Change, FileEdit
+
+SURE = 0.6  # faults less sure than that are left to be tried by themselves
+_MOST = 3
+_EARLY = 10  # steps, within which a mistake of the network's own shows
+_LEAST = 4.0  # times the present rate: less makes no difference
+# The run learned nothing, or its loss rose for good, or became non-finite, or its network died.
+_LEARNED_NOTHING = ("D501", "D502", "D110", "D130")
+RATES = ("HYP-LR-HIGH", "HYP-LR-LOW")
+# Several answers to one question, "why does it learn so slowly?", and what only shows how good a model is.
+_PACE = (*RATES, "HYP-EPOCH", "HYP-BATCH", "OPT-SELECT", "HYP-LR-SCHED")
+_NO_PART = ("VAL-", "HYP-EPOCH", "HYP-BATCH", "DAT-", "MEM-", "API-SEED")
+# Mistakes whose mending makes gradients larger or smaller: a rate that was found by them holds no more.
+_SCALES = ("LYR-SOFTMAX", "ACT-", "LOS-", "PRE-", "ARC-INIT", "TSR-", "LYR-OUT", "LOOP-ACCUM", "LOOP-ZERO")
+
+
+def companions(
+    trace: Trace,
+    sources: Sources,
+    diagnosis: Diagnosis,
+    first: tuple[Fault, Change],
+    others: Sequence[tuple[Fault, Change]],
+) -> list[Change]:
+    """What has to be changed with the first fault: a rate that moves nothing; and, where a run learned nothing, what else is sure."""
+    failed = not {symptom.code for symptom in diagnosis.symptoms}.isdisjoint(_LEARNED_NOTHING)
+    if first[0].cause.startswith(_NO_PART):
+        return []
+    chosen = [first]
+    for fault, change in others:
+        if (not failed and fault.cause not in RATES) or _grew_later(fault):
+            continue
+        if len(chosen) == _MOST or fault.confidence < SURE or fault.cause.startswith(_NO_PART):
+            continue
+        if fault.cause.startswith(_PACE) and any(one.cause.startswith(_PACE) for one, _ in chosen):
+            continue
+        if first[0].cause in RATES and fault.cause.startswith(_SCALES):
+            continue  # its rate holds as long as the other mistake stands
+        made = change
+        if fault.cause in RATES and any(one.cause.startswith(_SCALES) for one, _ in chosen):
+            calm = _usual(trace, sources, change)
+            if calm is None:
+                continue
+            made = calm
+        if any(made.arguments is not None and one.arguments is not None for _, one in chosen):
+            continue
+        if not any(collide(one, made) for _, one in chosen):
+            chosen.append((fault, made))
+    return [change for _, change in chosen[1:]]
+
+
+def _grew_later(fault: Fault) -> bool:
+    """Units that saturate or die in the course of a run may do so because of what was wrong before."""
+    shown = fault.first_step
+    return shown is not None and shown > _EARLY and fault.cause.startswith(("ACT-", "LYR-", "ARC-"))
+
+
+def joined(first: Change, other: Change) -> Change:
+    """One change that makes both."""
+    return replace(
+        first,
+        title=f"{first.title}; {other.title}",
+        edits=(*first.edits, *(edit for edit in other.edits if edit not in first.edits)),
+        forced=(),
+        arguments=other.arguments if first.arguments is None else first.arguments,
+    )
+
+
+def _usual(trace: Trace, sources: Sources, change: Change) -> Change | None:
+    """A change of the rate to what is usual, where the first gradients say nothing about later ones; None where that is near."""
+    case = Case(trace, sources, None, trace.run.arguments)
+    optimizer = case.optimizer
+    present = present_rate(case, optimizer)
+    if optimizer is None or optimizer.kind in ADAPTIVE:
+        return change
+    if present is None or present <= 0:
+        return None
+    rate = min(good_rate(trace, optimizer), usual_rate(optimizer.kind))
+    if max(rate / present, present / rate) < _LEAST:
+        return None
+    faces = set_rate(case, optimizer, rate, present)
+    title = rate_title(case, optimizer, rate, present)
+    return replace(change, title=title, edits=faces.edits, arguments=faces.arguments) if faces else None
+
+
+def collide(one: Change, other: Change) -> bool:
+    """Whether two changes write the same place anew, or give one setting two values."""
+    values = [change.title.partition(" → ")[2] for change in (one, other)]
+    if one.knob and one.knob == other.knob and all(values) and values[0] != values[1]:
+        return True
+    return any(_overlap(first, second) for first in one.edits for second in other.edits)
+
+
+def _overlap(one: FileEdit, other: FileEdit) -> bool:
+    if one.file != other.file:
+        return False
+    first, second = (
+        ((each.edit.line, each.edit.column), (each.edit.end_line, each.edit.end_column))
+        for each in (one, other)
+    )
+    return one == other or (first[0] < second[1] and second[0] < first[1])
