@@ -27,7 +27,7 @@ _NEAR = 1  # lines between a fault and the finding whose fix is its edit
 _NUMBER = re.compile(r"(?<![\w.:])\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w%])", re.IGNORECASE)
 _QUOTED = re.compile(r"`([^`]+)`")
 _LONG = 40  # characters
-_LEAD = "With it, as one alone may show nothing: "
+_LEAD = "Change this as well, as one alone may have no effect: "
 _PLACE = re.compile(r"\S+\.py:\d+")
 _AT_PLACE = re.compile(r" (?:at|before) (?:`[^`]*` in )?\S+\.py:\d+")  # the edit shows the line
 
