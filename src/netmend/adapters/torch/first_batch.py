@@ -23,6 +23,7 @@ from netmend.adapters.torch.probes import (
     batch_independence,
     batch_overfit,
     eval_determinism,
+    first_step,
     gradient_check,
     input_dependency,
     input_ignored,
@@ -217,6 +218,9 @@ class FirstBatch:
         return found is None or "ahead" in found.values  # keywords of the very first call are not known
 
     def _gap(self, bench: Bench, known: _Known) -> None:
+        alone = first_step.examine(bench) if known.gaps == 1 else None
+        if alone is not None:
+            self._record(first_step.WHAT, alone, bench.name)
         found = mode_gap.examine(bench)
         if found is None or not found.values["output"]:
             known.gaps = _GAPS  # modes make no difference here

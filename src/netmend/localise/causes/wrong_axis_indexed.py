@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from netmend.diagnose.detectors.first_step_only import FirstStepOnly
 from netmend.diagnose.measures.probe_examples import mixed
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, fault, for_symptom, register
@@ -47,7 +48,21 @@ class WrongAxisIndexed:
                 explains=(*ANY, "D310", "D311", "D408", "D602"),
             )
 
+        for symptom in case.of("D610"):
+            yield fault(
+                self.code,
+                [for_symptom(symptom, PROVEN)],
+                component=symptom.component,
+                site=symptom.site,
+                summary=symptom.message,
+                reason="The first output of a recurrent or causal layer has seen one step; only the last one has seen the whole sequence.",
+                remedy=f"Take the last step in {_where(case, symptom)}: `out[:, -1]` where samples come first, `out[-1]` where time does.",
+                refutation="Only the first step is meant to count.",
+                explains=(*ANY, "D125", "D310", "D311", "D408"),
+            )
+
     FAULTY: ClassVar[tuple[Run, ...]] = (
+        *FirstStepOnly.FAULTY,
         Run(
             "the last sample instead of the last step",
             lambda: mixed(
@@ -64,9 +79,13 @@ class WrongAxisIndexed:
     )
 
 
-def _remedy(case: Case, symptom: Symptom, operation: str) -> str:
+def _where(case: Case, symptom: Symptom) -> str:
     line = case.sources.line(symptom.site) if symptom.site is not None else ""
-    where = f"`{line}`" if line else "the line"
+    return f"`{line}`" if line else "the line"
+
+
+def _remedy(case: Case, symptom: Symptom, operation: str) -> str:
+    where = _where(case, symptom)
     if operation in _PICKS:
         return f"Index the intended axis in {where}: `[:, -1]` is the last step if the batch comes first."
     return f"Apply {where} to another axis than the first, which is the batch."
