@@ -10,6 +10,7 @@ import pytest
 
 from netmend.diagnose.measures.acting_examples import a_world, acted
 from netmend.diagnose.measures.examples import falling, flat, run_with
+from netmend.diagnose.measures.net_examples import net_run
 from netmend.localise import diagnose
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, fault
@@ -149,3 +150,11 @@ def test_what_no_training_loss_can_show_is_told_though_the_run_learned(
 ) -> None:
     diagnosis = diagnose(run_with(falling(200)), findings=(found(cause, 7, code),))
     assert [fault.cause for fault in diagnosis.faults] == ([cause] if told else [])
+
+
+def test_labels_that_the_source_mixes_up_explain_units_that_die() -> None:
+    dying = {3: {"silent_share": lambda step: min(0.02 + step / 30, 0.8)}}
+    trace = net_run(losses=flat(300), activations=dying)
+    assert "DAT-LABEL" not in [fault.cause for fault in diagnose(trace).faults]
+    mixed = diagnose(trace, findings=[found("DAT-LABEL", 7, "S505")])
+    assert [fault.cause for fault in mixed.faults] == ["DAT-LABEL"]

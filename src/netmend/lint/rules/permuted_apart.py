@@ -20,6 +20,13 @@ _MEANT = re.compile(
     "rand|perm|null|control|neg|shuff|scrambl|noise|corrupt|mismatch|mixup|mix_", re.IGNORECASE
 )
 LOOP = "net, opt = torch.nn.Linear(4, 3), make()\nfor {} in loader:\n    opt.zero_grad()\n{}    torch.nn.functional.cross_entropy(net({}), {}).backward()\n    opt.step()\n"
+PARTS = (
+    HEAD + "from sklearn.model_selection import train_test_split\nX1, X2, y1, y2 = train_test_split(X, y)\n"
+)
+SCORED = (
+    "inputs, labels = torch.from_numpy(X1).float(), torch.from_numpy(y1)\nnet = torch.nn.Linear(4, 3)\n"
+    "for i in range(0, len(inputs), 32):\n    torch.nn.functional.cross_entropy(net(inputs[i : i + 32]), labels[i : i + 32]).backward()\n"
+)
 _IN_PLACE = ("numpy.random.shuffle", "random.shuffle")
 _SEEDS = (
     "numpy.random.seed",
@@ -51,6 +58,8 @@ class PermutedApart(StaticRule):
         Snippet("one permutation", HEAD + "order = np.random.permutation(len(X))\nX, y = X[order], y[order]\n" + PAIR),
         Snippet("the same seed before each", HEAD + "np.random.seed(1)\nnp.random.shuffle(X)\nnp.random.seed(1)\nnp.random.shuffle(y)\n" + PAIR),
         Snippet("pairs are shuffled", HEAD + "pairs = list(zip(X, y))\nnp.random.shuffle(pairs)\n"),
+        Snippet("labels of a split, with their inputs", PARTS + "order = np.random.permutation(len(y1))\nX1, y1 = X1[order], y1[order]\n" + SCORED),
+        Snippet("another part's labels", PARTS + "np.random.shuffle(y2)\n" + SCORED),
         Snippet("two unpaired collections", HEAD + "np.random.shuffle(horses)\nnp.random.shuffle(zebras)\nfor a, b in zip(horses, zebras):\n    step(a, b)\n"),
         Snippet("pairs in one table", HEAD + "kind = np.random.randint(0, 3, 500)\ntable = np.empty((500, 5))\nfor i, k in enumerate(kind):\n    table[i] = k\n"
                 "np.random.shuffle(table)\ndata = TensorDataset(torch.tensor(table[:, :4]), torch.tensor(table[:, 4]))\n"),
@@ -66,6 +75,7 @@ class PermutedApart(StaticRule):
     )  # fmt: skip
     BAD = (
         Snippet("shuffled in place", HEAD + "np.random.shuffle(X)\nnp.random.shuffle(y)\n" + PAIR, line=6),
+        Snippet("only the labels of a split, in place", PARTS + "np.random.shuffle(y1)\n" + SCORED, line=7),
         Snippet("two permutations", HEAD + "rng = np.random.default_rng(0)\nX = X[rng.permutation(len(X))]\ny = y[rng.permutation(len(y))]\n" + PAIR, line=7),
         Snippet("in a dataset", HEAD + "class Data(Dataset):\n    def __init__(self, x, y):\n        self.x = x[torch.randperm(len(x))]\n"
                 "        self.y = y[torch.randperm(len(y))]\n\n    def __getitem__(self, i):\n        return self.x[i], self.y[i]\n", line=8),
@@ -88,6 +98,8 @@ class PermutedApart(StaticRule):
                 problem = _two_shuffles(program, one, other, shuffled)
             if problem is None:
                 problem = _inputs_alone(one, other, shuffled) or _labels_alone(program, one, other)
+            if problem is None:
+                problem = _labels_in_place(program, one, other, shuffled)
             if problem is None:
                 problem = _made_for_labels(program, one, other, shuffled)
             if problem is not None and problem.node is not None and id(problem.node) not in reported:
@@ -218,6 +230,23 @@ def _labels_alone(program: Program, inputs: Value, labels: Value) -> Value | Non
     pair = resolved(kept.base)
     partners = (part for part in walk(inputs) if isinstance(part, Item) and resolved(part.base) is pair)
     return mixed if any(_is_other(part.key, kept.key) for part in partners) else None
+
+
+def _labels_in_place(
+    program: Program, inputs: Value, labels: Value, shuffled: list[tuple[Event, Value]]
+) -> Value | None:
+    """The shuffle of labels that came beside their inputs, as from a split, where the inputs kept their order."""
+    kept = _whole(labels)
+    if not isinstance(kept, Item) or not isinstance(kept.key, Const):
+        return None
+    event = next((event for event, value in shuffled if value is kept), None)
+    if event is None or _is_meant(program, event.node):
+        return None
+    pair = resolved(kept.base)
+    partners = [part for part in walk(inputs) if isinstance(part, Item) and resolved(part.base) is pair]
+    partners = [part for part in partners if _is_other(part.key, kept.key)]
+    moved = any(value is part for _, value in shuffled for part in partners)
+    return Value(event.node) if partners and not moved else None
 
 
 def _is_other(key: Value, known: Const) -> bool:

@@ -22,12 +22,15 @@ net = nn.Linear(4, 3)
 # Between the scores of an attention and their softmax.
 _KEEP_FIRST = frozenset(("contiguous", "clone", "float", "masked_fill", "masked_fill_", "tanh", "dropout"))
 _BEHIND_FIRST = ("squeeze", "unsqueeze")  # where they name another axis
-ATTENTION = HEAD + """
+ATTENTION = (
+    HEAD
+    + """
 def attend(states, query):
     scores = torch.bmm(states, query.unsqueeze(2)){0}
     weights = F.softmax(scores, {1})
     return torch.bmm(states.transpose(1, 2), weights{2}).squeeze(2)
 """
+)
 _KINDS = ("nll", "cross_entropy", "kl_div", "mse", "bce", "l1")
 
 
