@@ -54,8 +54,12 @@ class LabelsDoNotBelong:
             evidence.append(for_symptom(memorised, STRONG + WEAK))
         if stuck is not None:
             evidence.append(for_symptom(stuck, WEAK))
-        # Nothing else may explain it: every other symptom of a broken program speaks against the labels.
-        if any(s.code[:2] in ("D1", "D2", "D4") and s.code not in _RESULTS for s in case.symptoms):
+        # Nothing else may explain it: every other symptom of a broken program speaks against the labels, unless the source shows them mixed up.
+        read = next((finding for finding in case.findings if finding.cause == self.code), None)
+        if read is not None and stuck is not None:
+            text = "Nothing was learned, as always when labels are mixed up."
+            evidence.append(Evidence(text, FAIR + WEAK))
+        elif any(s.code[:2] in ("D1", "D2", "D4") and s.code not in _RESULTS for s in case.symptoms):
             evidence.append(Evidence("Something else is broken and would explain it.", -STRONG))
         elif memorised is None and case.has(*_UNHEARD):
             evidence.append(Evidence("The inputs do not reach the output, whatever the labels are.", -WEAK))
@@ -79,13 +83,13 @@ class LabelsDoNotBelong:
             self.code,
             evidence,
             component="training data",
-            site=apart or label_line(case) or target_origin(case),
+            site=apart or (Site(read.file, read.line) if read is not None else label_line(case)) or target_origin(case),
             related=(target_origin(case),),
             summary=chief.message,
             reason="When labels do not belong to their inputs there is nothing to learn, only samples to memorise.",
             remedy="Check that inputs and labels are indexed, shuffled and split in the same way, and look at a few pairs by eye.",
             refutation="A simple model (nearest neighbour, logistic regression) does better than chance on the same pairs.",
-            explains=("D311", "D506", "D507", "D501"),
+            explains=("D311", "D506", "D507", "D501", *(STUCK if read is not None else ())),
         )
 
     def _moved(self, case: Case, site: Site, reached: float) -> Fault:
