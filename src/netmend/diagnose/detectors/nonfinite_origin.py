@@ -22,6 +22,15 @@ _EVENT = Event(
     Site("train.py", 20),
     {"what": "loss", "operation": "log", "phase": "forward", "exact": True},
 )
+_DIVISION = Event(
+    60,
+    "nonfinite",
+    "the loss became NaN at step 60: first made by div in loss at train.py:20",
+    "loss",
+    Site("train.py", 20),
+    {"what": "loss", "operation": "div", "phase": "forward", "exact": True},
+)
+_IN_LOSS = ("div", "log", "log2", "log10", "sqrt", "reciprocal", "truediv")  # fail at zero, whatever the rate
 _GRADIENT = Event(3, "nonfinite", "the gradient became NaN at step 3", "", None, {"what": "gradient"})
 
 
@@ -44,9 +53,15 @@ class NonfiniteOrigin:
         0.5, "convention", "share of later losses that are finite: the program skipped the bad step by itself"
     )
 
+    again_limit: int = threshold(
+        3,
+        "convention",
+        "further losses that are not finite: a division or logarithm of the loss fails now and then",
+    )
+
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for event in trace.events:
-            if event.kind != "nonfinite" or self._recovered(trace, event.step):
+            if event.kind != "nonfinite" or self._recovered(trace, event):
                 continue
             rise = self._rise(trace, event.step)
             grew = rise >= self.growth
@@ -63,9 +78,12 @@ class NonfiniteOrigin:
             )
             return
 
-    def _recovered(self, trace: Trace, step: int) -> bool:
+    def _recovered(self, trace: Trace, event: Event) -> bool:
         steps, losses = trace.loss
-        later = losses[steps > step]
+        later = losses[steps > event.step]
+        made = event.detail.get("what") == "loss" and event.detail.get("operation") in _IN_LOSS
+        if made and int((~np.isfinite(later)).sum()) >= self.again_limit:
+            return False
         return len(later) > 0 and float(np.isfinite(later).mean()) > self.recovered
 
     def _rise(self, trace: Trace, step: int) -> float:
@@ -98,9 +116,25 @@ class NonfiniteOrigin:
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run("finite throughout", lambda: net_run()),
+        Run(
+            "one division that gave NaN",
+            lambda: net_run(
+                losses=[float("nan") if n == 60 else value for n, value in enumerate(falling(120))],
+                events=[_DIVISION],
+            ),
+        ),
         Run("a bad step that the program skipped", lambda: net_run(events=[_GRADIENT])),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "a division by zero now and then",
+            lambda: net_run(
+                losses=[
+                    float("nan") if n in (60, 75, 90, 95) else value for n, value in enumerate(falling(120))
+                ],
+                events=[_DIVISION],
+            ),
+        ),
         Run(
             "the logarithm of zero",
             lambda: net_run(losses=[*falling(61), *[float("nan")] * 20], events=[_EVENT]),

@@ -3,10 +3,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.lint.engine.program import Program
-from netmend.lint.engine.values import Operation, Value, constant, resolved
+from netmend.lint.engine.values import Item, Operation, Value, constant, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.heads import PLAIN, ends_in, heads
-from netmend.lint.understand.operations import LINEAR_MAPS, operation
+from netmend.lint.understand.operations import LINEAR_MAPS, Op, operation
+from netmend.lint.understand.signed_terms import signed_terms
+from netmend.lint.understand.training import backward_calls
+from netmend.lint.understand.training_steps import loss_of
 from netmend.vocabulary.finding import Finding
 
 NET = """\
@@ -28,6 +31,22 @@ for x, y in loader:
     loss = F.nll_loss({2}, y)
     loss.backward()
 """
+BY_HAND = """\
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+net = nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 3))
+for x, y in loader:
+    p = {0}
+    p = p / p.sum(1, keepdim=True)
+    loss = {1}
+    loss.backward()
+"""
+PICKED, WEIGHTED = (
+    "-torch.log(p[torch.arange(len(y)), y] + 1e-9).mean()",
+    "-(F.one_hot(y, 3) * torch.log(p + 1e-9)).sum(1).mean()",
+)
 _CUT = ("relu", "relu6")
 _TINY = 1e-2  # beside that a zero is still a logarithm far down: `log(relu(x) + 1)` is another matter
 
@@ -58,8 +77,13 @@ class CutScoresIntoLog(StaticRule):
         Snippet("raised before", NET.format("x = F.relu(self.last(x)) + 0.5", "x / x.sum(1, keepdim=True)", "torch.log(model(x))")),
         Snippet("divided by something else", NET.format("x = F.relu(self.last(x))", "1 + x / 8", "torch.log(model(x))")),
         Snippet("hidden units", NET.format("x = F.relu(x)", "self.last(x)", "torch.log(model(x).exp())")),
+        Snippet("shares of exponentials, by hand", BY_HAND.format("net(x).exp()", PICKED)),
+        Snippet("shares of positive amounts, by hand", BY_HAND.format("F.softplus(net(x))", WEIGHTED)),
+        Snippet("shares that are raised, by hand", BY_HAND.format("F.relu(net(x)) + 0.1", PICKED)),
     )  # fmt: skip
     BAD = (
+        Snippet("picked by hand", BY_HAND.format("F.relu(net(x))", PICKED), line=7),
+        Snippet("weighted by hand", BY_HAND.format("F.relu(net(x))", WEIGHTED), line=7),
         Snippet("divided by their sum", NET.format("x = F.relu(self.last(x))", "x / x.sum(1, keepdim=True)", "torch.log(model(x))"), line=11),
         Snippet("with a small number", NET.format("x = torch.relu(self.last(x))", "x / (x.sum(1, keepdim=True) + 1e-8)", "torch.log(model(x) + 1e-8)"), line=11),
         Snippet("clamped", NET.format("x = self.last(x).relu()", "x / torch.sum(x, 1, keepdim=True)", "model(x).clamp(min=1e-7).log()"), line=11),
@@ -68,15 +92,31 @@ class CutScoresIntoLog(StaticRule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         seen: set[int] = set()
-        for _, op in heads(program, ("nll",), ("log",)):
+        logarithms = [op for _, op in heads(program, ("nll",), ("log",))]
+        for op in (*logarithms, *_by_hand(program)):
             if op.input is None:
                 continue
             value = _lifted(op.input)
+            while isinstance(value, Item):  # the probability of the true class
+                value = resolved(value.base)
             for last in ends_in(_share(value) or value, _CUT):
                 if ends_in(last.input, LINEAR_MAPS, PLAIN) and id(last.node) not in seen:
                     seen.add(id(last.node))
                     name = "ReLU6" if last.name == "relu6" else "ReLU"
                     yield self.finding(program, last.node, self.message.format(name))
+
+
+def _by_hand(program: Program) -> Iterator[Op]:
+    """Logarithms that a loss takes with a minus: `-log(p[rows, y]).mean()`, `-(y * log(p)).sum()`."""
+    for event in backward_calls(program):
+        loss = loss_of(event)
+        for sign, term in (signed_terms(loss) if loss is not None else None) or ():
+            term = resolved(term)
+            parts = term.operands if isinstance(term, Operation) and term.operator == "*" else (term,)
+            for part in parts if sign < 0 else ():
+                op = operation(resolved(part))
+                if op is not None and op.name == "log":
+                    yield op
 
 
 def _lifted(value: Value) -> Value:

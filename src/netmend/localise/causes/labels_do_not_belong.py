@@ -83,7 +83,9 @@ class LabelsDoNotBelong:
             self.code,
             evidence,
             component="training data",
-            site=apart or (Site(read.file, read.line) if read is not None else label_line(case)) or target_origin(case),
+            site=apart
+            or (Site(read.file, read.line) if read is not None else label_line(case))
+            or target_origin(case),
             related=(target_origin(case),),
             summary=chief.message,
             reason="When labels do not belong to their inputs there is nothing to learn, only samples to memorise.",
