@@ -9,6 +9,7 @@ from netmend.localise import diagnose
 from netmend.localise.acting_source import kept, step_call
 from netmend.localise.agent_lines import learning_guard
 from netmend.localise.bootstrap_source import bootstraps
+from netmend.localise.policy_sign import lowered_likelihood
 from netmend.localise.source import Sources
 from netmend.vocabulary import ModelFact, OptimizerFact, RunFact, Site, Trace
 
@@ -43,6 +44,48 @@ def _read(tmp_path, body, head=HEAD):
 def test_targets_with_and_without_a_mask(tmp_path, target, masked):
     sources, step, trace = _read(tmp_path, f"    {target}\n")
     assert [found.masked for found in bootstraps(sources, trace, step)] == [masked]
+
+
+@pytest.mark.parametrize(
+    ("learn", "states"),
+    [
+        ("best = self.target(s).max(1)[0]\n    goal = r + 0.9 * best * (1 - d)", "s"),
+        ("goal = r + 0.9 * self.target(s).max(1)[0] * (1 - d)", "s"),
+        ("goal = r + 0.9 * self.target(s2).max(1)[0] * (1 - d)", ""),
+        ("goal = r + 0.9 * self.target(s2).gather(1, q(s2).argmax(1)) * (1 - d)", ""),
+        ("s = s2\n    goal = r + 0.9 * self.target(s).max(1)[0] * (1 - d)", ""),
+        ("goal = policy + 0.5 * q(s).pow(2)", ""),
+    ],
+)
+def test_targets_about_the_states_of_the_prediction(tmp_path, learn, states):
+    body = f"def learn(batch):\n    s, a, r, s2, d = batch\n    chosen = q(s).gather(1, a)\n    {learn}\n"
+    sources, step, trace = _read(tmp_path, body, head=HEAD + "    learn(draw())\n")
+    assert [found.states for found in bootstraps(sources, trace, step)] == [states]
+
+
+@pytest.mark.parametrize(
+    ("loss", "line"),
+    [
+        ("return (logp * weights).mean()", 3),
+        ("return -(logp * weights).mean()", 0),
+        ("gain = (logp * weights).mean()\n    return -gain", 0),
+        ("weights = -weights\n    return (logp * weights).mean()", 0),
+        ("return (alpha * logp - q).mean()", 0),
+        ("return (logp * costs).mean()", 0),
+        ("return (q - logp * weights).mean()", 0),
+    ],
+)
+def test_likelihoods_that_are_made_small(tmp_path, loss, line):
+    text = f"def compute(obs, act, weights):\n    logp = policy(obs).log_prob(act)\n    {loss}\n"
+    (tmp_path / "agent.py").write_text(text, encoding="utf-8")
+    site = lowered_likelihood(Sources(str(tmp_path), "agent.py"), "agent.py")
+    assert (site.line if site is not None else 0) == line
+
+
+def test_a_loss_that_is_turned_where_it_is_used(tmp_path):
+    text = "def gain(obs, act, R):\n    return (policy(obs).log_prob(act) * R).mean()\n(-gain(a, b, c)).backward()\n"
+    (tmp_path / "agent.py").write_text(text, encoding="utf-8")
+    assert lowered_likelihood(Sources(str(tmp_path), "agent.py"), "agent.py") is None
 
 
 def test_sums_of_rewards_are_no_such_targets(tmp_path):

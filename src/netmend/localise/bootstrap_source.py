@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ from netmend.localise.acting_source import StepCall, assigned, model_words, name
 from netmend.localise.source import Function, Sources, last_name, site_of
 from netmend.vocabulary import Site, Trace
 
+_REWARD = re.compile(r"r|rs|rew|rews|(\w+_)?(reward|rewards|rews?)(_\w+)?", re.IGNORECASE)
 _MASKING = ("where", "masked_fill", "masked_fill_", "masked_select", "zeros", "zeros_like", "mask")
 
 
@@ -21,6 +23,7 @@ class Bootstrap:
     masked: bool
     answer: Site  # the statement in which a model is asked for the next value
     negated: str = ""  # the name of what is added with a minus: `-reward + gamma * …`
+    states: str = ""  # what the model is asked about, where the prediction is about the very same
 
 
 def bootstraps(sources: Sources, trace: Trace, step: StepCall) -> list[Bootstrap]:
@@ -31,8 +34,8 @@ def bootstraps(sources: Sources, trace: Trace, step: StepCall) -> list[Bootstrap
         tree = sources.tree(file)
         if tree is None:
             continue
-        for scope in _scopes(tree):
-            for statement in _own_nodes(scope):
+        for scope in scopes(tree):
+            for statement in own_nodes(scope):
                 if not isinstance(statement, ast.Assign | ast.Return | ast.Expr | ast.AugAssign):
                     continue
                 for node in ast.walk(statement):
@@ -40,9 +43,9 @@ def bootstraps(sources: Sources, trace: Trace, step: StepCall) -> list[Bootstrap
                         masked = _judge(node, scope, words, statement, step.flags)
                         if masked is not None:
                             asked = _asked(scope, node, words) or statement
-                            found.append(
-                                Bootstrap(site_of(file, node), masked, site_of(file, asked), _negated(node))
-                            )
+                            sites = site_of(file, node), masked, site_of(file, asked)
+                            states = _same_states(scope, node, words, step.reward)
+                            found.append(Bootstrap(*sites, _negated(node), states))
     return found
 
 
@@ -71,6 +74,45 @@ def _negated(node: ast.BinOp) -> str:
         if isinstance(side, ast.UnaryOp) and isinstance(side.op, ast.USub):
             return next(iter(names_in(side.operand)), "")
     return ""
+
+
+def _same_states(scope: ast.Module | Function, node: ast.BinOp, words: set[str], reward: str) -> str:
+    """`s` in `r + gamma * target(s).max(1)` beside `q(s).gather(1, a)`: the reward leads to other states than these."""
+    if not any(name == reward or _REWARD.fullmatch(name) for name in names_in(node)):
+        return ""
+    made = {id(inner) for part in _made_of(scope, node, words) for inner in ast.walk(part)}
+    about = [call for call in _answers(scope, node, words) if call.args]
+    predicted = [
+        call
+        for part in own_nodes(scope)
+        if isinstance(part, ast.Attribute) and part.attr == "gather" and id(part) not in made
+        for call in _answers(scope, part.value, words)
+        if call.args
+    ]
+    names = {ast.unparse(call.args[0]) for call in about}
+    name = names.pop() if len(names) == 1 else ""
+    alike = [(one, other) for one in about for other in predicted if ast.unparse(other.args[0]) == name]
+    means_one = name.isidentifier() and not any(_set_between(scope, name, *pair) for pair in alike)
+    return name if alike and means_one else ""
+
+
+def _set_between(scope: ast.Module | Function, name: str, one: ast.AST, other: ast.AST) -> bool:
+    """Whether a name is given another value from one line to the other."""
+    first, last = sorted((getattr(one, "lineno", 0), getattr(other, "lineno", 0)))
+    stored = (n for n in own_nodes(scope) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+    return any(node.id == name and first <= node.lineno <= last for node in stored)
+
+
+def _answers(scope: ast.AST, node: ast.AST, words: set[str]) -> Iterator[ast.Call]:
+    for part in _made_of(scope, node, words):
+        call: ast.AST | None = part
+        while isinstance(call, ast.Call) and words.intersection(names_in(call.func)):
+            inner: ast.AST | None = call.func
+            while isinstance(inner, ast.Attribute | ast.Subscript):  # `q(s).max(1)`, `q(s).data[0]`
+                inner = inner.value
+            if not isinstance(inner, ast.Call):
+                yield call
+            call = inner
 
 
 def _asked(scope: ast.AST, node: ast.BinOp, words: set[str]) -> ast.Assign | None:
@@ -155,14 +197,14 @@ def _chosen(statement: ast.stmt, node: ast.BinOp) -> bool:
     )
 
 
-def _scopes(tree: ast.Module) -> Iterator[ast.Module | Function]:
+def scopes(tree: ast.Module) -> Iterator[ast.Module | Function]:
     yield tree
     for node in ast.walk(tree):
         if isinstance(node, Function):
             yield node
 
 
-def _own_nodes(scope: ast.Module | Function) -> Iterator[ast.AST]:
+def own_nodes(scope: ast.Module | Function) -> Iterator[ast.AST]:
     """The nodes of a scope without those of functions within it."""
     waiting: list[ast.AST] = list(ast.iter_child_nodes(scope))
     while waiting:

@@ -13,9 +13,11 @@ from netmend.localise.acting_source import assigned, names_in, step_call
 from netmend.localise.bootstrap_source import Bootstrap, bootstraps
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, fault, for_symptom, register
+from netmend.localise.head_lines import text_at
+from netmend.localise.policy_sign import lowered_likelihood
 from netmend.localise.source import last_name, site_of
 from netmend.unit import Run, threshold
-from netmend.vocabulary import Evidence, Fault, Site, WorldFact
+from netmend.vocabulary import Evidence, Fault, ModelFact, Site, Symptom, WorldFact
 
 
 @register
@@ -44,11 +46,21 @@ class UpdateRuleWrong:
                     )
                     if statement is not None:
                         yield self._forward(case, world.name, site_of(file, statement), world.stepped)
+            worse = case.first("D726")
+            files = case.sources.files(case.trace.run.script) if worse is not None else ()
+            sites = (lowered_likelihood(case.sources, file) for file in files)
+            site = next((found for found in sites if found is not None), None)
+            read = any(finding.cause == "LOS-CALC" for finding in case.findings)
+            if worse is not None and site is not None and not read:
+                yield self._lowered(case, world, site, worse)
         step = step_call(case.sources, world)
         if step is not None:
             for target in bootstraps(case.sources, case.trace, step):
                 if target.negated and (target.negated == step.reward or target.negated.startswith("reward")):
                     yield self._turned(case, world, target)
+                    break
+                if target.states:
+                    yield self._same_states(case, world, target)
                     break
         for symptom in case.of("D723"):
             yield fault(
@@ -82,6 +94,39 @@ class UpdateRuleWrong:
             explains=("D722", "D726"),
         )
 
+    def _lowered(self, case: Case, world: WorldFact, site: Site, worse: Symptom) -> Fault:
+        text = f"The loss is the log-likelihood of the actions times what they brought, without a minus: `{case.sources.line(site)}`."
+        return fault(
+            self.code,
+            [Evidence(text, STRONG), for_symptom(worse, STRONG)],
+            component=world.name,
+            site=site,
+            summary=text,
+            reason="The optimiser makes the loss small, and so the actions that were rewarded less likely.",
+            remedy=f"Put a minus before the product at {text_at(case, site)}.",
+            refutation="What is multiplied is a cost.",
+            related=[world.stepped],
+            explains=("D722", "D726"),
+        )
+
+    def _same_states(self, case: Case, world: WorldFact, target: Bootstrap) -> Fault:
+        text = f"Prediction and target are both about `{target.states}`: the target asks for the value of the same states, not of those that followed."
+        evidence = [Evidence(text, PROVEN)]
+        if improved(returns(case.trace, world)) > self.gain_limit:
+            evidence.append(Evidence("The return rose all the same.", -FAIR))
+        return fault(
+            self.code,
+            evidence,
+            component=world.name,
+            site=target.answer,
+            summary=text,
+            reason="A value that is compared with itself grows by the reward until the discount stops it, whatever the action leads to.",
+            remedy=f"Ask the model in {text_at(case, target.answer)} about the states that followed.",
+            refutation="What is called by one name are other states by then.",
+            related=[target.site],
+            explains=("D722", "D723", "D726"),
+        )
+
     def _forward(self, case: Case, component: str, site: Site, stepped: Site) -> Fault:
         text = "The loop adds up rewards from the first step to the last: what it uses as the return of a step consists of past rewards."
         return fault(
@@ -111,8 +156,26 @@ class UpdateRuleWrong:
             ),
         ),
         Run(
+            "a target about the same states",
+            lambda: acted(
+                a_world(stepped=Site("same_states.txt", 28)),
+                ModelFact("q_net", "Linear", parameters=10, trainable=10),
+                ModelFact("target", "Linear", parameters=10, trainable=10),
+                script="same_states.txt",
+                returns=[10.0, 11.0] * 30,
+            ),
+        ),
+        Run(
             "returns from the wrong end, used at once",
             lambda: acted(a_world(stepped=Site("forward_weights.txt", 13)), script="forward_weights.txt"),
+        ),
+        Run(
+            "likelihoods of rewarded actions lowered",
+            lambda: acted(
+                a_world(stepped=Site("likelihood_lowered.txt", 23)),
+                script="likelihood_lowered.txt",
+                returns=[22.0, 25.0, 18.0] * 10 + [9.0, 10.0, 9.5] * 20,
+            ),
         ),
         *ValuesExplode.FAULTY,
     )
