@@ -61,7 +61,7 @@ LEAKS = {
     "convolution": {"forward": "return self.out(self.c(h.mT).mT)", "layers": "self.c = nn.Conv1d(C, C, 3, padding=1)  # <- here", "change": "F.pad(x, (2, 0))"},
     "time first": {"forward": "return self.out(self.enc(h))  # <- here", "layers": ENCODER.replace(", batch_first=True", ""), "inputs": "x, y = x.t(), y.t()", "change": "Pass `mask="},
     "decoder": {"forward": "return self.out(self.tr(self.e(source), h))  # <- here", "layers": DECODER, "more": ", source", "loss": LOSS.replace("net(x)", "net(x, source=x.flip(1))"), "change": "tgt_mask="},
-    "mean over time": {"forward": "h = h - h.mean(1, keepdim=True)  # <- here\n        return self.out(h)", "change": "earlier ones only"},
+    "mean over time": {"forward": "h = h - h.mean(1, keepdim=True)  # <- here\n        return self.out(h)", "change": "earlier positions only"},
 }  # fmt: skip
 
 
