@@ -124,7 +124,7 @@ class TrainingEvaluationOverlap:
         found = self._overlap(trace)
         if found is None:
             return
-        common, distinct, unsure = found
+        common, distinct, unsure, windows = found
         share = common / distinct
         if common < self.least_samples or share < self.share_limit:
             return
@@ -133,11 +133,12 @@ class TrainingEvaluationOverlap:
             f"{common} of {distinct} distinct evaluation samples checked were also trained on.",
             observed=share,
             limit=self.share_limit,
-            detail={"share": share, "common": common, "unsure": unsure},
+            detail={"share": share, "common": common, "unsure": unsure, "windows": windows},
         )
 
-    def _overlap(self, trace: Trace) -> tuple[int, int, bool] | None:
-        """Evaluation samples that were trained on, all that were looked at, and whether that may be on purpose after all.
+    def _overlap(self, trace: Trace) -> tuple[int, int, bool, bool] | None:
+        """Evaluation samples that were trained on, all that were looked at, whether that may be on purpose after all, and whether they are
+        windows of a text that repeats itself.
 
         None when training samples are evaluated on purpose: a training accuracy beside a validation accuracy shows as batches that lie
         wholly inside the training data beside others that lie wholly outside; the training accuracy alone as one large set.
@@ -174,7 +175,7 @@ class TrainingEvaluationOverlap:
         if any(inside) and any(outside) and not any(mixed):
             return None
         if self._is_repeated_text(trace, trained, [share for share, _ in shares]):
-            return len(common), len(evaluated), False
+            return len(common), len(evaluated), False, True
         # Inputs with few values meet by chance. Equal samples within evaluation batches tell how often: as with birthdays.
         by_chance = 3 * 2 * copies / looked * trained
         if any(batch.feature_axis == "token" for batch in prints(trace, "evaluation")):
@@ -190,7 +191,7 @@ class TrainingEvaluationOverlap:
         smaller = any(size <= self.subset_limit * total for size in apart)  # an evaluation set of its own
         if whole and not smaller and _evaluated_at_once(trace, len(evaluated)) > self.subset_limit * total:
             return None
-        return len(common), len(evaluated), whole and not smaller
+        return len(common), len(evaluated), whole and not smaller, False
 
     def _is_repeated_text(self, trace: Trace, trained: int, shares: list[float]) -> bool:
         """Long windows do not meet by chance: where many of every batch were trained on, the text holds its parts twice.

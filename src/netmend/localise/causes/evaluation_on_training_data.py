@@ -31,8 +31,11 @@ class EvaluationOnTrainingData:
             unsure = bool(
                 symptom.detail.get("unsure")
             )  # all of it was trained on: perhaps it is meant as a training accuracy
+            cut = split_line(case)
+            if symptom.detail.get("windows") and cut is None:
+                continue  # one text without parts: the loss on what is learned is looked at on purpose
             loaders = [loader for loader in case.trace.loaders if loader.phase == "evaluation"]
-            site = split_line(case) or (loaders[0].created if loaders else None) or input_origin(case)
+            site = cut or (loaders[0].created if loaders else None) or input_origin(case)
             yield fault(
                 self.code,
                 [for_symptom(symptom, FAIR if unsure else STRONG + FAIR)],
