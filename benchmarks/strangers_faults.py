@@ -3,6 +3,7 @@
     python benchmarks/strangers_faults.py FOLDER                  # every fault; see strangers.py for FOLDER
     python benchmarks/strangers_faults.py FOLDER --part unseen    # the third that nobody looks at while rules are changed
     python benchmarks/strangers_faults.py FOLDER --match vae --again
+    python benchmarks/strangers_faults.py FOLDER --table strangers/faults_third.csv --list strangers/third.txt
 
 Each fault is an edit of one or two lines: in line N, `old` becomes `new`. It is made in a copy of the repository. `causes` are the leaves that count as right (any of
 them), `places` the lines that a person would point to.
@@ -29,7 +30,7 @@ NEAR = 1  # lines
 @dataclass(frozen=True)
 class Fault:
     name: str
-    script: str  # the beginning of a script's name in strangers.txt
+    script: str  # the beginning of a script's name in the list
     edits: tuple[tuple[str, int, str, str], ...]  # file, line, old, new
     causes: frozenset[str]
     places: tuple[tuple[str, int, int], ...]  # file, from line, to line
@@ -40,9 +41,9 @@ class Fault:
         return "seen" if int(hashlib.md5(self.name.encode()).hexdigest(), 16) % 3 else "unseen"
 
 
-def faults(match: str, part: str) -> list[Fault]:
+def faults(match: str, part: str, table: Path = TABLE) -> list[Fault]:
     rows: dict[str, list[dict[str, str]]] = {}
-    with TABLE.open(encoding="utf-8", newline="") as stream:
+    with table.open(encoding="utf-8", newline="") as stream:
         for row in csv.DictReader(stream):
             rows.setdefault(row["id"], []).append(row)
     found = []
@@ -88,11 +89,36 @@ def told_right(fault: Fault, ran: Ran) -> tuple[bool, bool, bool]:
     return bool(ran.told), bool(ran.told) and ran.told[0].cause in fault.causes, line
 
 
+def summed(part: str, judged: list[tuple[Fault, Ran, tuple[bool, bool, bool]]]) -> dict[str, int]:
+    """Every fault of one part on a line, and the shares."""
+    for fault, ran, (detected, first, line) in judged:
+        mark = "".join(
+            letter if yes else "-" for letter, yes in zip("DCL", (detected, first, line), strict=True)
+        )
+        said = ", ".join(
+            f"{told.cause} {told.confidence:.2f} {told.file}:{told.line}" for told in ran.told[:3]
+        )
+        print(
+            f"{mark} {fault.name:36} {ran.end:11} {ran.steps:6} steps  {said or ran.verdict or 'no answer'}"
+        )
+    sums = [sum(right[k] for *_, right in judged) for k in range(3)]
+    shares = ", ".join(
+        f"{word} {found} of {len(judged)} ({found / len(judged):.0%})"
+        for word, found in zip(("detected", "cause first", "line"), sums, strict=True)
+    )
+    print(f"{part}: {shares}\n")
+    return dict(zip(("faults", "detected", "cause", "line"), (len(judged), *sums), strict=True))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folder", type=Path)
+    parser.add_argument(
+        "--table", type=Path, default=TABLE, help="which faults; default strangers/faults.csv"
+    )
+    parser.add_argument("--list", type=Path, default=HERE / "strangers.txt", help="the scripts of that table")
     parser.add_argument("--part", choices=("all", "seen", "unseen"), default="all")
     parser.add_argument("--match", default="")
     parser.add_argument("--out", type=Path, help="copies and outputs; default FOLDER/.faults")
@@ -100,19 +126,20 @@ def main() -> None:
     parser.add_argument("--wall", type=float, default=60.0)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--again", action="store_true")
-    parser.add_argument("--table", action="store_true", help="run nothing")
+    parser.add_argument("--kept", action="store_true", help="run nothing, show what was run before")
     parser.add_argument("--save", type=Path)
     options = parser.parse_args()
     folder, out = options.folder.resolve(), (options.out or options.folder / ".faults").resolve()
     (out / "runs").mkdir(parents=True, exist_ok=True)
-    known = scripts(HERE / "strangers.txt", "")
+    table = HERE / options.table
+    known = scripts(HERE / options.list, "")
 
     def one(fault: Fault) -> tuple[Fault, Ran] | None:
         kept = out / f"{fault.name}.ran.json"
         if kept.exists() and not options.again:
             values = json.loads(kept.read_text(encoding="utf-8"))
             return fault, Ran(**{**values, "told": tuple(Told(**told) for told in values["told"])})
-        if options.table:
+        if options.kept:
             return None
         script = next(script for script in known if script.name.startswith(fault.script))
         root = broken(fault, script, folder, out)
@@ -122,32 +149,14 @@ def main() -> None:
         return fault, ran
 
     with ThreadPoolExecutor(options.jobs) as pool:
-        done = [pair for pair in pool.map(one, faults(options.match, options.part)) if pair is not None]
+        done = [
+            pair for pair in pool.map(one, faults(options.match, options.part, table)) if pair is not None
+        ]
     saved = {}
-    for part in ("seen", "unseen"):
-        chosen = [(fault, ran, told_right(fault, ran)) for fault, ran in done if fault.part == part]
-        for fault, ran, (detected, first, line) in (
-            chosen if part == options.part or options.part == "all" else ()
-        ):
-            mark = "".join(
-                letter if yes else "-" for letter, yes in zip("DCL", (detected, first, line), strict=True)
-            )
-            said = ", ".join(
-                f"{told.cause} {told.confidence:.2f} {told.file}:{told.line}" for told in ran.told[:3]
-            )
-            print(
-                f"{mark} {fault.name:34} {ran.end:11} {ran.steps:6} steps  {said or ran.verdict or 'no answer'}"
-            )
+    for part in ("seen", "unseen") if table == TABLE else ("all",):  # another table is held out as a whole
+        chosen = [(fault, ran, told_right(fault, ran)) for fault, ran in done if part in ("all", fault.part)]
         if chosen:
-            sums = [sum(right[k] for *_, right in chosen) for k in range(3)]
-            shares = ", ".join(
-                f"{word} {found} of {len(chosen)} ({found / len(chosen):.0%})"
-                for word, found in zip(("detected", "cause first", "line"), sums, strict=True)
-            )
-            print(f"{part}: {shares}\n")
-            saved[part] = dict(
-                zip(("faults", "detected", "cause", "line"), (len(chosen), *sums), strict=True)
-            )
+            saved[part] = summed(part, chosen)
     if options.save is not None:
         saved["told"] = {fault.name: [asdict(told) for told in ran.told] for fault, ran in done}
         options.save.write_text(json.dumps(saved, indent=1) + "\n", encoding="utf-8")
