@@ -42,7 +42,7 @@ def test_nothing_is_wider_than_the_terminal(name: str, width: int) -> None:
 def test_the_text_tells_alternatives_and_how_they_were_found() -> None:
     text = printed(analysis(), 100)
     first = text.splitlines()[0]
-    assert first == "netmend  2 smallest sets of changes do as well as the best that was found"
+    assert first == "netmend  2 minimal fixes found"
     assert re.search(r" 2 +rate 0\.3 → 0\.003 .* 0\.950 ± 0\.010 +1 .* minimal", text)
     assert re.search(r" 5 +epochs 10 → 20; kind sigmoid → relu .* 0\.950 +2 .* minimal", text)
     assert re.search(r" 6 +epochs 10 → 20; rate 0\.3 → 0\.003 .* contains 2", text)
@@ -61,7 +61,7 @@ def test_the_text_tells_alternatives_and_how_they_were_found() -> None:
         ("fix fails", "bad", "it was not trained to its end"),
         ("interrupted", "bad", "it was not trained to its end"),
         ("no measure", "bad", "give one with --metric"),
-        ("crashes", "good", "1 smallest set of changes does"),
+        ("crashes", "good", "1 minimal fix found: "),
     ],
 )
 def test_the_verdict_says_what_was_asked(name: str, tone: str, words: str) -> None:

@@ -144,7 +144,7 @@ def test_numbers_are_written_alike(tmp_path: Path) -> None:
     trace, diagnosis = told(tmp_path)
     fault = replace(diagnosis.faults[0], summary="The loss rose to 5.04e+05, 95% of 2.6e-07; 1e5 stays.")
     text = " ".join(text_of(diagnosis_text(trace, replace(diagnosis, faults=(fault,))), 80).split())
-    assert "5.04e5, 95 % of 2.6e-7; 1e5 stays" in text and "99 % sure" in text
+    assert "504,000, 95 % of 2.6e-7; 1e5 stays" in text and "99 % sure" in text
 
 
 def test_a_name_breaks_before_its_place_and_not_in_the_line_number() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from netmend.cli.companion import HAS_STOPPED
 from netmend.localise import diagnose
 from netmend.report.findings_look import Look, look_of
-from netmend.report.numbers import sure
+from netmend.report.numbers import alike, sure
 from netmend.report.signs import harmless, wrapped
 from netmend.store import read_trace
 from netmend.vocabulary import Fault, Site
@@ -61,7 +61,7 @@ def announcement(fault: Fault, look: Look) -> str:
     first, *more = wrapped(f"{title}{where} ({fault.cause}, {sure(fault.confidence)})", width - 9, width - 9)
     lines = [look.paint("netmend", "label") + "  " + look.paint(first, "mark")]
     lines += [f"         {look.paint(line, 'mark')}" for line in more]
-    seen = list(wrapped(harmless(" ".join(fault.summary.split())), width - 9, width - 9))
+    seen = list(wrapped(alike(harmless(" ".join(fault.summary.split()))), width - 9, width - 9))
     lines += [f"         {line}" for line in seen[:_MOST_LINES]]
     if len(seen) > _MOST_LINES:
         lines[-1] = f"{lines[-1][: width - 2]} …"

@@ -61,6 +61,15 @@ class Objective:
         top = self._top(max(known, default=0.0)) if self.higher_is_better else None
         return [math.inf if value is None else self._error(value, top) for value in values]
 
+    def error_shares(self, before: float | None, after: float | None) -> tuple[float, float] | None:
+        """What two values leave open, as shares of the best there can be; None where the measure has no end."""
+        known = [value for value in (before, after) if value is not None]
+        top = self._top(max(known)) if self.higher_is_better and len(known) == 2 else None
+        if top is None or max(known) > top:
+            return None
+        old, new = (min(1.0, (top - value) / top) for value in known)
+        return old, new
+
     def _error(self, value: float, top: float | None) -> float:
         if not self.higher_is_better:
             return value

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from netmend.diagnose.checked import FAILED, NOT_APPLICABLE, PASSED, SPOKE, TOO_SHORT, Check, by_outcome
 from netmend.report.content import Remark, clean
-from netmend.report.numbers import plural, share, sure
+from netmend.report.numbers import alike, plural, share, sure
 from netmend.report.terminal import STYLES, Remarks, blank
 from netmend.vocabulary import Diagnosis
 
@@ -35,8 +35,8 @@ def checked_text(found: Iterable[Check], diagnosis: Diagnosis) -> RenderableType
 
 def _words(check: Check) -> str:
     if check.outcome == SPOKE:
-        return clean(check.why)
-    return clean(f"{check.title}{f': {check.why}' if check.why else ''}")
+        return alike(clean(check.why))
+    return alike(clean(f"{check.title}{f': {check.why}' if check.why else ''}"))
 
 
 def _causes(diagnosis: Diagnosis) -> Iterator[Remark]:

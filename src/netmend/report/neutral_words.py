@@ -59,12 +59,13 @@ def verdict_words(found: Neutrality) -> tuple[str, str]:
             LIKE: f"no change that was tried reaches {setting(found.goal.value)}",
             BEST: "no change that was tried does as well as the program as it is",
         }[found.goal.kind]
-    ways = plural(count, "smallest set of changes", "smallest sets of changes")
+    ways = plural(count, "minimal fix", "minimal fixes")
     does = "does" if count == 1 else "do"
+    only = f": {changes_words(found.node(found.minimal[0].nodes[0]))}" if count == 1 else ""
     return "good", {
         FIX: f"{ways} {does} as well as the known fix",
         LIKE: f"{ways} {'reaches' if count == 1 else 'reach'} {setting(found.goal.value)}",
-        BEST: f"{ways} {does} as well as the best that was found",
+        BEST: f"{ways} found{only}",
     }[found.goal.kind]
 
 
@@ -103,7 +104,7 @@ def compared_words(found: Neutrality) -> str:
     seeds = f"means over {plural(len(found.seeds), 'seed')}"
     if found.goal.kind == LIKE:
         return f"{seeds}; the mean has to reach the given value"
-    return f"{seeds}; as good: no worse by more than a standard error of the difference, or 1 % of the way to the goal"
+    return f"{seeds}; “as good” = within 1 standard error of the difference, or 1 % of the way to the goal"
 
 
 def end_remarks(found: Neutrality) -> Iterator[Remark]:

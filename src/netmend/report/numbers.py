@@ -10,6 +10,7 @@ from typing import Any
 
 _EXPONENT = re.compile(r"\b(\d+(?:\.\d+)?)e(?:\+|(-))0*(\d+)\b")
 _PERCENT = re.compile(r"(\d)%(?=[\s,.;:)]|$)")
+_IN_FULL = 5  # the largest power of ten that is written out
 UNKNOWN = "–"  # stands where nothing was measured
 
 
@@ -84,8 +85,15 @@ def sure(confidence: float) -> str:
 
 
 def alike(sentence: str) -> str:
-    """The numbers of a sentence written as in tables: 5.04e+05 as 5.04e5, 95% as 95 %."""
-    return _PERCENT.sub(r"\1 %", _EXPONENT.sub(r"\1e\2\3", sentence))
+    """The numbers of a sentence written as in tables: 5.04e+05 as 504,000, 2.2e+07 as 2.2e7, 95% as 95 %."""
+    return _PERCENT.sub(r"\1 %", _EXPONENT.sub(_in_full, sentence))
+
+
+def _in_full(found: re.Match[str]) -> str:
+    digits, sign, exponent = found.groups()
+    if not sign and int(exponent) <= _IN_FULL:
+        return f"{float(f'{digits}e{exponent}'):,.0f}"
+    return f"{digits}e{sign or ''}{exponent}"
 
 
 def duration(seconds: float | None) -> str:

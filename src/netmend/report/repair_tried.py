@@ -38,7 +38,7 @@ def tried_grid(result: Result, most: int | None = None, causes: bool = False) ->
 
 
 def result_words(result: Result, attempt: Attempt) -> str:
-    """`0.912, 76.4 % less error; kept`, `stopped early (no gain)`."""
+    """`0.912, error 37.3 % → 8.8 %; kept`, `0.5, 30 % lower`, `stopped early (no gain)`."""
     if attempt.status in ENDINGS:
         # Alone it was no better; together with others it is part of the patch.
         return (
@@ -75,8 +75,10 @@ def _gain_words(result: Result, value: float) -> str:
         return "no better"
     if gain < -1:
         return "much worse"
+    if shares := result.objective.error_shares(result.objective.value(result.baseline), value):
+        return f"error {share(shares[0])} → {share(shares[1])}"
     if result.objective.error(value) >= 0:
-        return f"{share(abs(gain))} {'less' if gain > 0 else 'more'} error"
+        return f"{share(abs(gain))} {'lower' if gain > 0 else 'higher'}"
     return f"{'better' if gain > 0 else 'worse'} by {share(abs(gain))}"
 
 

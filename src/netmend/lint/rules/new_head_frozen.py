@@ -23,7 +23,7 @@ class NewHeadFrozen(StaticRule):
     """A new head is put on the model, and after that every parameter of the model is frozen, the head's too.
 
     Nothing is left to learn: `backward()` fails with "does not require grad", or, if something else is trained as well, the head
-    stays at its random start.
+    keeps its random initial values.
 
     Freeze first, then replace the head; or set the head's parameters free again.
     """

@@ -52,7 +52,7 @@ class OptimiserBeforeLayerReplaced(StaticRule):
     """A layer of the model is replaced or added after the optimiser was built, and that optimiser goes on training.
 
     The optimiser holds the parameters that the model had when it was built. The new layer's parameters are in no optimiser: they
-    get gradients but never move, so the new layer stays at its random start.
+    get gradients but never move, so the new layer keeps its random initial values.
 
     Change the model first, then build the optimiser; or give it the new parameters with `optimizer.add_param_group(...)`.
     """

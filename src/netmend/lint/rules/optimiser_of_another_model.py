@@ -37,9 +37,9 @@ _PARTLY = "The optimisers hold only a part of {0}; the rest keeps its random ini
 
 @register
 class OptimiserOfAnotherModel(StaticRule):
-    """The loss is computed with a model whose parameters are in no optimiser of the program.
+    """Parameters of the model that the loss is computed with are in no optimiser.
 
-    Gradients reach the model, but the optimiser that steps holds other parameters, so this model stays at its random start; what
+    Gradients reach the model, but the optimiser that steps holds other parameters, so this model keeps its random initial values; what
     learns is another one or only a part.
 
     Give the optimiser the parameters of every model that shall learn; freeze the others or compute them under `no_grad`.
