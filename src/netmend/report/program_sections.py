@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from netmend.report.content import Column, Grid, Remark, Section, clean, place
+from netmend.report.first_batches import batch_remarks
 from netmend.report.numbers import UNKNOWN, count, measure, plural, setting, shape, share
 from netmend.report.wording import objective_words, settings_words
 from netmend.vocabulary import FunctionFact, OperandFact, SchedulerFact, TargetFact, Trace
@@ -119,7 +120,7 @@ def _operand_row(operand: OperandFact) -> tuple[str, ...]:
 
 
 def data_section(trace: Trace) -> Section:
-    """Data loaders, and how the targets are distributed."""
+    """Data loaders, what the first batches hold, and how the targets are distributed."""
     columns = (
         Column("phase"),
         Column("data set"),
@@ -145,7 +146,7 @@ def data_section(trace: Trace) -> Section:
         for loader in trace.loaders
     )
     told = tuple((*row, f"{count(times)}×" if times > 1 else "") for row, times in rows.items())
-    return Section("Data", (Grid(columns, told),), tuple(_target_remarks(trace)))
+    return Section("Data", (Grid(columns, told),), (*batch_remarks(trace), *_target_remarks(trace)))
 
 
 def _target_remarks(trace: Trace) -> Iterator[Remark]:
