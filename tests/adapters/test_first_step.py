@@ -41,12 +41,14 @@ def told(folder: Path, layers: str, forward: str, data: str) -> list[str]:
 
 FAULTY = {
     "first output": (LSTM, "out, _ = self.rnn(x)\n        return self.out(out[:, 0, :])  # <- here", SERIES),
+    "first rows that are alike": (LSTM, "out, _ = self.rnn(x)\n        return self.out(out[:, 0])  # <- here", SERIES + "; x[:, 0] = 0"),
     "time first inside": (GRU, "out, _ = self.rnn(self.e(x).permute(1, 0, 2))\n        return self.out(out[0])  # <- here", TOKENS),
 }  # fmt: skip
 HEALTHY = {
     "last output": (LSTM, "out, _ = self.rnn(x)\n        return self.out(out[:, -1, :])", SERIES),
     "last of time first": (GRU, "out, _ = self.rnn(self.e(x).permute(1, 0, 2))\n        return self.out(out[-1])", TOKENS),
     "first token that attends": (HEAD, "h = self.a(x)\n        return self.out(self.att(h, h, h)[0][:, 0])", SERIES),
+    "no input matters": (LSTM, "out, _ = self.rnn(0 * x)\n        return self.out(out[:, -1])", SERIES),
     "both directions": ("self.rnn = nn.LSTM(6, 4, batch_first=True, bidirectional=True)", "out, _ = self.rnn(x)\n        return self.out(out[:, 0])", SERIES),
     "mean over time": (LSTM, "return self.out(self.rnn(x)[0].mean(1))", SERIES),
 }  # fmt: skip

@@ -104,6 +104,50 @@ def test_targets_that_are_the_input_fit_along_both_axes(tmp_path: Path, laid: st
     assert fault.cause == "TOK-SHIFT-MISSING"
 
 
+LOADED = """
+T, V = 24, 30
+text = torch.randint(1, V, (2000,))
+class Windows(torch.utils.data.Dataset):
+    def __len__(self):
+        return 400
+    def __getitem__(self, i):
+        window = text[i : i + T + 1]
+        x = window[:-1]
+        y = window[:-1]  # <- targets
+        return x, y
+class Endless:
+    def __init__(self, windows):
+        self.batches = iter(torch.utils.data.DataLoader(windows, batch_size=9, shuffle=True))
+    def next(self):
+        batch = next(self.batches)
+        return batch
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.e, self.rnn, self.out = nn.Embedding(V, 16), nn.GRU(16, 16, batch_first=True), nn.Linear(16, V)
+    def forward(self, ids, targets=None):
+        scores = self.out(self.rnn(self.e(ids))[0])
+        return scores, F.cross_entropy(scores.reshape(-1, V), targets.reshape(-1))
+net, loader = Net(), Endless(Windows())
+optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+for step in range(5):
+    batch = loader.next()
+    batch = [part.clone() for part in batch]
+    X, Y = batch
+    scores, loss = net(X, Y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_targets_are_followed_into_the_data_set_behind_an_attribute(tmp_path: Path) -> None:
+    recorded = record(tmp_path, LOADED)
+    fault = diagnose(recorded.trace).faults[0]
+    assert fault.cause == "TOK-SHIFT-MISSING"
+    assert recorded.at("targets", fault.site)
+
+
 def test_targets_that_are_the_input_at_the_end_of_short_sequences(tmp_path: Path) -> None:
     late = {"layers": ENCODER, "shift": "0", "inputs": "x, y = x[:, :6], y[:, :6]; y[:, :3] = -100"}
     given = {"more": "", "width": "C", "loss": LOSS, **late}

@@ -11,6 +11,7 @@ from netmend.localise.source import Function, Sources, last_name, own_nodes, sit
 from netmend.vocabulary import LossFact, Site
 
 _MOST_HOPS = 8
+_MOVES = ("to", "cuda", "cpu", "float", "double", "half", "contiguous")
 _DATASETS = (
     "TensorDataset",
     "DataLoader",
@@ -140,6 +141,9 @@ def _trace_back(sources: Sources, file: str, value: ast.expr, position: int, hop
             statement, source, index = found
             if isinstance(statement, ast.For):
                 return _trace_back(sources, file, source, index if index is not None else position, hops + 1)
+            moved = _moved(source)
+            if moved is not None:  # `data = data.to(device)`: what it was before that line
+                return _trace_back(sources, file, moved, position, hops + 1)
             deeper = _batch_of(source)
             if deeper is not None:
                 return _trace_back(sources, file, deeper, position, hops + 1)
@@ -204,6 +208,15 @@ def _dataset_class(sources: Sources, file: str, name: str) -> Site | None:
                         statements = [s for s in method.body if not isinstance(s, ast.Expr)]
                         return site_of(other, statements[0]) if statements else None
     return None
+
+
+def _moved(value: ast.expr) -> ast.Name | None:
+    """The name in `data.to(device)`, as it stood on the line before."""
+    call, name = value, None
+    while isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in _MOVES:
+        call = call.func.value
+        name = call if isinstance(call, ast.Name) else None
+    return None if name is None else ast.Name(name.id, name.ctx, lineno=name.lineno - 1, col_offset=0)
 
 
 def _batch_of(value: ast.expr) -> ast.expr | None:

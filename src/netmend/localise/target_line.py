@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from netmend.diagnose.measures.data import training_loader
 from netmend.localise.case import Case
 from netmend.localise.source import Function, last_name, own_nodes, site_of
 from netmend.vocabulary import Site
@@ -61,7 +62,23 @@ class _Following:
             return self.follow(value.value, hops + 1, index)
         if isinstance(value, ast.Call):
             return self._call(value, hops, index)
+        if isinstance(value, ast.ListComp) and len(value.generators) == 1:  # each part moved to a device
+            return self.follow(value.generators[0].iter, hops + 1, index)
+        if isinstance(value, ast.Attribute) and index is not None:
+            return self._of_dataset(hops, index) or self._here(value)
         return self._here(value)
+
+    def _of_dataset(self, hops: int, index: int) -> Site | None:
+        """What an attribute holds is not followed; the loader that trains says which data set it takes samples from."""
+        loader = training_loader(self._case.trace)
+        for file in self._sources.files(near=self._file) if loader is not None else ():
+            for node in self._sources.nodes(file):
+                if isinstance(node, ast.ClassDef) and loader is not None and node.name == loader.dataset:
+                    method = next(
+                        (m for m in node.body if isinstance(m, Function) and m.name == "__getitem__"), None
+                    )
+                    return self._result(file, method, hops, index) if method is not None else None
+        return None
 
     def _here(self, value: ast.expr) -> Site:
         return site_of(self._file, value)

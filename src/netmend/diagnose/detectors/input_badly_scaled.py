@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 import numpy as np
 
 from netmend.diagnose.detector import register
-from netmend.diagnose.measures.batches import Features, features
+from netmend.diagnose.measures.batches import Features, features, prints
 from netmend.unit import Run, threshold
 from netmend.vocabulary import BatchPrint, ModuleFact, Symptom, Trace
 
@@ -18,6 +19,11 @@ def _trace(rows: list[tuple[float, float]], first: str = "Linear") -> Trace:
     batches = tuple(BatchPrint(step, "training", 32, "model", (), "feature", described) for step in range(4))
     layer = ModuleFact("model.0", first, model="model", order=0)
     return Trace(facts={"module": {"model.0": layer}}, batches=batches)
+
+
+def _judged() -> Trace:
+    ordinary, made = _trace([(0.0, 1.0)] * 2), _trace([(5.0, 80.0)] * 2)
+    return Trace(ordinary.facts, batches=(*ordinary.batches, *made.batches, *made.batches))
 
 
 @register
@@ -38,6 +44,9 @@ class InputBadlyScaled:
     tiny_limit: float = threshold(
         0.02, "calibrated", "root mean square of the inputs; healthy programs feed at least 0.05"
     )
+    ordinary_share: float = threshold(
+        0.25, "convention", "batches of ordinary size among large ones: the data is as large in all of them"
+    )
     least_batches: int = threshold(2, "convention", "one batch may be odd")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -49,6 +58,8 @@ class InputBadlyScaled:
             return
         known = features(trace, "training")
         assert known is not None
+        if size > self.size_limit and self._some_ordinary(trace):
+            return
         smallest, largest = float(known.rms.min()), float(known.rms.max())
         large = size > self.size_limit
         spread = f" (features {smallest:.3g}–{largest:.3g})" if len(known.rms) > 1 else ""
@@ -72,9 +83,16 @@ class InputBadlyScaled:
         size = float(np.quantile(alive, 0.9, method="higher"))
         return {"size_limit": size, "tiny_limit": size}
 
+    def _some_ordinary(self, trace: Trace) -> bool:
+        """Whether many batches are of ordinary size: then the others come from a model, as those that a generator makes."""
+        described = [batch for batch in prints(trace, "training") if batch.features]
+        sizes = [max(math.hypot(*row[:2]) for row in batch.features) for batch in described]
+        return float(np.mean(np.array(sizes) <= self.size_limit)) >= self.ordinary_share
+
     HEALTHY: ClassVar[tuple[Run, ...]] = (
         Run("standardised", lambda: _trace([(0.0, 1.0)] * 6)),
         Run("0 to 10 is no matter", lambda: _trace([(5.0, 3.0), (4.0, 2.0)])),
+        Run("a judge that is given real samples and what another model makes", _judged),
         Run("a norm layer comes first", lambda: _trace([(120.0, 60.0)] * 3, first="BatchNorm2d")),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (

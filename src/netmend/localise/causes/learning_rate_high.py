@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from netmend.diagnose.measures.acting import acts
 from netmend.diagnose.measures.chain import chain
 from netmend.diagnose.measures.ending import cut_short
 from netmend.diagnose.measures.examples import flat
@@ -109,16 +110,23 @@ class LearningRateHigh:
                 continue
             too_large = [*self._steps(case, motion), *(for_symptom(s, STRONG) for s in overflow)]
             harm = self._harm(case, sure=sum(item.weight for item in too_large) >= STRONG)
-            if too_large and (harm or overflow):
-                odd = [
-                    for_symptom(s, STRONG)
-                    for s in case.of("D125")
-                    if s.component == motion.optimizer and s.detail.get("direction") == "high"
-                ]
+            odd = [
+                for_symptom(s, STRONG)
+                for s in case.of("D125")
+                if s.component == motion.optimizer and s.detail.get("direction") == "high"
+            ]
+            if too_large and (harm or overflow or (odd and self._all_say_so(case, motion))):
                 fact = sum(item.weight for item in odd)
                 weighed = [*odd, *at_most([*too_large, *harm], self.most - fact)]
                 evidence = beside_fact(fact, weighed, self._against(case, optimizer))
                 yield self._fault(case, motion, optimizer, evidence)
+
+    def _all_say_so(self, case: Case, motion: Motion) -> bool:
+        """Where objectives pull against each other no loss shows harm: steps and weights have to."""
+        if objective(case.trace) is not None or len(case.trace.optimizers) < 2 or acts(case.trace):
+            return False
+        seen = {s.code for s in case.of("D101", "D107") if s.component == motion.optimizer}
+        return "D107" in seen and ("D101" in seen or (motion.highest or 0.0) >= 2 * self.ratio)
 
     def _steps(self, case: Case, motion: Motion) -> Iterator[Evidence]:
         """Signs that the steps are too large."""

@@ -58,7 +58,7 @@ class WrongAxisIndexed:
                 reason="The first output of a recurrent or causal layer has seen one step; only the last one has seen the whole sequence.",
                 remedy=f"Take the last step in {_where(case, symptom)}: `out[:, -1]` where samples come first, `out[-1]` where time does.",
                 refutation="Only the first step is meant to count.",
-                explains=(*ANY, "D125", "D310", "D311", "D408"),
+                explains=(*ANY, "D125", "D310", "D311", "D408", "D602"),
             )
 
     FAULTY: ClassVar[tuple[Run, ...]] = (

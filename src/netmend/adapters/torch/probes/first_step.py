@@ -23,13 +23,16 @@ def examine(whole: Bench) -> Found | None:
     bench = whole.fewer() or whole
     sequences = [index for index, leaf in enumerate(bench.batched) if _is_sequence(leaf)]
     base = bench.base
-    if len(sequences) != 1 or base is None or bench.rolled is None or torch.equal(base, bench.rolled):
+    if len(sequences) != 1 or base is None:
         return None
     later = bench.output(exchange_later_steps, only=sequences[0])
     given = bench.batched[sequences[0]]
     if later is None or torch.equal(exchange_later_steps(given.clone()), given):
         return None
     alone = torch.equal(later, base)
+    if alone:  # the first steps of all samples may be alike, as the first rows of digits are
+        first = bench.output(exchange_first_step, only=sequences[0])
+        alone = first is not None and not torch.equal(first, base)
     values: dict[str, Any] = {"alone": alone, "steps": given.shape[1]}
     place = _picked(bench, sequences[0]) if alone else None
     if place is not None:
@@ -40,6 +43,12 @@ def examine(whole: Bench) -> Found | None:
 def exchange_later_steps(tensor: Tensor) -> Tensor:
     """All steps but the first become those of the neighbour."""
     tensor[:, 1:] = tensor[:, 1:].roll(1, 0)
+    return tensor
+
+
+def exchange_first_step(tensor: Tensor) -> Tensor:
+    """The first step becomes that in the middle of the neighbour."""
+    tensor[:, 0] = tensor[:, tensor.shape[1] // 2].roll(1, 0)
     return tensor
 
 
