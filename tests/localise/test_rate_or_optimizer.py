@@ -123,3 +123,17 @@ def test_past_the_best_epoch_is_told_only_where_training_has_learned(level, told
     evaluations = [0.6, 0.4, *(0.4 + 0.05 * step for step in range(12))]
     found = causes(diagnose(run_with(falling(200, start=2.5, end=level), evaluations=evaluations)))
     assert ("HYP-EPOCH-MANY" in found) is told
+
+
+@pytest.mark.parametrize(
+    ("begin", "rate", "told"), [(400.0, 0.05, False), (400.0, 5.0, True), (1.0, 0.05, True)]
+)
+def test_a_usual_rate_is_not_what_puts_a_loss_hundreds_of_times_too_high_before_any_step(begin, rate, told):
+    trace = net_run(
+        losses=[begin, 8 * begin, 30 * begin, 12 * begin, *flat(200, 1.05)],
+        optimizer="SGD",
+        settings={"lr": rate},
+        ratio=lambda step: 0.5 if step < 20 else 0.05,
+        growth=lambda step: min(1 + step, 15.0),
+    )
+    assert ("HYP-LR-HIGH" in causes(diagnose(trace))) is told

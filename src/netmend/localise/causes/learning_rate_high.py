@@ -94,6 +94,9 @@ class LearningRateHigh:
     bad_start: float = threshold(
         3.0, "convention", "a loss that far off before any step is not the rate's doing"
     )
+    hopeless_start: float = threshold(
+        100.0, "convention", "a loss that far off says that data or weights have a wrong scale"
+    )
     high_momentum: float = threshold(
         0.99, "convention", "steps grow a hundredfold, and the rate is not the first suspect"
     )
@@ -207,6 +210,10 @@ class LearningRateHigh:
             found.append(
                 Evidence(f"The loss was {begun.first_relative:.3g} times too high before any step.", -STRONG)
             )
+        odd = any(symptom.detail.get("direction") == "high" for symptom in case.of("D125"))
+        if begun is not None and not odd and (begun.first_relative or 1.0) > self.hopeless_start:
+            text = f"The rate is a usual one, and the loss was {begun.first_relative:.3g} times too high before any step."
+            found.append(Evidence(text, -2 * STRONG))
         return found
 
     def _fault(

@@ -16,6 +16,7 @@ from netmend.repair.loop.good_rates import rate_text, rounded
 from netmend.repair.repair import Case
 from netmend.repair.source.bindings import binding_of
 from netmend.repair.source.code import File
+from netmend.repair.source.named_settings import named_like
 from netmend.repair.source.numbers import literal, module_constant, number, set_number
 from netmend.repair.source.values import Faces, set_argument
 from netmend.vocabulary import OptimizerFact, SchedulerFact, Site
@@ -23,6 +24,7 @@ from netmend.vocabulary.change import FileEdit
 
 # Schedules that set the rate themselves, whatever the optimiser was given, and the arguments that say which.
 _SETTING = {"OneCycleLR": (("max_lr", 1),), "CyclicLR": (("base_lr", 1), ("max_lr", 2))}
+_NAMES = ("lr", "learning_rate", "learning-rate", "base_lr", "init_lr")
 _GRADIENTS = ("grad", "grads", "gradient")
 
 
@@ -70,7 +72,9 @@ def set_rate(case: Case, optimizer: OptimizerFact | None, rate: float, present: 
     product = _product(case, optimizer)
     if product is not None and present > 0:
         return scaled(case, [product], rate / present)
-    return set_setting(case, optimizer.created, "lr", rate_text(rate), 1)
+    return set_setting(case, optimizer.created, "lr", rate_text(rate), 1) or named_like(
+        case, _NAMES, rate_text(rate), present
+    )
 
 
 def set_setting(case: Case, site: Site | None, name: str, text: str, position: int | None) -> Faces:

@@ -50,6 +50,8 @@ class LearningRate:
         if optimizer is not None and case.cause == "HYP-LR-LOW" and optimizer.kind in PLAIN:
             usual = usual_rate(optimizer.kind, momentum(optimizer))
             good = min(good, max(self.above_usual * usual, self.climb * peak))
+        if case.cause == "HYP-LR-LOW":
+            good = min([good, *_beside(case, optimizer, present * self.least)])
         for wanted in self._wanted(case.cause, peak, good):
             # A schedule goes up or down from the rate that is set: both are scaled alike.
             rate = rounded(wanted * present / peak) if peak > 0 else wanted
@@ -98,10 +100,22 @@ class LearningRate:
             rates = [good, *rates]
         return [rate for rate in rates if 1 / self.far <= rate / good <= self.far]
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
-            "a literal, far too high",
-            before="""
+    EXAMPLES: ClassVar[tuple[Example, ...]] = ()
+
+
+def _beside(case: Case, optimizer: OptimizerFact | None, least: float) -> list[float]:
+    """The rates of the program's other optimisers of the same kind: networks that play against each other go about as fast."""
+    if optimizer is None:
+        return []
+    others = (o for o in case.trace.optimizers if o.kind == optimizer.kind and o.name != optimizer.name)
+    rates = [rate for other in others if (rate := present_rate(case, other)) is not None]
+    return [rate for rate in rates if rate >= least]
+
+
+LearningRate.EXAMPLES = (
+    Example(
+        "a literal, far too high",
+        before="""
 import torch
 from torch import nn
 torch.manual_seed(0)
@@ -113,13 +127,13 @@ for step in range(3):
     loss.backward()
     optimizer.step()
 """,
-            old="lr=10)",
-            new="lr=0.003)",
-            mark="Adam(",
-        ),
-        Example(
-            "the default of an option",
-            before="""
+        old="lr=10)",
+        new="lr=0.003)",
+        mark="Adam(",
+    ),
+    Example(
+        "the default of an option",
+        before="""
 import argparse
 import torch
 from torch import nn
@@ -135,14 +149,14 @@ for step in range(3):
     loss.backward()
     optimizer.step()
 """,
-            old="default=1e-7",
-            new="default=0.003",
-            mark="Adam(",
-            cause="HYP-LR-LOW",
-        ),
-        Example(
-            "given on the command line",
-            before="""
+        old="default=1e-7",
+        new="default=0.003",
+        mark="Adam(",
+        cause="HYP-LR-LOW",
+    ),
+    Example(
+        "given on the command line",
+        before="""
 import argparse
 import torch
 from torch import nn
@@ -158,14 +172,14 @@ for step in range(3):
     loss.backward()
     optimizer.step()
 """,
-            new="--lr 0.003",
-            mark="Adam(",
-            cause="HYP-LR-LOW",
-            arguments=("--lr", "1e-6"),
-        ),
-        Example(
-            "groups of parameters keep their ratio",
-            before="""
+        new="--lr 0.003",
+        mark="Adam(",
+        cause="HYP-LR-LOW",
+        arguments=("--lr", "1e-6"),
+    ),
+    Example(
+        "groups of parameters keep their ratio",
+        before="""
 import torch
 from torch import nn
 torch.manual_seed(0)
@@ -179,13 +193,13 @@ for step in range(3):
     loss.backward()
     optimizer.step()
 """,
-            old="LR = 1.0",
-            new="LR = 0.003",
-            mark="Adam(",
-        ),
-        Example(
-            "groups of parameters, each with its rate in a dictionary",
-            before="""
+        old="LR = 1.0",
+        new="LR = 0.003",
+        mark="Adam(",
+    ),
+    Example(
+        "groups of parameters, each with its rate in a dictionary",
+        before="""
 import torch
 from torch import nn
 torch.manual_seed(0)
@@ -199,13 +213,36 @@ for step in range(3):
     loss.backward()
     optimizer.step()
 """,
-            old='"body": 0.1, "head": 1.0',
-            new='"body": 0.0003, "head": 0.003',
-            mark="Adam(",
-        ),
-        Example(
-            "a schedule that sets the rate itself",
-            before="""
+        old='"body": 0.1, "head": 1.0',
+        new='"body": 0.0003, "head": 0.003',
+        mark="Adam(",
+    ),
+    Example(
+        "two optimisers: about as fast as the other one",
+        before="""
+import torch
+from torch import nn
+torch.manual_seed(0)
+G, D = nn.Linear(8, 50), nn.Linear(50, 1)
+opt_g = torch.optim.Adam(G.parameters(), lr=1e-7)
+opt_d = torch.optim.Adam(D.parameters(), lr=2e-4)
+for step in range(3):
+    for opt in (opt_d, opt_g):
+        opt_g.zero_grad()
+        opt_d.zero_grad()
+        loss = nn.functional.mse_loss(D(G(torch.randn(8, 8))), torch.ones(8, 1))
+        loss.backward()
+        opt.step()
+""",
+        old="lr=1e-7",
+        new="lr=0.0002",
+        mark="opt_g = ",
+        cause="HYP-LR-LOW",
+        component="opt_g",
+    ),
+    Example(
+        "a schedule that sets the rate itself",
+        before="""
 import torch
 from torch import nn
 torch.manual_seed(0)
@@ -219,13 +256,51 @@ for step in range(6):
     optimizer.step()
     scheduler.step()
 """,
-            old="max_lr=5.0",
-            new="max_lr=0.003",
-            mark="Adam(",
-        ),
-        Example(
-            "an update by hand",
-            before="""
+        old="max_lr=5.0",
+        new="max_lr=0.003",
+        mark="Adam(",
+    ),
+    Example(
+        "a text that is read as settings: the one place that gives this name this value",
+        before="""
+import json
+import torch
+from torch import nn
+torch.manual_seed(0)
+settings = json.loads('''{"hidden": 50, "optimizer": {"lr": 3.0, "weight_decay": 0.0001}}''')
+model = nn.Sequential(nn.Linear(100, 50), nn.ReLU(), nn.Linear(50, 1))
+optimizer = torch.optim.Adam(model.parameters(), **settings["optimizer"])
+for step in range(3):
+    optimizer.zero_grad()
+    loss = nn.functional.mse_loss(model(torch.randn(8, 100)), torch.ones(8, 1))
+    loss.backward()
+    optimizer.step()
+""",
+        old='"lr": 3.0',
+        new='"lr": 0.003',
+        mark="Adam(",
+    ),
+    Example(
+        "two such places: either may be meant",
+        before="""
+import json
+import torch
+from torch import nn
+torch.manual_seed(0)
+settings = json.loads('''{"warm": {"lr": 3.0}, "optimizer": {"lr": 3.0}}''')
+model = nn.Sequential(nn.Linear(100, 50), nn.ReLU(), nn.Linear(50, 1))
+optimizer = torch.optim.Adam(model.parameters(), **settings["optimizer"])
+for step in range(3):
+    optimizer.zero_grad()
+    loss = nn.functional.mse_loss(model(torch.randn(8, 100)), torch.ones(8, 1))
+    loss.backward()
+    optimizer.step()
+""",
+        mark="Adam(",
+    ),
+    Example(
+        "an update by hand",
+        before="""
 import torch
 torch.manual_seed(0)
 from torch import nn
@@ -239,13 +314,13 @@ for step in range(6):
         for p in model.parameters():
             p -= rate * p.grad
 """,
-            old="rate = 50.0",
-            new="rate = 0.01",
-            mark="p -= rate",
-        ),
-        Example(
-            "settings that are unpacked",
-            before="""
+        old="rate = 50.0",
+        new="rate = 0.01",
+        mark="p -= rate",
+    ),
+    Example(
+        "settings that are unpacked",
+        before="""
 import torch
 from torch import nn
 torch.manual_seed(0)
@@ -258,13 +333,13 @@ for step in range(3):
     loss.backward()
     optimizer.step()
 """,
-            old='"lr": 3.0',
-            new='"lr": 0.003',
-            mark="Adam(",
-        ),
-        Example(
-            "a rate that the program computes from the data in the loop",
-            before="""
+        old='"lr": 3.0',
+        new='"lr": 0.003',
+        mark="Adam(",
+    ),
+    Example(
+        "a rate that the program computes from the data in the loop",
+        before="""
 import torch
 from torch import nn
 model = nn.Linear(2, 1)
@@ -276,6 +351,6 @@ for step in range(3):
             p -= loss.item() * p.grad
             p.grad = None
 """,
-            mark="p -= loss",
-        ),
-    )
+        mark="p -= loss",
+    ),
+)

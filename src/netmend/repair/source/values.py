@@ -172,7 +172,7 @@ _SETTING = re.compile(
 
 def _in_configuration(code: Code, origin: Site, text: str, keys: set[str]) -> FileEdits:
     """A key of a YAML, JSON, TOML or INI file: its value on its line."""
-    written = _as_setting(text, Path(origin.file).suffix)
+    written = as_setting(text, Path(origin.file).suffix)
     lines = Lines(code.sources.text(origin.file))
     found = list(_SETTING.finditer(lines.content(origin.line)))
     if len(found) > 1:  # several keys on one line: the one that is asked for
@@ -183,7 +183,7 @@ def _in_configuration(code: Code, origin: Site, text: str, keys: set[str]) -> Fi
     return (FileEdit(str(code.sources.path(origin.file)), lines.edit(start, end, written)),)
 
 
-def _as_setting(text: str, suffix: str) -> str | None:
+def as_setting(text: str, suffix: str) -> str | None:
     """A Python literal as a configuration file writes it; None for what is no literal."""
     try:
         value = ast.literal_eval(text)
