@@ -16,8 +16,9 @@ from netmend.repair.advise import sentence
 from netmend.repair.apply import applied
 from netmend.repair.repair import REPAIRS, curing
 from netmend.repair.together import collide, companions
-from netmend.vocabulary import Diagnosis, Edit, Fault, RunFact, Site, Symptom, Trace
-from netmend.vocabulary.change import Change, FileEdit
+from netmend.vocabulary import Diagnosis, Edit, Evidence, Fault, RunFact, Site, Symptom, Trace
+from netmend.vocabulary.change import BUDGET, Change, FileEdit
+from netmend.vocabulary.finding import Finding, Fix
 
 RINGS = """import torch
 from torch import nn
@@ -224,3 +225,26 @@ def test_only_a_run_that_learned_nothing_needs_several_changes_at_once() -> None
 def test_a_rate_that_moves_nothing_goes_with_any_other_mistake() -> None:
     assert len(_two("API-SHUFFLE-POS", "HYP-LR-LOW", ())) == 1
     assert _two("HYP-LR-LOW", "LOS-SELECT", ("D501",)) == []  # the rate was found for the present loss
+
+
+def test_what_was_read_in_the_source_is_mended_there_before_a_number_is_tried(tmp_path: Path) -> None:
+    file = tmp_path / "train.py"
+    file.write_text("best = 0.0\nepochs = 9\n")
+    run = RunFact("one", "train.py", working_directory=str(tmp_path))
+    fix = Fix("Start at the other end", (Edit(1, 7, 1, 10, "float('inf')"),))
+    finding = Finding("S617", "HYP-EPOCH-FEW", "Nothing counts as better.", str(file), 1, 0, 1, 10, fix)
+    longer = Change(
+        "R407", "HYP-EPOCH-FEW", "9 → 27 rounds of training", (_edit(file, 2, 9, 10, "27"),), effort=BUDGET
+    )
+
+    def told(reason: str) -> str:
+        site, evidence = Site("train.py", 1), (Evidence(reason, 3.0),)
+        fault = Fault("HYP-EPOCH-FEW", 0.9, "", site, "seen", "why", "", "", evidence)
+        diagnosis = Diagnosis("faulty", (fault,))
+        (first,) = advise.with_edits(diagnosis, Trace(facts={"run": {"one": run}}), [finding]).faults
+        return first.edit.title if first.edit is not None else ""
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(advise, "for_fault", lambda *given: [longer])
+        assert told("Nothing counts as better. (S617 of `netmend check`)") == "Start at the other end"
+        assert told("The loss still falls.") == "9 → 27 rounds of training"

@@ -102,12 +102,12 @@ def _told_already(case: Case, finding: Finding, faults: list[Fault]) -> tuple[in
     for index, known in enumerate(faults):
         here = any(_at(case, place, finding) for place in (known.site, *known.related) if place is not None)
         same = known.cause == finding.cause
-        if _by_source(known) and same and here:
+        if of_source(known) and same and here:
             return index, 0.0  # two rules at one line say one thing
         if not same and not (here and any({known.cause, finding.cause} <= group for group in _SAME)):
             continue
         weight = AGREES if here else AGREES_ELSEWHERE
-        if not _by_source(known) and weight > best[1]:
+        if not of_source(known) and weight > best[1]:
             best = (index, weight)
     return best
 
@@ -189,7 +189,8 @@ def _at(case: Case, site: Site, finding: Finding) -> bool:
     return finding.line - _NEAR <= site.line <= max(finding.line, finding.end_line) + _NEAR
 
 
-def _by_source(known: Fault) -> bool:
+def of_source(known: Fault) -> bool:
+    """Whether a fault was read in the source and seen nowhere else."""
     return bool(known.evidence) and known.evidence[0].message.endswith("of `netmend check`)")
 
 

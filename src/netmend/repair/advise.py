@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from netmend.localise.findings import of_source
 from netmend.localise.source import Sources
 from netmend.repair.apply import applied, read
 from netmend.repair.propose import for_fault, from_findings
@@ -95,7 +96,7 @@ def _advised(
     """The fault with the first edit that can be made; None where all it could tell is told already, or would undo what is told."""
     edited = [other for other in before if other.edit is not None]
     is_taken = False
-    for change in (*_proposed(program, fault), *_fixes(program, fault)):
+    for change in _cures(program, fault):
         if any(_is_same(other, fault, change) for other in edited):
             return None
         if any(collide(earlier, change) for earlier in told.values()):
@@ -116,6 +117,12 @@ def _advised(
 def _is_same(other: Fault, fault: Fault, change: Change) -> bool:
     own = set() if other.edit is None else set(other.edit.edits)
     return other.cause == fault.cause and bool(change.edits) and set(change.edits) <= own
+
+
+def _cures(program: _Program, fault: Fault) -> list[Change]:
+    """What can be done about a fault; one that was read in the source is mended there before any number is tried."""
+    found = [*_proposed(program, fault), *_fixes(program, fault)]
+    return sorted(found, key=lambda change: change.effort) if of_source(fault) else found
 
 
 def _proposed(program: _Program, fault: Fault) -> list[Change]:

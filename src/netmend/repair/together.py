@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from netmend.localise.rates import momentum
 from netmend.localise.source import Sources
 from netmend.repair.loop.good_rates import ADAPTIVE, good_rate, usual_rate
 from netmend.repair.loop.rate_places import present_rate, rate_title, set_rate
@@ -24,6 +25,7 @@ _PACE = (*RATES, "HYP-EPOCH", "HYP-BATCH", "OPT-SELECT", "HYP-LR-SCHED")
 _NO_PART = ("VAL-", "HYP-EPOCH", "HYP-BATCH", "DAT-", "MEM-", "API-SEED")
 # Mistakes whose mending makes gradients larger or smaller: a rate that was found by them holds no more.
 _SCALES = ("LYR-SOFTMAX", "ACT-", "LOS-", "PRE-", "ARC-INIT", "TSR-", "LYR-OUT", "LOOP-ACCUM", "LOOP-ZERO")
+_SHRINKS = ("PRE-", "ARC-INIT", "LOOP-ACCUM", "LOOP-ZERO", "LOS-CALC")
 
 
 def companions(
@@ -49,7 +51,8 @@ def companions(
             continue  # its rate holds as long as the other mistake stands
         made = change
         if fault.cause in RATES and any(one.cause.startswith(_SCALES) for one, _ in chosen):
-            calm = _usual(trace, sources, change)
+            shrink = any(one.cause.startswith(_SHRINKS) for one, _ in chosen)
+            calm = _usual(trace, sources, change, shrink)
             if calm is None:
                 continue
             made = calm
@@ -63,7 +66,7 @@ def companions(
 def _grew_later(fault: Fault) -> bool:
     """Units that saturate or die in the course of a run may do so because of what was wrong before."""
     shown = fault.first_step
-    return shown is not None and shown > _EARLY and fault.cause.startswith(("ACT-", "LYR-", "ARC-"))
+    return shown is not None and shown > _EARLY and fault.cause.startswith(("ACT-HID-WRONG", "ARC-INIT"))
 
 
 def joined(first: Change, other: Change) -> Change:
@@ -77,8 +80,8 @@ def joined(first: Change, other: Change) -> Change:
     )
 
 
-def _usual(trace: Trace, sources: Sources, change: Change) -> Change | None:
-    """A change of the rate to what is usual, where the first gradients say nothing about later ones; None where that is near."""
+def _usual(trace: Trace, sources: Sources, change: Change, shrink: bool) -> Change | None:
+    """A change of the rate to what is usual, where the first gradients say nothing about later ones, which may `shrink`; None where that is near."""
     case = Case(trace, sources, None, trace.run.arguments)
     optimizer = case.optimizer
     present = present_rate(case, optimizer)
@@ -86,7 +89,8 @@ def _usual(trace: Trace, sources: Sources, change: Change) -> Change | None:
         return change
     if present is None or present <= 0:
         return None
-    rate = min(good_rate(trace, optimizer), usual_rate(optimizer.kind))
+    usual = usual_rate(optimizer.kind, momentum(optimizer))
+    rate = usual if shrink else min(good_rate(trace, optimizer), usual)
     if max(rate / present, present / rate) < _LEAST:
         return None
     faces = set_rate(case, optimizer, rate, present)

@@ -46,7 +46,7 @@ class PaddingInLoss(StaticRule):
 
     code = "S533"
     cause = "INP-MASK-MISSING"
-    message = "Targets from pad_sequence(padding_value={0}) include padding, which counts in this loss; pass ignore_index={0}."
+    message = "Targets from pad_sequence(padding_value={0}) include padding, which counts in this loss; pass ignore_index={0}, or fill up with -100 where {0} is a class too."
     triggers = ("pad_sequence(",)
 
     GOOD = (

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from netmend.diagnose.measures.batches import padding
 from netmend.localise.source import last_name
+from netmend.repair.data.data_holders import training_targets
 from netmend.repair.loss.losses import criterion_of
 from netmend.repair.network.output_uses import once
 from netmend.repair.repair import Case, Example, change, register
@@ -42,13 +43,18 @@ class MaskPadding:
 
     least_share: float = 0.15  # of padding among the tokens, from which it weighs
 
+    more_than_padding: float = 0.08  # share of the targets
+
     def propose(self, case: Case) -> Iterator[Change]:
         told = None if case.fault is None else case.trace.get(LossFact, case.fault.component)
         loss = told or next((loss for loss in case.trace.losses if loss.backward is not None), None)
         label = None if loss is None else self._label(case, loss)
         if loss is not None and label is not None:
-            edits = self._ignored(case, loss, label)
-            yield from change(self, case, f"ignore_index={label}", edits, knob="ignore_index")
+            edits = _filled_otherwise(case) if self._is_a_class_too(case, loss, label) else ()
+            title = "fill targets up with -100, which the loss leaves out"
+            if not edits:
+                title, edits = f"ignore_index={label}", self._ignored(case, loss, label)
+            yield from change(self, case, title, edits, knob="ignore_index")
         filled = padding(case.trace)
         if filled is not None and filled[1] >= self.least_share:
             yield from change(
@@ -85,6 +91,13 @@ class MaskPadding:
             if common and case.fault is not None and int(name) != loss.settings.get("ignore_index")
             else None
         )
+
+    def _is_a_class_too(self, case: Case, loss: LossFact, label: int) -> bool:
+        """Whether more targets have the label than there is padding: then it must not be left out."""
+        filled, target = padding(case.trace), case.trace.get(TargetFact, loss.name)
+        counts = {} if target is None else target.class_counts
+        share = counts.get(str(label), 0) / max(1, sum(counts.values()))
+        return filled is not None and share > filled[1] + self.more_than_padding
 
     @staticmethod
     def _ignored(case: Case, loss: LossFact, label: int) -> FileEdits:
@@ -183,6 +196,34 @@ for step in range(3):
             mark="nn.CrossEntropyLoss",
         ),
         Example(
+            "padding that is a class as well",
+            before="""
+import torch
+from torch import nn
+from torch.nn.utils.rnn import pad_sequence
+class Tagger(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.emb, self.out = nn.Embedding(5, 4), nn.Linear(4, 3)
+    def forward(self, ids):
+        return self.out(self.emb(ids))
+model = Tagger()
+criterion = nn.CrossEntropyLoss()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+words = [torch.tensor([1, 2, 3, 4]), torch.tensor([3, 4]), torch.tensor([2, 1, 2])]
+tags = [torch.tensor([1, 0, 0, 0]), torch.tensor([0, 2]), torch.tensor([0, 1, 0])]
+for step in range(3):
+    optimizer.zero_grad()
+    x, y = pad_sequence(words, batch_first=True), pad_sequence(tags, batch_first=True)
+    loss = criterion(model(x).view(-1, 3), y.view(-1))
+    loss.backward()
+    optimizer.step()
+""",
+            old="pad_sequence(tags, batch_first=True)",
+            new="pad_sequence(tags, batch_first=True, padding_value=-100)",
+            mark="nn.CrossEntropyLoss",
+        ),
+        Example(
             "a mean over the words",
             before="""
 import torch
@@ -243,6 +284,17 @@ def _named(case: Case, file: File, label: int) -> str:
                     ):
                         return value.id
     return str(label)
+
+
+def _filled_otherwise(case: Case) -> FileEdits:
+    """`pad_sequence(labels)` on the way to the loss: with a value that is no class."""
+    for step in (step for flow in training_targets(case) for step in flow):
+        if isinstance(step.node, ast.Call) and last_name(step.node.func) == "pad_sequence":
+            given = case.sources.argument(step.node, "padding_value", 2)
+            if given is not None:
+                return replace(step.file, given, "-100")
+            return add_argument(step.file, step.node, "padding_value=-100")
+    return ()
 
 
 def _masked_mean(file: File, call: ast.AST, value: ast.expr, ids: str, token: int) -> FileEdits:
