@@ -63,7 +63,7 @@ def test_strange_inputs_are_beyond_what_training_shows() -> None:
     traces = test.traces + np.float32(6.0) * np.eye(8, dtype=np.float32)[7]
     found = assess(TRAIN, replace(test, traces=traces))
     assert all(one.beyond > 0.3 for one in found.surprises)
-    assert said(found) == "the test set holds many inputs unlike the training data"
+    assert said(found) == "The test set has many inputs unlike the training data"
 
 
 def part(whole: Collected, places: np.ndarray) -> Collected:

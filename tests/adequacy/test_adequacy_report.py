@@ -59,9 +59,9 @@ def test_nothing_is_wider_than_the_terminal(name: str, width: int) -> None:
 
 def test_every_measure_is_told_in_one_sentence_beside_its_reference() -> None:
     text = " ".join(printed(SAMPLES["alike"], 200).split())
-    assert text.startswith("netmend the test set reaches about as much as training data of the same amount")
+    assert text.startswith("netmend The test set covers about as much as the same number of training inputs")
     assert re.search(
-        r"NLC the layers vary [\d.]+ times as widely as on 150 training inputs \(1 ± [\d.]+ would", text
+        r"NLC the layers vary [\d.]+ times as widely as on 150 training inputs \(1 ± [\d.]+ means", text
     )
     for name in ("LSC", "DSC", "MDSC"):
         assert re.search(

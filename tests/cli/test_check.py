@@ -155,7 +155,7 @@ def test_choosing_rules_and_the_configuration(tmp_path: Path) -> None:
         ),
         (("--jobs", "0"), "--jobs must be 1 or more, got 0"),
         (("--jobs", "many"), "many"),
-        (("--fix", "--diff"), "--fix changes files and --diff only shows the changes; give one of them"),
+        (("--fix", "--diff"), "--fix changes files and --diff only shows the changes; use one of them"),
         (("-", "train.py"), "- means standard input"),
         (("--stdin-filename", "x.py"), "--stdin-filename is for standard input"),
         (("empty",), "there are no .py or .ipynb files in empty"),

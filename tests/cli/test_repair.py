@@ -257,7 +257,7 @@ def test_a_fix_is_found_and_proven(proven: tuple[dict[str, Any], str]) -> None:
     assert data["p_value"] < 0.05 and data["effect_size"] >= 0.5 and data["improvement"] > 0
     assert data["trainings"] <= 8 and data["budget"] == "8 trainings"
     assert [item["accepted"] for item in data["tried"]].count(True) == 1
-    assert "a fix is proven" in shown and "-    nn.Softmax(dim=1)," in shown
+    assert "A fix is proven" in shown and "-    nn.Softmax(dim=1)," in shown
     assert max(map(len, shown.splitlines())) <= 100
 
 
@@ -446,7 +446,7 @@ def test_a_value_from_the_command_line_is_changed_there(tmp_path: Path) -> None:
         (("--metric", "acc ([0-9.]+", "train.py"), "--metric is no regular expression"),
         (("--metric", "acc [0-9.]+", "train.py"), "--metric needs one group"),
         (("--metric", "(acc) ([0-9.]+)", "train.py"), "has 2"),
-        (("--metric", "(a)", "--metric-file", "b", "train.py"), "give --metric or --metric-file, not both"),
+        (("--metric", "(a)", "--metric-file", "b", "train.py"), "use --metric or --metric-file, not both"),
         (("--executor", "cloud", "train.py"), "--executor must be local or ray, got 'cloud'"),
         (("--json", "missing/x.json", "train.py"), "does not exist; create it first"),
         (("--html", "data", "train.py"), "that is a directory"),

@@ -104,7 +104,7 @@ def test_json_on_the_terminal_and_in_a_file(project: Path, capsys: pytest.Captur
         (("--report", "nowhere.md"), "nowhere.md' cannot be read"),
         (("--report", "proj"), "proj' cannot be read"),
         (("--report", "https://example.org/1"), "nothing is fetched"),
-        (("text", "--report", "issue.md"), "given twice"),
+        (("text", "--report", "issue.md"), "both as text"),
         (("issue.md",), "--report issue.md"),
         (("--report", "issue.md", "--format", "xml"), "--format must be one of text, json, got 'xml'"),
         (("--report", "issue.md", "--json", "proj"), "--json proj"),

@@ -136,10 +136,10 @@ def test_show_and_diff_tell_what_changes(
     capsys.readouterr()
     assert netmend("show", files["patch"], files["second"]) == 0
     shown = capsys.readouterr().out
-    assert "head.weight" in shown and "applied to the model given" in shown
+    assert "head.weight" in shown and "applied to this model" in shown
     assert netmend("diff", files["patch"], files["first"], "--json", tmp_path / "d.json") == 0
     shown = capsys.readouterr().out
-    assert "not applied to the model given" in shown and "head.weight[1, 2]" in shown and "5.5" in shown
+    assert "not applied to this model" in shown and "head.weight[1, 2]" in shown and "5.5" in shown
     told = json.loads((tmp_path / "d.json").read_text())
     assert [(one["name"], one["place"], one["new"]) for one in told["largest"]] == [
         ("head.weight", [1, 2], 5.5),

@@ -103,7 +103,7 @@ def test_from_weights_to_a_patch_that_fits_the_file_and_back(
     before = Path("model.pt").read_bytes()
     assert netmend("model.pt", "--model", "net.py:network", *DATA, *FEW, "--json", "found.json") == 0
     shown = capsys.readouterr()
-    assert "patch found" in shown.out and "netmend mend apply model-patch.safetensors model.pt" in shown.out
+    assert "Patch found" in shown.out and "netmend mend apply model-patch.safetensors model.pt" in shown.out
     assert "attempt 2 of 2" in shown.err and Path("model.pt").read_bytes() == before
     told = json.loads(Path("found.json").read_text())
     assert told["kind"] == "classifier" and told["patch"] == "model-patch.safetensors"
@@ -175,7 +175,7 @@ def test_without_a_winner_the_exit_code_is_one_and_nothing_is_written(
         "--json",
         "j",
     )
-    assert code == 1 and "no patch is recommended" in capsys.readouterr().out
+    assert code == 1 and "No patch is recommended" in capsys.readouterr().out
     assert not Path("model-patch.safetensors").exists() and json.loads(Path("j").read_text())["patch"] is None
 
 

@@ -62,7 +62,7 @@ def test_plan_first_then_table_and_a_patch_that_fits(here: Path, capsys: pytest.
     assert netmend("tiny", *DATA, *settings, "--json", "found.json", "--device", "cpu") == 0
     shown = capsys.readouterr()
     assert shown.err.index("memory for a repair of") < shown.err.index("dapt_kl: repaired")
-    assert "patch found" in shown.out and "dapt_kl" in shown.out and "nearest_max" in shown.out
+    assert "Patch found" in shown.out and "dapt_kl" in shown.out and "nearest_max" in shown.out
     told = json.loads(Path("found.json").read_text())
     assert told["kind"] == "language" and told["patch"] == "tiny-patch.safetensors" and told["plans"]
     assert {one["method"] for one in told["tried"]} == {"dapt_kl", "nearest_max"}
@@ -75,7 +75,7 @@ def test_nothing_is_recommended_beyond_the_bound(here: Path, capsys: pytest.Capt
     settings = ["--method", "dapt", "--steps", "10", "--rate", "0.3", "--bound", "0", "--longest", "8"]
     assert netmend("tiny", *DATA, *settings) == 1
     assert (
-        "no patch is recommended" in capsys.readouterr().out and not Path("tiny-patch.safetensors").exists()
+        "No patch is recommended" in capsys.readouterr().out and not Path("tiny-patch.safetensors").exists()
     )
 
 

@@ -164,7 +164,7 @@ def test_the_first_line_says_what_speaks_against_a_recommended_patch(tmp_path: P
     small = replace(rival, validation=Tally(20, 21, 0, 138))
     told = " ".join(str(replace(flawed, tried=(small, dense), verdict=Verdict(HOLDS, 0, (), (), 1))).split())
     assert (
-        "for its size, and as good as the best within chance: on the data that chooses it repairs 20 of 21 and breaks 0, last_layer repairs 21"
+        "for its size, and as good as the best within chance: on validation data it repairs 20 of 21 and breaks 0, last_layer repairs 21"
         in told
     )
 
@@ -193,7 +193,7 @@ def test_nothing_is_recommended_where_the_bound_cannot_be_kept(tmp_path: Path) -
     options = replace(OPTIONS, bound=0.0, directory=tmp_path, methods=("last_layer",))
     found = session.mend(model, other, (inputs, labels), options=options)
     assert found.recommended is None and found.patch is None
-    assert "no patch is recommended" in str(found)
+    assert "No patch is recommended" in str(found)
     with pytest.raises(UsageError, match="no patch is recommended: "):
         found.save(tmp_path / "p")
     assert json.loads(found.json())["recommended"] is None

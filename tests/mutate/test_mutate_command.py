@@ -77,7 +77,7 @@ def test_a_program_and_its_test_data(
     assert {mutant["operator"] for mutant in weights} >= {"W101", "W102"}
     assert data["tests"][0]["inputs"] == 80 and len(data["tests"][0]["originals"]) == 5
     assert data["trainings"] <= 5 + 1 + 5 and data["notes"] == []
-    assert capsys.readouterr().out.startswith("netmend  mutation score of test: 1.00")
+    assert capsys.readouterr().out.startswith("netmend  Mutation score of test: 1.00")
     assert source["standing"] == "counted" and "All mutants" in (results / "o.html").read_text()
     assert Path("train.py").read_text() == PROGRAM and not Path("log.txt").exists()
     assert mutate_program(None, ("train.py",), options, Wishes(results / "again.json", quiet=True)) == 0
@@ -239,11 +239,11 @@ def test_nothing_is_wider_than_the_terminal(name: str, width: int) -> None:
 
 def test_the_text_tells_scores_survivors_and_additions() -> None:
     text = printed(sample(), 160)
-    assert text.splitlines()[0] == "netmend  mutation score of test: 1.00"
+    assert text.splitlines()[0] == "netmend  Mutation score of test: 1.00"
     assert re.search(r"weak +0\.25 +0 of 1 +0\.75", text)
     assert "weak misses" in text and "train.py:7" in text
     assert "class 3 from test: notices 1 survivor" in text
-    assert "11 to 31 trainings of 2.0 s" in text and "12 trainings, 3 known from before" in text
+    assert "11 to 31 trainings of 2.0 s" in text and "12 trainings, 3 reused" in text
     assert "1 crashing" in text
 
 

@@ -132,7 +132,7 @@ def test_changes_that_something_calls_for_come_before_the_others(tmp_path: Path,
     search, version, _ = world.search(monkeypatch)
     assert settings_of(world)[:4] == ["a0 b0 c0", "a1 b0 c0", "a0 b1 c0", "a0 b0 c1"]
     assert version.parts == () and not any(attempt.accepted for attempt in search.attempts)
-    assert search.stopped in ("nothing more helped", "the budget is spent")
+    assert search.stopped in ("no other change helped", "the budget is spent")
 
 
 def test_a_suspect_is_not_asked_when_what_was_called_for_helps(tmp_path: Path, monkeypatch: Patch) -> None:
@@ -346,7 +346,7 @@ def test_without_optuna_single_changes_are_still_found(tmp_path: Path, monkeypat
     monkeypatch.setitem(sys.modules, "optuna", None)
     world = World(tmp_path, lambda given: 0.5, [sets("a", 1), sets("b", 1)])
     search, version, _ = world.search(monkeypatch)
-    assert len(search.attempts) == 2 and version.parts == () and search.stopped == "nothing more helped"
+    assert len(search.attempts) == 2 and version.parts == () and search.stopped == "no other change helped"
 
 
 class Finer:

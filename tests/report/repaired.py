@@ -106,7 +106,7 @@ def nothing() -> Result:
     attempts = (Attempt(DROP, FINISHED, 0.625, -0.005, 1.0), Attempt(RATE, FINISHED, 0.1, -1.4, 1.0))
     return replace(
         proven(), version=Version({}), verification=None, attempts=attempts, before=(), after=(),
-        stopped="nothing more helped",
+        stopped="no other change helped",
     )  # fmt: skip
 
 
@@ -128,7 +128,7 @@ def crashed() -> Result:
     )  # fmt: skip
     return replace(
         nothing(), baseline=baseline, best=baseline, objective=None, diagnosis=None, attempts=(), trainings=1.0,
-        stopped="nothing was recorded of the program, so nothing is known to change",
+        stopped="nothing was recorded of the program, so there is nothing to change",
     )  # fmt: skip
 
 

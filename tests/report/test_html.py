@@ -94,7 +94,7 @@ def test_a_run_without_steps_advises_and_shows_no_plots() -> None:
     page = html(sample.empty())
     outline = Outline(page)
     assert outline.count("svg") == 0
-    assert "no optimiser step was seen" in page and "netmend.watch(model" in page
+    assert "no optimiser steps were seen" in page and "netmend.watch(model" in page
 
 
 def test_hostile_names_are_escaped_everywhere() -> None:

@@ -70,14 +70,14 @@ def test_nothing_is_wider_than_the_terminal_or_coloured_without_one(name: str, w
 def test_a_proven_fix_tells_fault_patch_proof_and_cost() -> None:
     text = joined(repaired.proven())
     for fact in (
-        "netmend a fix is proven",
+        "netmend A fix is proven",
         "Sigmoid is applied twice LYR-SOFTMAX-EXTRA, 99 % sure train.py:5",
         "`bce_with_logits` applies sigmoid itself",
         "change Drop the sigmoid train.py:5 learning rate 0.3 → 0.003 train.py:7",
         "- nn.Sigmoid(),",
         "+optimizer = Adam(model.parameters(), lr=0.003)",
         "proof val acc 0.65 ± 0.03 → 0.930 ± 0.009 over 5 seeds",
-        "better with 5 of 5 seeds; p = 0.031, d = 11; by 0.278 (95%: 0.232 to 0.323)",
+        "better with 5 of 5 seeds; p = 0.031, d = 11; by 0.278 (95 % interval 0.232 to 0.323)",
         "“val acc”, as the program prints it; higher is better",
         "a training: 400 steps, 1.7 s → 1.9 s",
         "search 4.5 trainings (budget 20 trainings), proof 10 trainings; 21.7 s in all",
@@ -96,7 +96,7 @@ def test_what_was_tried_stands_best_first() -> None:
         ["learning rate 0.3 → 0.003", "0.660, error 37.3 % → 34.0 %", "1"],
         ["learning rate 0.3 → 3", "stopped early (no gain)", "0.4"],
         ["learning rate 0.3 → 30", "fails", "0.1"],
-        ["the same again: other seeds, parts left out", "1"],  # together the 4.5 trainings of the search
+        ["checks: other seeds, parts left out", "1"],  # together the 4.5 trainings of the search
     ]
 
 
@@ -104,32 +104,32 @@ def test_only_some_of_many_attempts_are_shown() -> None:
     result = repaired.nothing()
     many = tuple(replace(result.attempts[0], change=replace(repaired.RATE, title=f"n{i}")) for i in range(30))
     text = text_of(replace(result, attempts=many))
-    assert "and 20 more that did less" in text
+    assert "and 20 more that helped less" in text
     assert len(re.findall(r"^  n\d+ ", text, re.MULTILINE)) == 10
     assert repair_html(replace(result, attempts=many)).count("<td>n") == 30
 
 
 def test_what_is_missing_is_told() -> None:
     text = joined(repaired.promising())
-    assert "a change looks promising, but it is not proven" in text
+    assert "A change looks promising, but is not proven" in text
     assert "(2 of 5 fail) → 0.675 ± 0.030 (1 of 5 fail)" in text
     assert "missing the patched program fails with 1 of 5 seeds afterwards another fault" in text
-    assert "seen only afterwards: D104" in text
+    assert "new after the change: D104" in text
     assert "nan" not in text and "--apply" not in text
     assert "95%:" not in text  # differences to trainings that failed would be made up
 
 
 def test_without_a_fix_the_end_of_the_search_is_told() -> None:
     text = joined(repaired.nothing())
-    assert text.startswith("netmend no fix found Sigmoid is applied twice")
-    assert "ended nothing more helped" in text
+    assert text.startswith("netmend No fix found Sigmoid is applied twice")
+    assert "ended no other change helped" in text
     assert "0.100, much worse" in text
     assert "does not hold over seeds" in joined(repaired.refuted())
 
 
 def test_a_program_that_fails_tells_how() -> None:
     text = joined(repaired.crashed())
-    assert "no fix found; the program fails" in text
+    assert "No fix found; the program fails" in text
     assert "ValueError: <b>no</b> data" in text and "second line" not in text
     assert "refused connecting to data.example.org" in text
 
@@ -145,13 +145,13 @@ def test_a_program_that_fails_and_is_mended() -> None:
 def test_a_healthy_program_takes_one_line() -> None:
     assert text_of(repaired.healthy(), 60).strip() == "netmend  No fault found, and none of 2 changes helped"
     undecided = replace(repaired.healthy(), diagnosis=Diagnosis(UNDECIDED, reason="Only 3 steps were seen."))
-    assert "undecided: Only 3 steps were seen; none of 2 changes helped" in joined(undecided)
+    assert "Undecided: Only 3 steps were seen; none of 2 changes helped" in joined(undecided)
 
 
 def test_arguments_are_shown_like_a_patch() -> None:
     text = text_of(repaired.arguments_only())
     assert "  -train.py --lr 10\n  +train.py --lr 0.01\n" in text
-    assert "No fault was told; the change was found by trying." in text
+    assert "No fault was reported; the change was found by trial." in text
     assert "lower is better" in text and "--apply" not in text
 
 
@@ -159,7 +159,7 @@ def test_the_measure_of_the_proof_is_told_when_the_search_used_another() -> None
     result = repaired.proven()
     points = {"printed:test acc": [[1, 0.5]], ACCURACY.series: [[1, 0.5]]}
     changed = replace(result, before=(Outcome(FINISHED, series=points),))
-    assert "“test acc”, as the program prints it; higher is better; the search looked at “val acc”" in joined(
+    assert "“test acc”, as the program prints it; higher is better; the search used “val acc”" in joined(
         changed
     )
     assert data_of(changed)["metric"]["name"] == "test acc"  # type: ignore[index]
@@ -167,7 +167,7 @@ def test_the_measure_of_the_proof_is_told_when_the_search_used_another() -> None
 
 def test_a_measure_that_became_no_number_has_no_share() -> None:
     text = joined(replace(repaired.proven(), baseline=repaired.outcome(math.nan)))
-    assert "the program as it is the measure is not a number" in text
+    assert "the original program the metric is not a number" in text
     assert "Drop the sigmoid 0.912; kept" in text
 
 
@@ -332,7 +332,7 @@ def test_the_page_shows_verdict_patch_figures_and_attempts() -> None:
         "A fix is proven",
         "0.65 ± 0.03",
         "LYR-SOFTMAX-EXTRA, 99 % sure, mended",
-        "stopped early (no gain)",
+        "stopped early (no gain alone)",
     ):
         assert fact in texts
 

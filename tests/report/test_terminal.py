@@ -94,7 +94,7 @@ def test_both_halves_of_a_gan_and_what_was_not_seen_are_told() -> None:
 
 def test_a_run_without_steps_says_so_and_what_to_do() -> None:
     text = " ".join(short(sample.empty()).split())
-    assert "no optimiser step was seen" in text
+    assert "no optimiser steps were seen" in text
     assert "No model was called either." in text
     assert "netmend run train.py --epochs 3" in text and "netmend.watch(model" in text
     assert "overhead" not in text

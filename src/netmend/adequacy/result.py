@@ -42,7 +42,7 @@ class ClassRow:
     name: int
     train: int
     test: int
-    right: float | None = None  # share of its test inputs that are answered rightly
+    right: float | None = None  # share of its test inputs that are correct
     reached: float | None = None  # surprise coverage inside the class
     unsure: float | None = None  # mean DeepGini of its test inputs
 

@@ -31,22 +31,26 @@ def adequacy(
     ] = None,
     layer: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Surprise by this layer's output (default: input of the last)."),
+        typer.Option(
+            metavar="NAME", help="Measure surprise at this layer's output (default: the last layer's input)."
+        ),
     ] = None,
     task: Annotated[
         str | None,
-        typer.Option(metavar="classes|binary|numbers", help="What outputs are (default: told by labels)."),
+        typer.Option(
+            metavar="classes|binary|numbers", help="Kind of output (default: inferred from the labels)."
+        ),
     ] = None,
-    limit: Annotated[int, typer.Option(min=2, help="Inputs of each set that are looked at.")] = 5_000,
-    count: Annotated[int, typer.Option(min=1, help="Inputs to suggest, by each method.")] = 20,
-    seed: Annotated[int, typer.Option(min=0, help="Of the samples that are compared.")] = 0,
+    limit: Annotated[int, typer.Option(min=2, help="Inputs used from each set.")] = 5_000,
+    count: Annotated[int, typer.Option(min=1, help="Inputs to suggest per method.")] = 20,
+    seed: Annotated[int, typer.Option(min=0, help="Seed for the samples that are compared.")] = 0,
     json: ResultFile = None,
     save: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the suggested inputs as CSV.")
     ] = None,
     quiet: Quiet = False,
 ) -> Callable[[], None]:
-    """Measure how adequate a test set is for a trained model, without training it again; say what to label next."""
+    """Measure how adequate a test set is for a trained model, without retraining; suggest what to label next."""
     from netmend.cli.adequacy import Names, Wishes, prepare_adequacy
 
     wishes = Wishes(layer, task, limit, count, seed, json, save, quiet)

@@ -63,13 +63,15 @@ def run(
         str | None, typer.Option("-m", metavar="MODULE", help="Run a module, as python -m does.")
     ] = None,
     overhead: Annotated[str, typer.Option(help="Share of training time that watching may take.")] = "1%",
-    every: Annotated[str | None, typer.Option(metavar="N", help="All statistics at every N-th step.")] = None,
-    full: Annotated[bool, typer.Option("--full", help="All statistics at every step.")] = False,
+    every: Annotated[
+        str | None, typer.Option(metavar="N", help="Record all statistics at every N-th step.")
+    ] = None,
+    full: Annotated[bool, typer.Option("--full", help="Record all statistics at every step.")] = False,
     trap: Annotated[
         bool,
         typer.Option(
             "--trap",
-            help="On a GPU: wait at each step, so that the operation that produced a NaN can be named.",
+            help="On a GPU: synchronise at each step, so that the operation that produced a NaN can be named.",
         ),
     ] = False,
     probe: Annotated[
@@ -149,7 +151,7 @@ def repair(
     maximize: Maximize = None,
     strict: Annotated[bool, typer.Option("--strict", help="Prove over 10 seeds instead of 5.")] = False,
     apply: Annotated[
-        bool, typer.Option("--apply", help="Put a proven patch into the files; originals stay as .orig.")
+        bool, typer.Option("--apply", help="Apply a proven patch to the files; originals are kept as .orig.")
     ] = False,
     json: ResultFile = None,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the result as a page.")] = None,
@@ -198,18 +200,18 @@ def neutral(
     ] = None,
     fix: Annotated[
         Path | None,
-        typer.Option("--fix", metavar="FILE", help="A version of the script that is known to be good."),
+        typer.Option("--fix", metavar="FILE", help="A version of the script known to be good."),
     ] = None,
     like: Annotated[
         float | None,
-        typer.Option("--like", metavar="VALUE", help="The value to reach (default: the best that is found)."),
+        typer.Option("--like", metavar="VALUE", help="The value to reach (default: the best one found)."),
     ] = None,
     budget: Annotated[
         str, typer.Option(metavar="60x|30m", help="What the search may cost: trainings, or time.")
     ] = "60x",
-    seeds: Annotated[int, typer.Option(min=1, help="Trainings of one configuration.")] = 3,
+    seeds: Annotated[int, typer.Option(min=1, help="Trainings per configuration.")] = 3,
     width: Annotated[int, typer.Option(min=1, help="Configurations expanded at each depth.")] = 5,
-    depth: Annotated[int, typer.Option(min=1, help="Most changes away from the program as it is.")] = 3,
+    depth: Annotated[int, typer.Option(min=1, help="Largest number of changes to the original program.")] = 3,
     metric: Metric = "",
     metric_file: MetricFile = "",
     maximize: Maximize = None,
@@ -227,7 +229,7 @@ def neutral(
     quiet: Quiet = False,
     directory: Directory = None,
 ) -> int:
-    """Find which other changes do as well as a known fix, or as the best that is found, by training them.
+    """Find which other changes do as well as a known fix, or as the best one found, by training them.
 
     Exit code 0: alternatives were found; 1: none. No file changes.
     """
@@ -260,7 +262,7 @@ def neutral(
 app.command(
     cls=ScriptCommand,
     context_settings=BEFORE_SCRIPT,
-    short_help="Seed faults and see which of them the test data notices.",
+    short_help="Seed faults and see which of them the test data detects.",
 )(mutate)
 
 
@@ -279,12 +281,12 @@ def diagnose(
         bool | None,
         typer.Option(
             "--learned/--no-learned",
-            help="Let what was learned from mutants weigh the causes (docs/learned.md).",
+            help="Weigh the causes with the model learned from mutants (docs/learned.md).",
         ),
     ] = None,
     directory: Directory = None,
 ) -> int:
-    """Judge a recorded run again. Exit code 0: healthy or undecided, 1: faults found."""
+    """Diagnose a recorded run again. Exit code 0: healthy or undecided; 1: faults found."""
     from netmend.cli.diagnose import diagnose_run
 
     return diagnose_run(run, form, html, output, directory, learned)
@@ -310,7 +312,7 @@ def demo(
         typer.Option("--keep", metavar="DIR", help="Keep the scripts and runs in this directory."),
     ] = None,
 ) -> int:
-    """Three classic faults, found one after the other in under a minute."""
+    """Show three classic faults being found, in under a minute."""
     from netmend.cli.demo import show_demo
 
     return show_demo(keep)
@@ -327,7 +329,7 @@ def runs(
         typer.Option(
             "--where",
             metavar="KEY=VALUE",
-            help="Only runs with this verdict, fault, script or status; may be repeated.",
+            help="Only runs with this verdict, fault, script or status; repeatable.",
         ),
     ] = None,
     directory: Directory = None,
@@ -346,7 +348,7 @@ def show(
         bool,
         typer.Option(
             "--checked",
-            help="List everything that was checked: seen, passed, too little data, not applicable.",
+            help="List all checks: found, passed, too little data, not applicable.",
         ),
     ] = False,
     rank: Annotated[int, typer.Option(help="Which process of a distributed run.")] = 0,
@@ -373,8 +375,10 @@ def export(
     export_run(run, to, output, rank, force, directory)
 
 
-app.add_typer(mend, name="mend", short_help="Find a small patch of trained weights, apply it, take it out.")
-app.command(cls=PlainCommand, short_help="Say whether a test set is adequate for a trained model.")(adequacy)
+app.add_typer(mend, name="mend", short_help="Find a small patch of trained weights, apply it, revert it.")
+app.command(cls=PlainCommand, short_help="Measure whether a test set is adequate for a trained model.")(
+    adequacy
+)
 app.command(cls=PlainCommand, short_help="Rank the files that a bug report is about.")(locate)
 app.command(cls=PlainCommand, short_help="Check versions, devices and limits of this machine.")(env)
 app.add_typer(bench, name="bench", short_help="Run published benchmarks of fault localisation and repair.")

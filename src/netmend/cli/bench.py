@@ -23,7 +23,7 @@ Work = Annotated[
     Path, typer.Option("--work", metavar="DIR", help="Where programs and trainings are kept, to go on later.")
 ]
 Jobs = Annotated[
-    int | None, typer.Option("-j", "--jobs", min=1, help="Trainings at once (default: one per core).")
+    int | None, typer.Option("-j", "--jobs", min=1, help="Trainings in parallel (default: one per core).")
 ]
 Only = Annotated[str, typer.Option("--only", metavar="A,B", help="Only these, by name.")]
 Json = Annotated[
@@ -62,7 +62,7 @@ def faults22(
     work: Work = WORK,
     quiet: Quiet = False,
 ) -> int:
-    """22 faulty programs of a study: are the right codes told, as its score counts and more strictly?"""
+    """22 faulty programs of a study: are the right codes reported, by its own score and a stricter one?"""
     from netmend.cli.bench_faults22 import bench_faults22
 
     return bench_faults22(seeds, stability, repair, only, jobs, json, read, work, quiet)
@@ -92,7 +92,7 @@ def silent(
     work: Work = WORK,
     quiet: Quiet = False,
 ) -> int:
-    """Silent bugs of the TrainCheck evaluation: is each told without a reference run?"""
+    """Silent bugs of the TrainCheck evaluation: is each found without a reference run?"""
     from netmend.cli.bench_labelled import bench_labelled
 
     return bench_labelled("silent", seeds, only, jobs, json, work, quiet)
@@ -137,7 +137,7 @@ def locate(
     work: Work = WORK,
     quiet: Quiet = False,
 ) -> int:
-    """Bug reports of deep-learning projects: are the files found that the fix changed? Beside BM25, BugLocator, BLUiR, BLIA, DNNLOC."""
+    """Bug reports of deep-learning projects: are the files that the fix changed found? Compared with BM25, BugLocator, BLUiR, BLIA, DNNLOC."""
     from netmend.cli.bench_locate import bench_locate
 
     return bench_locate(reports, histories, protocol, at, labels, only, learn, jobs, json, work, quiet)
@@ -155,7 +155,7 @@ def repair(
     work: Work = WORK,
     quiet: Quiet = False,
 ) -> int:
-    """The repair study: how much of the known fix's gain is found with a budget of trainings?"""
+    """The repair study: how much of the known fix's gain is found within a budget of trainings?"""
     from netmend.bench.repair_command import StudyOptions, parse_budgets, run_study
     from netmend.cli.bench_options import jobs_of, names, need_torch
 

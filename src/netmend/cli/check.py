@@ -92,9 +92,9 @@ def _refuse_contradictions(request: Request) -> None:
             f"--stdin-filename is for standard input: netmend check --stdin-filename {request.stdin_name} -"
         )
     if request.fix and request.diff:
-        raise UsageError("--fix changes files and --diff only shows the changes; give one of them")
+        raise UsageError("--fix changes files and --diff only shows the changes; use one of them")
     if request.watch and (request.fix or request.diff or request.write_baseline or STDIN in request.paths):
-        raise UsageError("--watch only looks: it goes with none of --fix, --diff, --write-baseline, -")
+        raise UsageError("--watch only checks: it cannot be combined with --fix, --diff, --write-baseline, -")
     if request.statistics and request.form not in ("text", "json"):
         raise UsageError(f"--statistics prints text or json, not {request.form}")
 
@@ -145,7 +145,7 @@ def tell(outcome: Outcome, request: Request, stream: IO[str] | None = None) -> N
     for file, problem in outcome.problems:
         complain(f"{file}: {problem}")
     for file, failure in outcome.failures:
-        complain(f"{file}: a rule failed and was left out: {failure}. Please report it")
+        complain(f"{file}: a rule failed and was skipped: {failure}. Please report it")
     stream = stream or sys.stdout
     look = Look() if request.output is not None else look_of(stream)
     if request.statistics:

@@ -37,7 +37,7 @@ def write_known(outcome: Outcome, request: Request) -> int:
     tell(replace(outcome, findings=()), replace(request, quiet=True, form="text", output=None))
     if not request.quiet:
         what = "1 finding" if count == 1 else f"{count} findings"
-        complain(f"{what} written to {place}; leave them out with: --baseline {place}")
+        complain(f"{what} written to {place}; to hide them: --baseline {place}")
     return CLEAN if outcome.checked else NOT_CHECKED
 
 

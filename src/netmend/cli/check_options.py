@@ -12,11 +12,13 @@ from netmend.errors import UsageError
 
 ABOUT = "Find training mistakes in source. Nothing of the source is imported or executed."
 AFTER = """\
-CODES name rules by code (S201), beginning of a code (S2), family (loop), cause (LYR-SOFTMAX-EXTRA) or ALL, with
-commas between; `netmend explain` lists them. The most specific choice wins. On a line of source,
-`# netmend: ignore[S201]` silences a rule. Settings stand in [tool.netmend.check] of pyproject.toml.
+CODES are rule codes (S201), prefixes (S2), families (loop), causes
+(LYR-SOFTMAX-EXTRA) or ALL, separated by commas; `netmend explain` lists them.
+The most specific choice wins. `# netmend: ignore[S201]` at the end of a line
+silences a rule there. Settings: [tool.netmend.check] in pyproject.toml.
 
-Exit code 0: nothing found. 1: findings, or a file that could not be checked. 2: wrong use, or no file could be checked.
+Exit code 0: no findings. 1: findings, or a file that could not be checked.
+2: wrong usage, or no file could be checked.
 """
 
 
@@ -83,9 +85,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     _add_files(files)
     rules = parser.add_argument_group("Rules")
-    rules.add_argument("--select", action="append", default=[], metavar="CODES", help="only these")
-    rules.add_argument("--ignore", action="append", default=[], metavar="CODES", help="all but these")
-    rules.add_argument("--extend-select", action="append", default=[], metavar="CODES", help="these too")
+    rules.add_argument("--select", action="append", default=[], metavar="CODES", help="only these rules")
+    rules.add_argument("--ignore", action="append", default=[], metavar="CODES", help="all but these rules")
+    rules.add_argument(
+        "--extend-select", action="append", default=[], metavar="CODES", help="these rules too"
+    )
     _add_fixes(parser.add_argument_group("Fixes"))
     _add_output(parser.add_argument_group("Output"))
     return parser
@@ -122,14 +126,14 @@ class _Help(argparse.RawDescriptionHelpFormatter):
 
 def _add_fixes(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
-    add("--fix", action="store_true", help="fix what can be fixed safely")
+    add("--fix", action="store_true", help="apply the safe fixes")
     add(
         "--diff",
         action="store_true",
-        help="show what --fix would change; write nothing; 1 if something would",
+        help="show what --fix would change and write nothing; exit code 1 if there is anything",
     )
-    add("--unsafe-fixes", action="store_true", help="make the fixes too that a person should look at")
-    add("--show-fixes", action="store_true", help="list what --fix has fixed")
+    add("--unsafe-fixes", action="store_true", help="also apply fixes that should be reviewed")
+    add("--show-fixes", action="store_true", help="list what --fix changed")
 
 
 def _add_output(group: argparse._ArgumentGroup) -> None:
@@ -144,18 +148,20 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
     )
     add("-o", "--output", type=Path, metavar="FILE", help="write to a file instead of the terminal")
     add("--statistics", action="store_true", help="count the findings of each rule instead of listing them")
-    add("-q", "--quiet", action="store_true", help="only the findings, no summary")
+    add("-q", "--quiet", action="store_true", help="print only the findings, no summary")
     add("-h", "--help", action="help", help="show this message and exit")
-    add("--exit-zero", action="store_true", help="end with 0 although something is found")
-    add("--baseline", type=Path, metavar="FILE", help="leave out the findings that this file knows")
-    add("--write-baseline", action="store_true", help="make all that is found now known: write the baseline")
+    add("--exit-zero", action="store_true", help="exit with 0 even if there are findings")
+    add("--baseline", type=Path, metavar="FILE", help="leave out the findings listed in this file")
+    add("--write-baseline", action="store_true", help="write all current findings to the baseline")
 
 
 def _add_files(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
     add("--watch", action="store_true", help="check again whenever a file changes")
-    add("--stdin-filename", default="", metavar="NAME", help="the name that standard input goes by")
-    add("--force-exclude", action="store_true", help="leave excluded files out even when given by name")
-    add("--no-cache", action="store_true", help="look into every file again")
+    add("--stdin-filename", default="", metavar="NAME", help="the file name of standard input")
+    add(
+        "--force-exclude", action="store_true", help="skip excluded files even when named on the command line"
+    )
+    add("--no-cache", action="store_true", help="check every file again")
     add("--cache-dir", type=Path, metavar="DIR", help="where results are kept (default: .netmend/cache)")
-    add("-j", "--jobs", type=int, metavar="N", help="processes (default: one per processor)")
+    add("-j", "--jobs", type=int, metavar="N", help="processes (default: one per core)")

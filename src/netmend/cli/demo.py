@@ -13,8 +13,8 @@ from netmend.errors import UsageError
 
 SCRIPTS = (
     ("gradients_pile_up.py", "The loss goes up instead of down."),
-    ("loss_stays_high.py", "Every answer is right, and yet the loss will not fall below 1."),
-    ("stuck_at_the_mean.py", "A regression that never gets better than the mean."),
+    ("loss_stays_high.py", "Every prediction is right, and yet the loss does not fall below 1."),
+    ("stuck_at_the_mean.py", "A regression that never beats the mean."),
 )
 
 
@@ -31,7 +31,9 @@ def show_demo(keep: Path | None) -> int:
         )
     finally:
         if keep is None:
-            sys.stdout.write("\nThese scripts and runs are deleted. To keep them: netmend demo --keep DIR\n")
+            sys.stdout.write(
+                "\nThe scripts and runs are deleted at the end. To keep them: netmend demo --keep DIR\n"
+            )
             shutil.rmtree(folder, ignore_errors=True)
     return outcome
 

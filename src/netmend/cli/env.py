@@ -13,18 +13,18 @@ def env(
     path: Annotated[
         list[Path] | None,
         typer.Option(
-            "--path", metavar="DIR|FILE", help="Data to look at: there, readable, not empty (repeatable)."
+            "--path", metavar="DIR|FILE", help="Data to check: exists, readable, not empty (repeatable)."
         ),
     ] = None,
     project: Annotated[
         Path,
-        typer.Option("--project", metavar="DIR", help="The folder whose requirement files are compared."),
+        typer.Option("--project", metavar="DIR", help="The folder with the requirement files to compare."),
     ] = Path(),
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> int:
-    """Show versions, devices and limits of this machine, and which of them are known not to work together.
+    """Show versions, devices and limits of this machine, and known incompatibilities between them.
 
-    Nothing heavy is imported. Exit code 0: nothing known to fail; 1: something does not work together.
+    Nothing heavy is imported. Exit code 0: no known problems; 1: known problems.
     """
     return show_environment(project, tuple(path or ()), json)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
@@ -20,6 +21,7 @@ from netmend.unit import page
 from netmend.vocabulary.cause import LEAVES
 
 _RULE = re.compile(r"S\d{3}")
+_LABEL = re.compile(r"(?:Says|Cause|Fix|Silence) +")
 
 
 def explain_code(code: str | None) -> None:
@@ -28,7 +30,22 @@ def explain_code(code: str | None) -> None:
         console.print(_overview())
         return
     for line in explanation(code):
-        console.print(Text.from_markup(line))
+        for part in _hung(Text.from_markup(line), console):
+            console.print(part)
+
+
+def _hung(text: Text, console: Console) -> Iterator[Text]:
+    """The text wrapped, what follows the first line below its beginning; code is not indented further."""
+    plain = text.plain
+    label = _LABEL.match(plain)
+    hang = len(label[0]) if label else len(plain) - len(plain.lstrip()) + 4 if plain.startswith("  ") else 0
+    if not hang or "│" in plain or len(plain) <= console.width:
+        yield text
+        return
+    first, *rest = text.wrap(console, console.width - hang)
+    yield first
+    for part in rest:
+        yield Text(" " * hang).append_text(part)
 
 
 def explanation(code: str) -> list[str]:
@@ -81,8 +98,8 @@ def _leaf(code: str) -> list[str]:
     from netmend.repair.repair import REPAIRS
 
     mends = [name for name, repair in REPAIRS.classes().items() if code in repair.cures]
-    cured = ["", f"[bold]Mended by[/bold] {', '.join(mends)} (netmend repair)"] if mends else []
-    seen = ["", f"[bold]Seen in source by[/bold] {', '.join(rules)} (netmend check)"] if rules else []
+    cured = ["", f"[bold]Fixed by[/bold] {', '.join(mends)} (netmend repair)"] if mends else []
+    seen = ["", f"[bold]Found in source by[/bold] {', '.join(rules)} (netmend check)"] if rules else []
     if unit is None:
         return [f"[bold]{code}[/bold]  {escape(leaf.title)}{aliases}", *seen, *cured]
     return [*_page(code, unit, f"cause: {leaf.title}{aliases}"), *seen, *cured]
@@ -95,7 +112,7 @@ def _page(code: str, unit: type[Any], kind: str) -> list[str]:
         lines += ["", escape(_flow(rest))]
     fields = dataclasses.fields(unit)
     if fields:
-        lines += ["", "[bold]Decides by[/bold]"]
+        lines += ["", "[bold]Thresholds[/bold]"]
     for field in fields:
         if "basis" not in field.metadata:
             lines.append(f"  {field.name} = {field.default!r}")

@@ -32,12 +32,12 @@ def locate(
         Path, typer.Option(metavar="DIR", help="The repository, or any folder of source.")
     ] = Path(),
     rev: Annotated[
-        str | None, typer.Option(metavar="REV", help="A commit, tag or branch (default: files as they are).")
+        str | None, typer.Option(metavar="REV", help="A commit, tag or branch (default: the working tree).")
     ] = None,
     top: Annotated[int, typer.Option(min=1, help="How many files to show.")] = 10,
     opened: Annotated[
         str | None,
-        typer.Option(metavar="DATE", help="When the report was written; later commits are not looked at."),
+        typer.Option(metavar="DATE", help="When the report was written; later commits are ignored."),
     ] = None,
     tests: Annotated[bool, typer.Option("--tests", help="Rank test files too.")] = False,
     run: Annotated[
@@ -47,14 +47,14 @@ def locate(
     form: Annotated[str, typer.Option("--format", metavar="FORMAT", help="text or json.")] = "text",
     json: ResultFile = None,
     cache: Annotated[
-        bool, typer.Option("--cache/--no-cache", help="Keep what was read of the source in .netmend/locate.")
+        bool, typer.Option("--cache/--no-cache", help="Cache the parsed source in .netmend/locate.")
     ] = True,
     quiet: Quiet = False,
     directory: Directory = None,
 ) -> int:
     """Rank the files and functions of a repository that a bug report is about, with the reasons.
 
-    Says what kind of bug it looks like, and where the cause may lie outside the code, what to check there.
+    Also says what kind of bug it looks like and, where the cause may lie outside the code, what to check.
     Exit code 0: answered; 2: not answered.
     """
     from netmend.cli.locate_progress import LocateProgress

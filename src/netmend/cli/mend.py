@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     cls=MendGroup,
     rich_markup_mode=None,
-    help="Mend a trained model: netmend mend MODEL … finds a sparse patch of its weights, which can be taken out again.",
+    help="Mend a trained model: netmend mend MODEL … finds a sparse patch of its weights, which can be reverted.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command(DEFAULT, cls=PlainCommand)(find)
@@ -57,7 +57,7 @@ def apply(
     json: ResultFile = None,
     quiet: Quiet = False,
 ) -> int:
-    """Put a patch into the model that it was made for; any other model is refused."""
+    """Apply a patch to the model it was made for; any other model is refused."""
     from netmend.mend.fit import State
 
     return _change(patch, model, State.IN, out, in_place, force, json, quiet)
@@ -73,7 +73,7 @@ def revert(
     json: ResultFile = None,
     quiet: Quiet = False,
 ) -> int:
-    """Take a patch out of a model; its weights are then what they were before, bit for bit."""
+    """Revert a patch; the weights are then what they were before, bit for bit."""
     from netmend.mend.fit import State
 
     return _change(patch, model, State.OUT, out, in_place, force, json, quiet)
@@ -113,7 +113,7 @@ def diff(
     force: Force = False,
     json: ResultFile = None,
 ) -> int:
-    """Show the changes of a patch to a model one by one; or, of two models, what makes one into the other."""
+    """Show a patch's changes to a model one by one, or the difference between two models."""
     from netmend.mend.fit import fit
     from netmend.mend.model_files import open_model
     from netmend.mend.patch import patch_between

@@ -28,25 +28,27 @@ def find(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Inputs that fail, with what is wanted: .npz (x, y) or FILE.py:FUNCTION; language: pairs.jsonl.",
+            help="Failing inputs with the desired outputs: .npz (x, y) or FILE.py:FUNCTION; language: pairs.jsonl.",
         ),
     ] = None,
     guard: Annotated[
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Inputs whose answers must stay (labels may be left out); language: normal text.",
+            help="Inputs whose outputs must not change (labels optional); language: normal text.",
         ),
     ] = None,
     validation: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Labelled inputs to choose by (default: a fifth of the others)."),
+        typer.Option(
+            metavar="FILE", help="Labelled inputs for choosing the patch (default: a fifth of the others)."
+        ),
     ] = None,
     method: Annotated[
-        str, typer.Option(metavar="auto|NAME,…", help="What is tried, beside the baseline (docs/mend.md).")
+        str, typer.Option(metavar="auto|NAME,…", help="Methods to try besides the baseline (docs/mend.md).")
     ] = "auto",
     steps: Annotated[
-        int | None, typer.Option(min=1, help="Steps of each attempt (default: 400; language: 160).")
+        int | None, typer.Option(min=1, help="Steps per attempt (default: 400; language: 160).")
     ] = None,
     rate: Annotated[
         str | None,
@@ -54,15 +56,13 @@ def find(
             metavar="R,…", help="Learning rates to try (default: 0.002,0.0002; language: 1e-5,1e-4)."
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Divides the data and draws batches.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed for splitting the data and drawing batches.")] = 0,
     bound: Annotated[
         float,
-        typer.Option(
-            help="Share of the guard that may break; language: growth of perplexity that is allowed."
-        ),
+        typer.Option(help="Share of the guard that may break; language: allowed growth of perplexity."),
     ] = 0.01,
     tolerance: Annotated[
-        float | None, typer.Option(help="Where outputs are numbers: how far off is still right.")
+        float | None, typer.Option(help="For numeric outputs: how far off still counts as right.")
     ] = None,
     device: Annotated[
         str, typer.Option(metavar="cpu|cuda|…", help="Where to compute (default: a GPU if there is one).")
@@ -73,22 +73,20 @@ def find(
             "-o",
             "--out",
             metavar="FILE",
-            help="The patch (default: MODEL-patch.safetensors, in this folder).",
+            help="Where to write the patch (default: MODEL-patch.safetensors, in this folder).",
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite what is at --out.")] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Language models: print the memory plan and stop.")
     ] = False,
-    longest: Annotated[
-        int, typer.Option(min=2, help="Language models: tokens of a text that are used.")
-    ] = 256,
-    batch: Annotated[int, typer.Option(min=1, help="Language models: pairs, and texts, in one step.")] = 16,
+    longest: Annotated[int, typer.Option(min=2, help="Language models: longest text, in tokens.")] = 256,
+    batch: Annotated[int, typer.Option(min=1, help="Language models: pairs (and texts) per step.")] = 16,
     spread: Annotated[
-        bool, typer.Option("--spread", help="Language models: lay the model over all GPUs.")
+        bool, typer.Option("--spread", help="Language models: spread the model over all GPUs.")
     ] = False,
     memory: Annotated[
-        float | None, typer.Option(metavar="GIB", help="With --dry-run: plan for so much free memory.")
+        float | None, typer.Option(metavar="GIB", help="With --dry-run: plan for this much free memory.")
     ] = None,
     json: ResultFile = None,
     quiet: Quiet = False,

@@ -35,7 +35,7 @@ def mutate(
             "--test",
             metavar="[NAME=]SET",
             help="A DataLoader or Dataset of the script, X_test,y_test, a .npz file or file.py:function (default: what the "
-            "program itself evaluates last); may be repeated.",
+            "program itself evaluates last); repeatable.",
         ),
     ] = None,
     subset: Annotated[
@@ -46,26 +46,26 @@ def mutate(
     ] = None,
     profile: Annotated[
         str,
-        typer.Option(metavar="quick|standard|full", help="How many mutants, and how often they are trained."),
+        typer.Option(metavar="quick|standard|full", help="How many mutants, and how often each is trained."),
     ] = "quick",
     operators: Annotated[
         str, typer.Option(metavar="M101,M3", help="Only these operators (codes or their beginnings).")
     ] = "",
     weights: Annotated[
-        bool, typer.Option("--weights/--no-weights", help="Also mutants of the trained weights.")
+        bool, typer.Option("--weights/--no-weights", help="Also mutate the trained weights.")
     ] = True,
     estimate: Annotated[
         bool,
-        typer.Option("--estimate", help="Train the program once, say what the rest would cost, and stop."),
+        typer.Option("--estimate", help="Train the program once, estimate the cost of the rest, and stop."),
     ] = False,
     least: Annotated[
         float | None, typer.Option(metavar="SCORE", help="End with exit code 1 below this score (for CI).")
     ] = None,
     fails: Annotated[
-        str, typer.Option(metavar="'return < 200'", help="Of an agent: when an episode has failed.")
+        str, typer.Option(metavar="'return < 200'", help="For agents: when an episode counts as failed.")
     ] = "",
     additions: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the inputs that the test set lacks as .npz.")
+        Path | None, typer.Option(metavar="FILE", help="Write inputs that the test set should add, as .npz.")
     ] = None,
     json: ResultFile = None,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the result as a page.")] = None,
@@ -79,7 +79,7 @@ def mutate(
     quiet: Quiet = False,
     directory: Directory = None,
 ) -> int:
-    """Seed faults into a training script and see which of them its test data notices.
+    """Seed faults into a training script and see which of them its test data detects.
 
     Exit code 0: done; 1: the score is below --least. No file changes.
     """

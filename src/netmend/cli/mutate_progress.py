@@ -69,5 +69,5 @@ class MutateProgress:
 def cost_words(cost: Estimate) -> str:
     return (
         f"{plural(cost.operators, 'operator')}; {cost.least} to {cost.most} trainings of {duration(cost.seconds)} each, "
-        f"{cost.jobs} at once: {duration(cost.least_seconds)} to {duration(cost.most_seconds)}, less what is known from before"
+        f"{cost.jobs} at once: {duration(cost.least_seconds)} to {duration(cost.most_seconds)}, less what is reused"
     )

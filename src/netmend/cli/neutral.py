@@ -120,7 +120,7 @@ def _refuse_bad_file(option: str, file: Path | None) -> None:
 
 def _refuse_bad_measure(metric: str, metric_file: str) -> None:
     if metric and metric_file:
-        raise UsageError("give --metric or --metric-file, not both")
+        raise UsageError("use --metric or --metric-file, not both")
     if not metric:
         return
     try:

@@ -51,7 +51,7 @@ def repair_program(
         raise UsageError("name the script to repair: netmend repair train.py [ARGS]")
     script, arguments = (module, program) if module is not None else (program[0], program[1:])
     if metric and metric_file:
-        raise UsageError("give --metric or --metric-file, not both")
+        raise UsageError("use --metric or --metric-file, not both")
     _refuse_bad_pattern(metric)
     for option, file in (("--json", wishes.json), ("--html", wishes.html)):
         if file is not None and not file.resolve().parent.is_dir():

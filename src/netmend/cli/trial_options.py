@@ -16,31 +16,33 @@ Program = Annotated[
 Metric = Annotated[
     str,
     typer.Option(
-        metavar="REGEX", help="What counts: a regular expression over the output, its group the number."
+        metavar="REGEX", help="The metric: a regular expression over the output whose group is the number."
     ),
 ]
 MetricFile = Annotated[
-    str, typer.Option(metavar="FILE", help="What counts: a file that the program writes the number to.")
+    str, typer.Option(metavar="FILE", help="The metric: a file that the program writes the number to.")
 ]
 Maximize = Annotated[
     bool | None,
-    typer.Option("--maximize/--minimize", help="Which way the metric is better (default: by its name)."),
+    typer.Option(
+        "--maximize/--minimize", help="Whether higher or lower is better (default: by the metric's name)."
+    ),
 ]
 ResultFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON.")]
 Jobs = Annotated[
     int | None,
-    typer.Option("-j", "--jobs", metavar="N", min=1, help="Trainings at once (default: one per core)."),
+    typer.Option("-j", "--jobs", metavar="N", min=1, help="Trainings in parallel (default: one per core)."),
 ]
-Threads = Annotated[int, typer.Option(metavar="N", min=1, help="Threads of one training.")]
+Threads = Annotated[int, typer.Option(metavar="N", min=1, help="Threads per training.")]
 Network = Annotated[bool, typer.Option("--network", help="Let trials use the network.")]
-Memory = Annotated[int | None, typer.Option(metavar="MB", min=1, help="Memory that one training may use.")]
+Memory = Annotated[int | None, typer.Option(metavar="MB", min=1, help="Memory limit of one training.")]
 TimeLimit = Annotated[
     float | None,
-    typer.Option(metavar="SECONDS", help="Longest training (default: 8 times that of the program as it is)."),
+    typer.Option(metavar="SECONDS", help="Longest training (default: 8 times the original program's)."),
 ]
 ExecutorName = Annotated[str, typer.Option(metavar="local|ray", help="Where trainings run.")]
 Address = Annotated[
-    str | None, typer.Option(metavar="ADDRESS", help="Of the Ray cluster (default: start one here).")
+    str | None, typer.Option(metavar="ADDRESS", help="Address of the Ray cluster (default: start one here).")
 ]
 Directory = Annotated[
     Path | None,

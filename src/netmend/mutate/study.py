@@ -60,7 +60,7 @@ class Study:
 
     def begin(self) -> Estimate:
         """Train the program as it is, find what can be done to it, and say what that will cost."""
-        self.told("training the program as it is")
+        self.told("training the original program")
         first = self.laboratory.original(self.seeds[0])
         refuse_failure(first)
         self.laboratory.baseline = first.outcome

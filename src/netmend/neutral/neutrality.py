@@ -36,7 +36,7 @@ class Node:
     seeds: tuple[int, ...] = ()
     status: str = OPEN
     expanded: bool = False
-    cost: float = 1.0  # of one training, in trainings of the program as it is
+    cost: float = 1.0  # of one training, in trainings of the original program
     note: str = ""  # the exception, where it failed
 
     @property

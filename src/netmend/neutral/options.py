@@ -35,7 +35,7 @@ class NeutralOptions:
     def checked(self) -> NeutralOptions:
         """Itself; an error for what makes no sense."""
         if self.fix is not None and self.like is not None:
-            raise UsageError("give --fix or --like, not both: either is what the alternatives have to reach")
+            raise UsageError("use --fix or --like, not both: either sets what the alternatives have to reach")
         if self.like is not None and not math.isfinite(self.like):
             raise UsageError(f"--like must be a number that the measure can reach, got {self.like}")
         for name, value in (("--seeds", self.seeds), ("--width", self.width), ("--depth", self.depth)):

@@ -44,7 +44,7 @@ def neutral(
     memory = None if options.executor == "ray" else memory_limit(executor.jobs)
     limits = Limits(options.seconds, options.megabytes or memory, options.network, options.threads)
     tell: Told = told or (lambda text, problem, explorer, outcome: None)
-    doing = ["training the program as it is"]
+    doing = ["training the original program"]
 
     def ended(trial: Trial, outcome: Outcome) -> None:
         tell(doing[0], problem, explorer, outcome)

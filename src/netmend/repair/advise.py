@@ -296,8 +296,8 @@ def _imperative(title: str) -> str:
         return f"Try `{name}={new}` instead of {value}"
     if title.startswith("learning rate ") and arrow:
         return f"Try a learning rate of {new} instead of {old.removeprefix('learning rate ')}"
-    if title.endswith(" rounds of training") and arrow:
-        return f"Train for {new.removesuffix(' rounds of training')} rounds instead of {old}"
+    if title.endswith(" epochs") and arrow:
+        return f"Train for {new} instead of {old}"
     if arrow:
         what, _, value = old.rpartition(" ")
         if not what or not _is_value(value):

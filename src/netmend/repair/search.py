@@ -72,7 +72,7 @@ class Search:
         for _ in range(_ROUNDS):
             trace = problem.trace(best)
             if trace is None:
-                self.stopped = "nothing was recorded of the program, so nothing is known to change"
+                self.stopped = "nothing was recorded of the program, so there is nothing to change"
                 break
             found, diagnosis = self._candidates(trace, version, best)
             if self.diagnosis is None:
@@ -87,14 +87,14 @@ class Search:
                 version, best = self._refined(*polished)
                 continue
             if not version.parts and not diagnosis.faults and self._error(best) <= CURED:
-                self.stopped = "the program learns well, and no fault is left"
+                self.stopped = "the program learns well, and no faults are left"
                 break
             step = self._round(version, best, found)
             if step is None and not self._is_cured(best, diagnosis):
                 step = self._together(version, best, found)
             if step is None:
                 self.stopped = self.stopped or (
-                    "the budget is spent" if problem.affordable < 1 else "nothing more helped"
+                    "the budget is spent" if problem.affordable < 1 else "no other change helped"
                 )
                 break
             version, best = self._refined(*step)

@@ -78,7 +78,7 @@ def repair(
     memory = None if options.executor == "ray" else memory_limit(executor.jobs)
     limits = Limits(options.seconds, options.megabytes or memory, options.network, options.threads)
     tell: Told = told or (lambda text, problem, outcome: None)
-    doing = ["training the program as it is"]
+    doing = ["training the original program"]
 
     def ended(trial: Trial, outcome: Outcome) -> None:
         tell(doing[0], problem, outcome)

@@ -41,18 +41,21 @@ def verdict_words(found: Adequacy) -> tuple[str, str]:
         has = "class has" if len(found.missing) == 1 else "classes have"
         return "bad", f"{len(found.missing)} {has} no test input: {names}"
     if not standings:
-        return "warn", "nothing could be measured"
+        return "warn", "Nothing could be measured"
     if strange(found):  # first: what lies beyond the range of the training data reaches less of it
-        return "warn", "the test set holds many inputs unlike the training data"
+        return "warn", "The test set has many inputs unlike the training data"
     weak = [one.name for one in found.coverages if one.standing == LESS]
     if weak:
-        return "warn", f"the test set reaches less than as many training inputs would ({', '.join(weak)})"
+        return (
+            "warn",
+            f"The test set covers less than the same number of training inputs would ({', '.join(weak)})",
+        )
     if few(found):
         looked = plural(found.sets[1].looked, "test input")
-        return "warn", f"{looked} reach less than half of the surprise that the training data holds: too few"
+        return "warn", f"{looked} cover less than half of the training data's range of surprise: too few"
     if easy(found):
-        return "warn", "the test set holds mostly inputs that the model knows well"
-    return "good", "the test set reaches about as much as training data of the same amount"
+        return "warn", "The test set has mostly inputs that the model knows well"
+    return "good", "The test set covers about as much as the same number of training inputs"
 
 
 def few(found: Adequacy) -> bool:
@@ -82,7 +85,7 @@ def set_words(one: SetFact) -> str:
     if one.total is not None and one.total != one.looked:
         words += f" of {count(one.total)}"
     if one.right is not None:
-        words += f", {share(one.right)} answered rightly"
+        words += f", {share(one.right)} correct"
     if one.not_finite:
         words += f"; for {count(one.not_finite)} of them the model's numbers are not finite"
     return words
@@ -125,10 +128,10 @@ def coverage_words(one: Coverage) -> str:
 def surprise_words(one: Surprise) -> str:
     words = f"{share(one.beyond)} of the test inputs are more surprising than 95 % of the training inputs"
     if one.beyond > STRANGE:
-        return f"{words} (5 % would be alike): many are unlike the training data"
+        return f"{words} (5 % means alike): many are unlike the training data"
     if one.middle < EASY:
         return f"{words}; the median one less than {share(1 - one.middle)} of them: mostly what the model knows well"
-    return f"{words} (5 % would be alike)"
+    return f"{words} (5 % means alike)"
 
 
 def classes_grid(found: Adequacy, most: int | None = None) -> Grid:
@@ -171,7 +174,7 @@ def next_remarks(found: Adequacy) -> Iterator[Remark]:
             "look at", "inputs of the test set; give a pool to choose new ones to label", tone="muted"
         )
     else:
-        yield Remark("label next", "inputs of the pool by their index, the most valuable first", tone="muted")
+        yield Remark("label next", "indices of pool inputs, most valuable first", tone="muted")
     known = {one.method: one for one in found.suggestions}
     best = found.found[0][0] if found.found else ""
     for method in dict.fromkeys((best, *SHOWN)):
@@ -185,9 +188,7 @@ def next_remarks(found: Adequacy) -> Iterator[Remark]:
             f"(APFD {measure(values[best])}; a random order has 0.500)",
         )
     elif found.mistakes == 0:
-        yield Remark(
-            "known", "the model makes no mistake on the test set, so orders cannot be compared on it"
-        )
+        yield Remark("known", "the model makes no mistake on the test set, so the orders cannot be compared")
 
 
 def picked_words(one: Suggestion) -> str:
@@ -200,7 +201,7 @@ def end_remarks(found: Adequacy) -> Iterator[Remark]:
         yield Remark("note", clean(note), tone="muted")
     yield Remark(
         "limits",
-        "these measures say what a test set reaches, not whether the model is right; docs/adequacy.md says what they cannot",
+        "these measures say what a test set covers, not whether the model is right; limits: docs/adequacy.md",
         tone="muted",
     )
 
@@ -215,7 +216,7 @@ def _names(names: list[str]) -> str:
 
 
 def _range(one: Coverage) -> str:
-    return f"1 ± {measure(one.deviation)} would be alike"
+    return f"1 ± {measure(one.deviation)} means alike"
 
 
 def _far(ratio: float, one: Coverage) -> bool:

@@ -15,7 +15,7 @@ from netmend.vocabulary import Diagnosis
 
 _TONES = {SPOKE: "bad", FAILED: "warn", PASSED: "good", TOO_SHORT: "muted", NOT_APPLICABLE: "muted"}
 
-_HEADS = {PASSED: "  what these look for was not seen"}
+_HEADS = {PASSED: "  problems that were looked for and not found"}
 
 
 def checked_text(found: Iterable[Check], diagnosis: Diagnosis) -> RenderableType:
@@ -29,7 +29,7 @@ def checked_text(found: Iterable[Check], diagnosis: Diagnosis) -> RenderableType
         parts.append(Remarks([Remark(check.code, _words(check)) for check in group], indent=2))
     if causes := tuple(_causes(diagnosis)):
         parts += [blank(), Text("causes", "bold"), Remarks(causes, indent=2)]
-    parts += [blank(), Text("netmend explain CODE tells what a check looks for.", "dim")]
+    parts += [blank(), Text("netmend explain CODE says what a check looks for.", "dim")]
     return Group(*parts)
 
 
@@ -41,7 +41,7 @@ def _words(check: Check) -> str:
 
 def _causes(diagnosis: Diagnosis) -> Iterator[Remark]:
     for fault in diagnosis.faults:
-        yield Remark("told", clean(f"{fault.title} ({fault.cause}, {sure(fault.confidence)})"))
+        yield Remark("reported", clean(f"{fault.title} ({fault.cause}, {sure(fault.confidence)})"))
     for fault in diagnosis.suspects:
         words = f"{fault.title} ({fault.cause}, {share(fault.confidence)})"
         yield Remark("ruled out", clean(words), tone="muted")

@@ -97,9 +97,9 @@ def _wrong(result: Result) -> Iterator[RenderableType]:
     faults = () if result.diagnosis is None else result.diagnosis.faults
     yield from (_fault(result, fault) for fault in faults[:_MOST_FAULTS])
     if len(faults) > _MOST_FAULTS:
-        yield Text(f"and {len(faults) - _MOST_FAULTS} more: netmend diagnose tells them", "dim")
+        yield Text(f"and {len(faults) - _MOST_FAULTS} more: see netmend diagnose", "dim")
     if not faults and result.version.parts:
-        yield Text("No fault was told; the change was found by trying.", "dim")
+        yield Text("No fault was reported; the change was found by trial.", "dim")
 
 
 def _fault(result: Result, fault: Fault) -> RenderableType:
@@ -114,7 +114,7 @@ def _end(result: Result, applied: bool) -> Iterator[Remark]:
     if result.stopped:
         yield Remark("ended", clean(result.stopped), tone="muted")
     if result.verdict == PROVEN and result.patch and not applied:
-        yield Remark("apply", "the same command with --apply; nothing is trained again", tone="muted")
+        yield Remark("apply", "run the same command with --apply (nothing is trained again)", tone="muted")
 
 
 def _failures(result: Result) -> Iterator[RenderableType]:

@@ -27,9 +27,9 @@ def environment_text(checked: Checked) -> RenderableType:
     if bad:
         tone, words = "bad", f"{bad} problem{'s' * (bad > 1)} found."
     elif rest:
-        tone, words = "warn", f"Nothing known to fail; {rest} thing{'s' * (rest > 1)} to know."
+        tone, words = "warn", f"No known problems; {rest} thing{'s' * (rest > 1)} worth knowing."
     else:
-        tone, words = "good", "Nothing known to fail."
+        tone, words = "good", "No known problems."
     title = Text("netmend  ", style="bold").append(words, STYLES[tone])
     parts: list[RenderableType] = [title]
     if checked.problems:
@@ -81,7 +81,7 @@ def fact_remarks(environment: Environment) -> Iterable[Remark]:
         yield Remark("driver", f"{environment.driver}")
     else:
         yield Remark(
-            "device", f"no NVIDIA device seen{f', driver {environment.driver}' if environment.driver else ''}"
+            "device", f"no NVIDIA GPU found{f', driver {environment.driver}' if environment.driver else ''}"
         )
     if environment.torch:
         build = (
@@ -89,7 +89,7 @@ def fact_remarks(environment: Environment) -> Iterable[Remark]:
             if environment.torch.cuda
             else f"ROCm {environment.torch.hip}"
             if environment.torch.hip
-            else "the processor only"
+            else "CPU only"
         )
         yield Remark("torch", f"{environment.torch.version}, built for {build}")
     named = [

@@ -81,7 +81,7 @@ def layers_grid(trace: Trace) -> Grid:
                 row.remark,
             )
         )
-    return Grid(columns, tuple(rows), note="Statistics are those of the last step on which they were taken.")
+    return Grid(columns, tuple(rows), note="Statistics are from the last step at which they were recorded.")
 
 
 def _size(parameter: ParameterFact) -> int:

@@ -26,7 +26,7 @@ def kind_remarks(found: Located) -> Iterator[Remark]:
         yield Remark("type", f"{words}: {why}" if why else words)
     # A hint, no verdict: one in three such hints was right on unseen reports.
     if outer is not None and outer.likely:
-        yield Remark("cause", "perhaps outside the code; the signs are below", tone="warn")
+        yield Remark("cause", "perhaps outside the code; see the signs below", tone="warn")
 
 
 def chance(probability: float) -> str:

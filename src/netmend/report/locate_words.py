@@ -21,7 +21,7 @@ def verdict_words(found: Located) -> str:
     """`10 of 812 files, likeliest first`."""
     answer = found.answer
     if not answer.files:
-        return f"nothing in the report points at any of {plural(answer.candidates, 'file')}"
+        return f"Nothing in the report points at any of {plural(answer.candidates, 'file')}"
     if len(answer.files) == answer.candidates:
         return f"{plural(answer.candidates, 'file')}, likeliest first"
     return f"{len(answer.files)} of {plural(answer.candidates, 'file')}, likeliest first"

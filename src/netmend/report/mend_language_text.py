@@ -22,17 +22,17 @@ def language_text(outcome: Outcome, options: Options, model: Path, written: Path
     best = next((one for one in outcome.tried if one.method == outcome.recommended), None)
     if best is None:
         least = min((one.growth for one in outcome.tried if one.repaired > 0), default=None)
-        words = "no patch is recommended"
+        words = "No patch is recommended"
         why = (
             "no method made the bad answers less likely"
             if least is None
-            else f"whatever repairs something raises the perplexity of normal text by {share(least)} or more; the bound is "
+            else f"everything that repairs something raises the perplexity of normal text by at least {share(least)}; the bound is "
             f"{percent(options.bound)}"
         )
         tone, remarks = "bad", [Remark("why", why, "", "warn")]
     else:
         tone = "good"
-        words = f"patch found: {best.method} makes bad answers {share(best.repaired_unseen)} less likely on unseen pairs"
+        words = f"Patch found: {best.method} makes bad answers {share(best.repaired_unseen)} less likely on unseen pairs"
         remarks = [
             Remark(
                 "cost",
@@ -65,7 +65,7 @@ def _grid(outcome: Outcome) -> Grid:
         Column("time", True, 2),
     )
     rows = tuple(_row(one, one.method == outcome.recommended) for one in outcome.tried)
-    note = "repaired, perplexity: on the data that chooses | unseen. * recommended."
+    note = "repaired, perplexity: on validation data | unseen data. * recommended."
     return Grid(columns, rows, note=note)
 
 

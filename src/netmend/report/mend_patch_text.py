@@ -22,7 +22,7 @@ _MOST_CHANGES = 10
 
 def changed_text(changed: Changed) -> RenderableType:
     """What `apply` and `revert` did."""
-    done = "patch applied" if changed.after is State.IN else "patch taken out"
+    done = "patch applied" if changed.after is State.IN else "Patch reverted"
     title = Text("netmend  ", style="bold").append(done, "bold green")
     remarks = [
         Remark("model", clean(str(changed.out)) + (" (changed in place)" if changed.in_place else "")),
@@ -30,7 +30,7 @@ def changed_text(changed: Changed) -> RenderableType:
     ]
     if changed.before is State.HALF:
         remarks.append(
-            Remark("note", "the patch was only half in the model: an earlier change broke off", "", "warn")
+            Remark("note", "the patch was only half applied: an earlier command was interrupted", "", "warn")
         )
     parts: list[RenderableType] = [title, Remarks(remarks, indent=2)]
     if changed.kept is not None:
@@ -54,7 +54,7 @@ def patch_text(patch: Patch, title: str, state: State | None = None, changes: bo
         ),
     ]
     if state is not None:
-        remarks.append(Remark("state", f"{state.value} to the model given"))
+        remarks.append(Remark("state", f"{state.value} to this model"))
     remarks += [Remark(clean(key), clean(value)) for key, value in sorted(patch.meta.items())]
     parts.append(Remarks(remarks, indent=2))
     if patch.pieces:
@@ -68,7 +68,7 @@ def size_words(patch: Patch) -> str:
     """`12 of 4,096 values (0.3 %) in 2 tensors, by 0.0213 in all`."""
     return (
         f"{count(patch.touched)} of {plural(patch.model.elements, 'value')} ({share(patch.share)}) in "
-        f"{plural(len(patch.pieces), 'tensor')}, length of the change {measure(patch.norm)}"
+        f"{plural(len(patch.pieces), 'tensor')}, norm of the change {measure(patch.norm)}"
     )
 
 

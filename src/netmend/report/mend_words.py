@@ -22,12 +22,12 @@ def verdict_words(found: Mended) -> tuple[str, str]:
     """A tone and the outcome in one sentence."""
     if found.recommended is not None:
         flaws = " and ".join(_FLAWS[flaw] for flaw in found.verdict.flaws)
-        said = f"patch found, but {flaws}" if flaws else "patch found"
+        said = f"Patch found, but {flaws}" if flaws else "patch found"
         words = f"{said}: {found.recommended.method} {deeds(found.recommended.unseen)}"
         return ("good" if found.verdict.standing == HOLDS else "warn"), words
     if found.verdict.standing == REFUTED:
-        return "bad", "no patch is recommended: unseen data refutes the best one"
-    return "bad", "no patch is recommended: no method wins on the data that chooses"
+        return "bad", "No patch is recommended: the best one fails on unseen data"
+    return "bad", "No patch is recommended: no method wins on the validation data"
 
 
 def deeds(unseen: Tally) -> str:
@@ -74,11 +74,13 @@ def tried_grid(found: Mended) -> Grid:
         Column("rate", True, 5),
         Column("time", True, 3),
     )
-    note = "repaired, broken: on the data that chooses | unseen; learned: repaired of what was learned from."
+    note = (
+        "repaired, broken: on validation data | unseen data; learned: repaired among the training failures."
+    )
     if found.recommended is not None:
         note += " * recommended."
     if any(one.part < 1 for one in found.tried):
-        note += " < a part of the way to the new weights: all of it broke too much."
+        note += " < only part of the way to the new weights: the full change broke too much."
     return Grid(columns, rows, note=note)
 
 
@@ -98,9 +100,9 @@ def _row(one: Tried, best: bool) -> tuple[str, ...]:
 
 def _divided(counts: Counts) -> str:
     if counts.shared:
-        return f"{plural(counts.repair, 'input')}: too few to keep any back, so that the same ones are learned from and choose"
-    last = f"{counts.unseen} unseen" if counts.unseen else "none unseen: too few"
-    return f"{count(counts.repair)} to learn from, {count(counts.validation)} to choose by, {last}"
+        return f"{plural(counts.repair, 'input')}: too few to hold any out, so the same inputs train and choose the patch"
+    last = f"{counts.unseen} unseen" if counts.unseen else "none held out: too few"
+    return f"{count(counts.repair)} to train on, {count(counts.validation)} to choose by, {last}"
 
 
 def _interval_words(unseen: Tally, bound: float) -> str:
@@ -113,7 +115,7 @@ def _interval_words(unseen: Tally, bound: float) -> str:
         parts.append(
             f"broken {share(unseen.broken_share)} ({share(low)} to {share(high)}; bound {percent(bound)})"
         )
-    return ", ".join(parts) or "nothing was left to judge by"
+    return ", ".join(parts) or "nothing was held out to judge by"
 
 
 def _chosen_words(found: Mended, best: Tried) -> str:
@@ -123,7 +125,7 @@ def _chosen_words(found: Mended, best: Tried) -> str:
         return ""
     ours, theirs = best.validation, strongest.validation
     return (
-        f"for its size, and as good as the best within chance: on the data that chooses it repairs "
+        f"for its size, and as good as the best within chance: on validation data it repairs "
         f"{ours.repaired} of {ours.failing} and breaks {ours.broken}, {strongest.method} repairs {theirs.repaired} and breaks {theirs.broken}"
     )
 
@@ -133,5 +135,5 @@ def _against_baseline(found: Mended, best: Tried) -> str:
     if first is None:
         return "could not be measured"
     if first is best:
-        return f"{found.baseline} itself wins: no other method does as well on the data that chooses with a smaller patch"
+        return f"{found.baseline} itself wins: no other method does as well on the validation data with a smaller patch"
     return f"{found.baseline} {deeds(first.unseen)}, changing {share(first.patch.share)} of the values"

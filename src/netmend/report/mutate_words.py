@@ -17,24 +17,24 @@ from netmend.report.repair_proof import mean_words
 
 _GOOD, _POOR = 0.8, 0.5  # of the mutation score: only the colour of the first line
 _LEFT_OUT = {
-    EQUIVALENT: "equivalent: not even the training data notices them",
-    TRIVIALLY_KILLED: "trivial: nearly every input notices them",
-    UNSTABLE: "unstable: too few runs to be sure",
-    CRASHED: "crashing: any run of the program notices them",
+    EQUIVALENT: "equivalent: not even the training data detects them",
+    TRIVIALLY_KILLED: "trivial: nearly every input detects them",
+    UNSTABLE: "inconclusive: needs more runs",
+    CRASHED: "crashing: any run of the program reveals them",
 }
 
 
 def verdict_words(result: MutationResult) -> tuple[str, str]:
     """The tone (good, warn, bad) and the outcome in a few words."""
     if result.stopped == ESTIMATED:
-        return "good", "estimate only: nothing but the program as it is was trained"
+        return "good", "Estimate only: only the original program was trained"
     if not result.sets:
-        return "warn", "interrupted before any mutant was judged"
+        return "warn", "Interrupted before any mutant was judged"
     first = result.sets[0]
     if first.source.score is None:
-        return "warn", "no mutant is left that a test set could be judged by"
+        return "warn", "No mutant is left to judge a test set by"
     tone = "good" if first.source.score >= _GOOD else "warn" if first.source.score >= _POOR else "bad"
-    return tone, f"mutation score of {first.name}: {score_words(first.source.score)}"
+    return tone, f"Mutation score of {first.name}: {score_words(first.source.score)}"
 
 
 def score_words(score: float | None) -> str:
@@ -75,7 +75,7 @@ def start_remarks(result: MutationResult) -> Iterator[Remark]:
         how = "pairs of trainings with the same seed" if result.paired else "groups of trainings"
         yield Remark(
             "killed",
-            f"{how}: worse at p ≤ 0.05 over all looks, and by half a standard deviation",
+            f"{how}: worse at p ≤ 0.05 (corrected for repeated looks), and by at least half a standard deviation",
             tone="muted",
         )
 
@@ -97,7 +97,7 @@ def sets_grid(result: MutationResult) -> Grid:
     columns = (
         Column("test set"),
         Column("score", numeric=True, hint="mutation score: mean over operators"),
-        Column("killed", numeric=True, hint="of the faults that the training data notices"),
+        Column("killed", numeric=True, hint="of the faults that the training data detects"),
         Column("sensitivity", numeric=True, hint="how much of the whole set's score this part misses"),
         Column("weights", numeric=True, spare=1, hint="mutation score over mutants of the trained weights"),
         Column("inputs", numeric=True, spare=2),
@@ -142,9 +142,7 @@ def operators_grid(result: MutationResult, level: str) -> Grid:
             )
         )
     caption = "Operators" if level == SOURCE else "Operators on trained weights"
-    note = (
-        "A score of 1: the set notices every fault that the training data notices, from the same strength on."
-    )
+    note = "A score of 1 means: the set detects every fault that the training data detects, down to the same strength."
     return Grid(tuple(columns), tuple(rows), caption, note if level == SOURCE else "")
 
 
@@ -228,7 +226,7 @@ def end_remarks(result: MutationResult) -> Iterator[Remark]:
     if told := estimate_words(result):
         yield Remark("estimated", told, tone="muted")
     trained = f"{plural(result.trainings, 'training')}"
-    before = f", {result.cached} known from before" if result.cached else ""
+    before = f", {result.cached} reused" if result.cached else ""
     yield Remark(
         "cost", f"{trained}{before}; profile {result.profile}; {duration(result.seconds)} of training"
     )

@@ -75,7 +75,7 @@ def _figures(found: Neutrality) -> Iterator[Figure]:
     yield Figure(f"{name} as it is", value_words(found.original), over)
     if found.goal.value is not None:
         told = mean_words(found.goal.values) if found.goal.values else setting(found.goal.value)
-        source = {"fix": "the known fix", "like": "as you set it", "best": "the best that was found"}
+        source = {"fix": "the known fix", "like": "as you set it", "best": "the best found"}
         yield Figure(f"{name}, the goal", told, source[found.goal.kind])
     yield Figure(
         "alternatives",

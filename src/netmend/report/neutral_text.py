@@ -54,7 +54,7 @@ class Tree:
             marks = {number: {"●": "*", "○": "o"}[mark] for number, mark in marks.items()}
         numbers = max((len(str(node.id)) for _, node in rows), default=1)
         values = max((cells(value_words(node)) for _, node in rows), default=0)
-        yield Text("how the search went", "bold")
+        yield Text("search", "bold")
         for depth, node in rows[:_MOST_ROWS]:
             room = options.max_width - numbers - values - 5
             words = "  " * depth + step_words(node)

@@ -29,14 +29,14 @@ from netmend.report.repair_patch import SAME as SAME_LINE
 from netmend.report.repair_proof import mean_words, metric_words
 from netmend.syntax.files import diff
 
-AS_IS = "the program as it is"
+AS_IS = "the original program"
 FATES = {
     KEPT: "as good as its parent",
     WORSE: "worse than its parent",
     GIVEN_UP: "given up: clearly worse",
     FAILED: "fails",
-    SAME: "no effect: trains exactly as its parent",
-    OPEN: "looked near, but the budget ended before all seeds",
+    SAME: "no effect: trains exactly like its parent",
+    OPEN: "looked close, but the budget ended before all seeds",
 }
 _KINDS = {"@": HUNK, "-": OLD, "+": NEW, "\\": NOTE}
 
@@ -44,20 +44,20 @@ _KINDS = {"@": HUNK, "-": OLD, "+": NEW, "\\": NOTE}
 def verdict_words(found: Neutrality) -> tuple[str, str]:
     """The tone (good, warn, bad) and the outcome in a few words."""
     if found.objective is None:
-        return "bad", "no measure of success was found; give one with --metric"
+        return "bad", "No metric was found; name one with --metric"
     if found.goal.value is None and found.goal.kind == FIX:
         return (
             "bad",
-            "nothing can be compared with the known fix: it was not trained to its end, or does not tell the measure",
+            "Nothing can be compared with the known fix: it did not finish training, or does not print the metric",
         )
     count = len(found.minimal)
     if len(found.nodes) == 1:
-        return "warn", "no change was tried"
+        return "warn", "No change was tried"
     if not count:
         return "warn", {
-            FIX: "no other change that was tried does as well as the known fix",
-            LIKE: f"no change that was tried reaches {setting(found.goal.value)}",
-            BEST: "no change that was tried does as well as the program as it is",
+            FIX: "No other change does as well as the known fix",
+            LIKE: f"No change reaches {setting(found.goal.value)}",
+            BEST: "No change does as well as the original program",
         }[found.goal.kind]
     ways = plural(count, "minimal fix", "minimal fixes")
     does = "does" if count == 1 else "do"
@@ -80,23 +80,23 @@ def start_words(found: Neutrality) -> str:
 def goal_remarks(found: Neutrality) -> Iterator[Remark]:
     """The program as it is, the goal, what counts and how it is compared."""
     name = metric_name(found)
-    yield Remark("as it is", f"{name} {_values_words(found.original)}", tail=_note(found.original))
+    yield Remark("original", f"{name} {_values_words(found.original)}", tail=_note(found.original))
     goal = found.goal
     if goal.kind == LIKE:
         yield Remark("goal", f"{name} {setting(goal.value)}, as you set it")
     elif goal.value is not None:
-        source = "the known fix" if goal.kind == FIX else "the best that was found"
+        source = "the known fix" if goal.kind == FIX else "the best found"
         beside = "" if goal.node is None else f", configuration {goal.node}"
         yield Remark("goal", f"{name} {mean_words(goal.values)}, {source}{beside}")
     if found.objective is not None and goal.value is not None:
         if goal.kind != BEST and reaches(found.objective, found.original, goal, found.original):
             yield Remark(
                 "note",
-                "the program as it is reaches the goal already: the changes are neutral, no repairs",
+                "the original program already reaches the goal: the changes are neutral, not repairs",
                 tone="warn",
             )
         way = "higher" if found.objective.higher_is_better else "lower"
-        yield Remark("measure", f"{clean(found.objective.name)}; {way} is better", tone="muted")
+        yield Remark("metric", f"{clean(found.objective.name)}; {way} is better", tone="muted")
         yield Remark("compared", compared_words(found), tone="muted")
 
 
@@ -154,8 +154,8 @@ def alternatives_grid(found: Neutrality, most: int | None = None) -> Grid:
         Column("no.", numeric=True, hint="number of the configuration"),
         Column("what changes"),
         Column(metric_name(found), numeric=True, hint="mean and standard deviation over the seeds"),
-        Column("lines", numeric=True, hint="lines of source that differ from the program as it is"),
-        Column("cost", numeric=True, spare=1, hint="of one training, in trainings of the program as it is"),
+        Column("lines", numeric=True, hint="lines of source that differ from the original program"),
+        Column("cost", numeric=True, spare=1, hint="of one training, in trainings of the original program"),
         Column("set"),
     )
     return Grid(columns, tuple(rows), note=f"and {plural(left, 'larger set')}" if left else "")

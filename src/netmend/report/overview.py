@@ -43,7 +43,7 @@ def headline(trace: Trace) -> str:
     }.get(run.status, run.status)
     script = clean(run.script) or "the program"
     if not run.steps:
-        return f"{script} {ending}: no optimiser step was seen"
+        return f"{script} {ending}: no optimiser steps were seen"
     return f"{script} {ending}: {plural(run.steps, 'step')} in {duration(run.seconds)}"
 
 
@@ -77,9 +77,9 @@ def advice_when_untrained(trace: Trace) -> tuple[str, ...]:
     seen = "A model was called, but no optimiser stepped." if trace.models else "No model was called either."
     return (
         seen,
-        "Does training start only with an argument? Give the script its own: netmend run train.py --epochs 3",
+        "Does training only start with an argument? Pass it to the script: netmend run train.py --epochs 3",
         'Is it in another file, or behind `if __name__ == "__main__"` of one that is only imported? Run that file.',
-        "Is the update hidden from netmend? Name the parts: with netmend.watch(model, optimizer=optimizer): …",
+        "Is the update hidden from netmend? Pass the parts: with netmend.watch(model, optimizer=optimizer): …",
     )
 
 

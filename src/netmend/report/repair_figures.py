@@ -19,7 +19,7 @@ from netmend.report.svg import WIDTH, line_chart
 from netmend.trials.trial import Outcome
 from netmend.vocabulary.verification import Verification
 
-_LEFT, _RIGHT, _TOP, _ROW, _BOTTOM = 84, 18, 6, 24, 40
+_LEFT, _RIGHT, _TOP, _ROW, _BOTTOM = 100, 18, 6, 24, 40
 _GRID = 200  # steps at which a mean is taken where seeds were measured at different ones
 _WIDE = 30  # highest value over median, from which a linear axis shows a flat line and a spike
 

@@ -35,9 +35,9 @@ def proof_remarks(result: Result) -> Iterator[Remark]:
         yield Remark(label, certainty_words(made, objective))
     yield from (Remark("missing", clean(text), tone="warn") for text in made.missing)
     if made.new_symptoms:
-        yield Remark("new", f"seen only afterwards: {clean(', '.join(made.new_symptoms))}", tone="muted")
+        yield Remark("new", f"new after the change: {clean(', '.join(made.new_symptoms))}", tone="muted")
     if objective is not None:
-        yield Remark("measure", measure_words(result, objective), tone="muted")
+        yield Remark("metric", measure_words(result, objective), tone="muted")
 
 
 def metric_words(objective: Objective) -> str:
@@ -49,12 +49,12 @@ def measure_words(result: Result, objective: Objective) -> str:
     way = "higher" if objective.higher_is_better else "lower"
     told = f"{clean(objective.name).rstrip(',')}; {way} is better"
     if result.objective is not None and objective != result.objective:
-        told += f"; the search looked at “{metric_words(result.objective)}”"
+        told += f"; the search used “{metric_words(result.objective)}”"
     return told
 
 
 def certainty_words(made: Verification, objective: Objective) -> str:
-    """`better with 5 of 5 seeds; p = 0.031, d = 11; by 0.278 (95%: 0.232 to 0.323)`."""
+    """`better with 5 of 5 seeds; p = 0.031, d = 11; by 0.278 (95 % interval 0.232 to 0.323)`."""
     errors = objective.errors([*made.before, *made.after])
     pairs = list(zip(errors[: len(made.before)], errors[len(made.before) :], strict=True))
     parts = [f"better with {sum(new < old for old, new in pairs)} of {plural(len(pairs), 'seed')}"]
@@ -64,7 +64,7 @@ def certainty_words(made: Verification, objective: Objective) -> str:
     whole = all(math.isfinite(old) and math.isfinite(new) for old, new in pairs)
     if whole and made.improvement is not None and made.interval is not None:
         low, high = made.interval
-        parts.append(f"by {measure(made.improvement)} (95%: {measure(low)} to {measure(high)})")
+        parts.append(f"by {measure(made.improvement)} (95 % interval {measure(low)} to {measure(high)})")
     return "; ".join(parts)
 
 

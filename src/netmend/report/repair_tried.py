@@ -10,8 +10,8 @@ from netmend.report.content import Column, Grid, clean
 from netmend.report.numbers import measure, setting, share
 from netmend.report.repair_words import ENDINGS
 
-AS_IS = "the program as it is"
-AGAIN = "the same again: other seeds, parts left out"
+AS_IS = "the original program"
+AGAIN = "checks: other seeds, parts left out"
 _LEAST_SHOWN = 0.05  # trainings
 _NO_BETTER = 0.005  # of the error: what rounds to nothing
 
@@ -28,13 +28,13 @@ def tried_grid(result: Result, most: int | None = None, causes: bool = False) ->
         rows.append((AGAIN, "", _cost(again)))
     left = ordered[len(shown) :]
     spent = sum(item.cost for item in left if math.isfinite(item.cost))
-    note = f"and {len(left)} more that did less, {_cost(spent)} in all" if left else ""
+    note = f"and {len(left)} more that helped less, {_cost(spent)} in total" if left else ""
     if not causes:
         return Grid(columns, tuple(rows), note=note)
     codes = ["", *(clean(f"{item.change.cause}, {item.change.repair}") for item in shown)]
     codes += [""] * (len(rows) - len(codes))
-    wide = tuple((title, code, *rest) for (title, *rest), code in zip(rows, codes, strict=True))
-    return Grid((columns[0], Column("mends"), *columns[1:]), wide, note=note)
+    wide = tuple((*row, code) for row, code in zip(rows, codes, strict=True))
+    return Grid((*columns, Column("meant for")), wide, note=note)
 
 
 def result_words(result: Result, attempt: Attempt) -> str:
@@ -42,12 +42,10 @@ def result_words(result: Result, attempt: Attempt) -> str:
     if attempt.status in ENDINGS:
         # Alone it was no better; together with others it is part of the patch.
         return (
-            f"{ENDINGS[attempt.status]} alone; kept with others"
-            if attempt.accepted
-            else ENDINGS[attempt.status]
+            f"{ENDINGS[attempt.status]}; kept in combination" if attempt.accepted else ENDINGS[attempt.status]
         )
     if attempt.value is None:
-        told = "runs to its end" if result.objective is None else "the measure is not a number"
+        told = "runs to its end" if result.objective is None else "the metric is not a number"
     else:
         told = ", ".join(filter(None, (measure(attempt.value), _gain_words(result, attempt.value))))
     return f"{told}; kept" if attempt.accepted else told
@@ -88,7 +86,7 @@ def _baseline_words(result: Result) -> str:
     if result.objective is None:
         return "runs to its end"
     value = result.objective.value(result.baseline)
-    return "the measure is not a number" if value is None else measure(value)
+    return "the metric is not a number" if value is None else measure(value)
 
 
 def _cost(value: float) -> str:

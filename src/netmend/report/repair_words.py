@@ -15,7 +15,7 @@ from netmend.vocabulary import UNDECIDED, Site
 from netmend.vocabulary.verification import PROMISING, PROVEN
 
 ENDINGS = {
-    STOPPED: "stopped early (no gain)",
+    STOPPED: "stopped early (no gain alone)",
     FAILED: "fails",
     TIMED_OUT: "takes too long",
     OUT_OF_MEMORY: "runs out of memory",
@@ -26,15 +26,15 @@ ENDINGS = {
 def verdict_words(result: Result) -> tuple[str, str]:
     """The tone (good, warn, bad) and the verdict in a few words."""
     if result.verdict == PROVEN:
-        return "good", "a fix is proven"
+        return "good", "A fix is proven"
     if result.verdict == PROMISING:
-        return "warn", "a change looks promising, but it is not proven"
+        return "warn", "A change looks promising, but is not proven"
     if result.version.parts:
-        return "bad", "no fix: what helped once does not hold over seeds"
+        return "bad", "No fix found: what helped once does not hold across seeds"
     if is_healthy(result):
         return _healthy_words(result)
     ending = ENDINGS.get(result.baseline.status)
-    return "bad", f"no fix found; the program {ending}" if ending else "no fix found"
+    return "bad", f"No fix found; the program {ending}" if ending else "No fix found"
 
 
 def is_healthy(result: Result) -> bool:
@@ -47,7 +47,7 @@ def _healthy_words(result: Result) -> tuple[str, str]:
     tried = len(result.attempts)
     more = f"none of {plural(tried, 'change')} helped" if tried else "nothing was tried"
     if result.diagnosis is not None and result.diagnosis.verdict == UNDECIDED:
-        return "warn", f"undecided: {clean(result.diagnosis.reason).rstrip('.')}; {more}"
+        return "warn", f"Undecided: {clean(result.diagnosis.reason).rstrip('.')}; {more}"
     return "good", f"No fault found, and {more}"
 
 
@@ -80,6 +80,6 @@ def failure_remarks(result: Result) -> Iterator[Remark]:
     if baseline.ran:
         return
     text = first_line(baseline.exception) or ENDINGS.get(baseline.status, baseline.status)
-    yield Remark("as it is", text, tone="bad")
+    yield Remark("original", text, tone="bad")
     for note in baseline.notes[:3]:
         yield Remark("refused", clean(note), tone="warn")

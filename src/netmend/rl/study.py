@@ -58,7 +58,7 @@ class Study:
 
     def train_originals(self) -> None:
         plan = self.plan
-        self.say("training the program as it is")
+        self.say("training the original program")
         trials = [
             training(
                 self.target,

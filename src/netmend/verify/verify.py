@@ -73,9 +73,7 @@ def judge(
     """The verdict on two lists of outcomes."""
     facts = _facts(seeds, before, after)
     if objective is None:
-        return Verification(
-            NONE, **facts, missing=("no measure of success was found; give one with --metric",)
-        )
+        return Verification(NONE, **facts, missing=("No metric was found; name one with --metric",))
     old = [objective.value(outcome) for outcome in before]
     new = [objective.value(outcome) for outcome in after]
     if all(value is None for value in new):

@@ -44,7 +44,7 @@ class EpochsCut:
             done.add(count)
             text = str(count + rounds.start)
             edits = set_number(case.code, rounds.file, rounds.count, text, case.arguments)
-            title = f"{present} → {count} rounds of training"
+            title = f"{present} → {count} epochs"
             yield from mutation(self, title, edits, grade=index / len(self.shares), parameter=f"×{share:g}")
 
     def knobs(self, case: Case) -> Iterator[Knob]:
@@ -56,10 +56,10 @@ class EpochsCut:
         code, file, count, start = case.code, rounds.file, rounds.count, rounds.start
         yield from knob(
             self,
-            "fewer rounds of training",
+            "fewer epochs",
             Scale(int(bound) - start, 1, 1, whole=True),
             lambda left: set_number(code, file, count, str(int(left) + start), case.arguments),
-            told=f"{int(bound) - start} → {{}} rounds of training",
+            told=f"{int(bound) - start} → {{}} epochs",
         )
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (

@@ -42,7 +42,7 @@ class ScaleEpochs:
                 continue
             text = str(wanted + rounds.start)
             faces = set_number(case.code, rounds.file, rounds.count, text, case.arguments)
-            title = f"{whole} → {wanted} rounds of training"
+            title = f"{whole} → {wanted} epochs"
             yield from moved(self, cause, title, faces, knob="epochs", cost=wanted / whole)
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (

@@ -49,7 +49,7 @@ class Epochs:
             if wanted != whole:
                 text = str(wanted + rounds.start)
                 faces = set_number(case.code, rounds.file, rounds.count, text, case.arguments)
-                title = f"{whole} → {wanted} rounds of training"
+                title = f"{whole} → {wanted} epochs"
                 yield from change(self, case, title, faces, knob="epochs", cost=wanted / whole)
 
     def _longer(self, case: Case, present: int | None) -> list[float]:

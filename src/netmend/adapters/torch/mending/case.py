@@ -120,7 +120,7 @@ def _halves(model: nn.Module, task: Task, given: Given) -> tuple[Examples, Examp
         raise UsageError("there is no validation input; give some, or leave validation data out")
     found = answered(model, task, given)
     wrong = task.wrong(found.reference, found.wanted)
-    for word, some in (("fails", wrong), ("is answered rightly", ~wrong)):
+    for word, some in (("fails", wrong), ("is correct", ~wrong)):
         if not bool(some.any()):
             raise UsageError(
                 f"none of {len(given)} validation inputs {word}; give some of both kinds, or leave validation data out: "
