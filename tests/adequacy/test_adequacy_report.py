@@ -70,7 +70,7 @@ def test_every_measure_is_told_in_one_sentence_beside_its_reference() -> None:
             text,
         )
     assert re.search(r"DSA [\d.]+ % of the test inputs are more surprising than 95 %", text)
-    assert "label next inputs of the pool" in text and "not whether the model is right" in text
+    assert "label next indices of pool inputs" in text and "not whether the model is right" in text
 
 
 def test_classes_and_what_could_not_be_measured_are_told() -> None:

@@ -124,7 +124,7 @@ def test_without_a_fix_the_end_of_the_search_is_told() -> None:
     assert text.startswith("netmend No fix found Sigmoid is applied twice")
     assert "ended no other change helped" in text
     assert "0.100, much worse" in text
-    assert "does not hold over seeds" in joined(repaired.refuted())
+    assert "does not hold across seeds" in joined(repaired.refuted())
 
 
 def test_a_program_that_fails_tells_how() -> None:

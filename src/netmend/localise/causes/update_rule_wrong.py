@@ -113,7 +113,7 @@ class UpdateRuleWrong:
         text = f"Prediction and target are both about `{target.states}`: the target asks for the value of the same states, not of those that followed."
         evidence = [Evidence(text, PROVEN)]
         if improved(returns(case.trace, world)) > self.gain_limit:
-            evidence.append(Evidence("The return rose all the same.", -FAIR))
+            evidence.append(Evidence("The return rose anyway.", -FAIR))
         return fault(
             self.code,
             evidence,

@@ -146,7 +146,7 @@ def more_rounds(case: Case, factor: float) -> tuple[str, Faces]:
     whole = round(present) - rounds.start
     wanted = math.ceil(whole * factor)
     faces = set_number(case.code, rounds.file, rounds.count, str(wanted + rounds.start), case.arguments)
-    return f"{whole} → {wanted} rounds of training", faces
+    return f"{whole} → {wanted} epochs", faces
 
 
 def _is_over_batches(case: Case, rounds: Rounds) -> bool:
