@@ -32,7 +32,7 @@ def show_demo(keep: Path | None) -> int:
     finally:
         if keep is None:
             sys.stdout.write(
-                "\nThe scripts and runs are deleted at the end. To keep them: netmend demo --keep DIR\n"
+                "\nThese scripts and runs are deleted. To keep them: netmend demo --keep DIR\n"
             )
             shutil.rmtree(folder, ignore_errors=True)
     return outcome
