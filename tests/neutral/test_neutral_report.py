@@ -57,10 +57,10 @@ def test_the_text_tells_alternatives_and_how_they_were_found() -> None:
     [
         ("fix", "good", "as well as the known fix"),
         ("like", "good", "reach 0.945"),
-        ("out of reach", "warn", "no change that was tried reaches 0.99"),
-        ("fix fails", "bad", "it was not trained to its end"),
-        ("interrupted", "bad", "it was not trained to its end"),
-        ("no measure", "bad", "give one with --metric"),
+        ("out of reach", "warn", "No change reaches 0.99"),
+        ("fix fails", "bad", "it did not finish training"),
+        ("interrupted", "bad", "it did not finish training"),
+        ("no measure", "bad", "name one with --metric"),
         ("crashes", "good", "1 minimal fix found: "),
     ],
 )

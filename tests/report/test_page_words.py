@@ -52,7 +52,7 @@ def test_what_stands_above_the_faults_is_not_said_again_with_one_of_them() -> No
     )  # fmt: skip
     diagnosis = Diagnosis(FAULTY, (fault,), story=(story,))
     text = text_of(diagnosis)
-    assert text.count("7.44e4") == 1 and "Another thing." in text
+    assert text.count("74,400") == 1 and "Another thing." in text
     assert "<code>net.0</code> died" in html(sample.healthy(), diagnosis=diagnosis)
 
 

@@ -91,10 +91,10 @@ def test_a_proven_fix_tells_fault_patch_proof_and_cost() -> None:
 def test_what_was_tried_stands_best_first() -> None:
     rows = [re.split(r" {2,}", line.strip()) for line in text_of(repaired.proven(), 120).splitlines()]
     assert rows[-6:] == [
-        ["the program as it is", "0.627", "1"],
+        ["the original program", "0.627", "1"],
         ["Drop the sigmoid", "0.912, error 37.3 % → 8.8 %; kept", "1"],
         ["learning rate 0.3 → 0.003", "0.660, error 37.3 % → 34.0 %", "1"],
-        ["learning rate 0.3 → 3", "stopped early (no gain)", "0.4"],
+        ["learning rate 0.3 → 3", "stopped early (no gain alone)", "0.4"],
         ["learning rate 0.3 → 30", "fails", "0.1"],
         ["checks: other seeds, parts left out", "1"],  # together the 4.5 trainings of the search
     ]

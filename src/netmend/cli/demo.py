@@ -31,9 +31,7 @@ def show_demo(keep: Path | None) -> int:
         )
     finally:
         if keep is None:
-            sys.stdout.write(
-                "\nThese scripts and runs are deleted. To keep them: netmend demo --keep DIR\n"
-            )
+            sys.stdout.write("\nThese scripts and runs are deleted. To keep them: netmend demo --keep DIR\n")
             shutil.rmtree(folder, ignore_errors=True)
     return outcome
 

@@ -103,7 +103,7 @@ def goal_remarks(found: Neutrality) -> Iterator[Remark]:
 def compared_words(found: Neutrality) -> str:
     seeds = f"means over {plural(len(found.seeds), 'seed')}"
     if found.goal.kind == LIKE:
-        return f"{seeds}; the mean has to reach the given value"
+        return f"{seeds}; the mean has to reach that value"
     return f"{seeds}; “as good” = within 1 standard error of the difference, or 1 % of the way to the goal"
 
 
