@@ -22,7 +22,6 @@ def main(arguments: list[str] | None = None) -> None:
 
     from typer import Abort, BadParameter, Exit
 
-    from netmend.cli.app import app
     from netmend.cli.slips import refuse_script_as_command
     from netmend.errors import NetmendError
 
@@ -31,7 +30,7 @@ def main(arguments: list[str] | None = None) -> None:
     hook = sys.excepthook
     try:
         refuse_script_as_command(given)
-        outcome: Any = app(
+        outcome: Any = _command_line(given)(
             args=separate_module(given),
             prog_name="netmend",
             standalone_mode=False,
@@ -55,6 +54,17 @@ def main(arguments: list[str] | None = None) -> None:
         outcome()
     elif isinstance(outcome, int):
         sys.exit(outcome)
+
+
+def _command_line(arguments: list[str]) -> Any:
+    """A training script must not wait for commands that were not asked for."""
+    if arguments[:1] == ["run"]:
+        from netmend.cli.run_options import command_line
+
+        return command_line()
+    from netmend.cli.app import app
+
+    return app
 
 
 def _configured() -> dict[str, Any]:
