@@ -50,13 +50,17 @@ class Joined(gymnasium.Wrapper):
 
 
 def _recorded(tmp_path: Path, program) -> WorldFact:
+    (world,) = _recorded_worlds(tmp_path, program)
+    return world
+
+
+def _recorded_worlds(tmp_path: Path, program) -> list[WorldFact]:
     watch = netmend.watch(directory=tmp_path, quiet=True).start()
     program()
     watch.stop()
     trace = read_trace(next(iter((tmp_path / "runs").iterdir())))
     assert not trace.run.missing
-    (world,) = trace.all(WorldFact)
-    return world
+    return list(trace.all(WorldFact))
 
 
 def _play(env, steps, reset=True, seed=None):
@@ -219,6 +223,39 @@ def test_what_cannot_be_afforded_is_taken_off_and_every_step_still_counts(tmp_pa
         50,
     )  # the first reset comes before the loop is known
     assert (vars(Count)["step"], vars(Joined)["step"]) == before
+
+
+def test_loops_stay_apart_and_resets_are_cheap_while_steps_are_only_counted(tmp_path, monkeypatch):
+    from netmend.adapters.gymnasium import session
+    from netmend.observe.budget import Purse
+
+    monkeypatch.setattr(session, "_DENSE", 64)
+    monkeypatch.setattr(Purse, "holds", lambda self, seconds=0.0: False)
+    looked_at = []
+    note = session.Worlds._note_reset
+    monkeypatch.setattr(
+        session.Worlds, "_note_reset", lambda self, *args: (looked_at.append(args), note(self, *args))[1]
+    )
+
+    def episode(environment):
+        environment.reset()
+        while not environment.step(0)[2]:
+            pass
+
+    def program():
+        environment = Joined(Count(end=10))
+        for _ in range(30):
+            episode(environment)
+        for _ in range(4):  # another loop, as of an evaluation
+            environment.reset()
+            while not environment.step(0)[2]:
+                pass
+        for _ in range(30):
+            episode(environment)
+
+    worlds = sorted((world.steps, world.episodes) for world in _recorded_worlds(tmp_path, program))
+    assert worlds == [(40, 4), (600, 60)]
+    assert len(looked_at) < 40
 
 
 def test_what_was_taken_off_is_put_back_when_it_can_be_afforded(tmp_path, monkeypatch):

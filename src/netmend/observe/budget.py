@@ -6,10 +6,10 @@ from collections import deque
 from statistics import median
 from time import perf_counter
 
-# The first seconds of our own time are free: less than importing the framework takes, and short programs are seen whole.
-ALLOWANCE = 0.3
-# Further looks, ever more rarely, so that the end of a short program is seen as well as its beginning.
-GRANT = 0.7
+# Beyond the budget, so that short programs are seen, too: something to begin with, then a share of the time, a second in all.
+HEAD_START = 0.015
+EARLY_SHARE = 0.025
+ALLOWANCE = 1.0
 _FIRST_LOOKS = 4
 
 
@@ -41,8 +41,6 @@ class Budget:
         self._steady_from: tuple[float, float] | None = (
             None  # spent and wall seconds when the allowance was used up
         )
-        self.granted_seconds = 0.0  # spent on looks beyond the budget, out of the grant
-        self._granted = False
         self.asked_seconds = 0.0  # spent on what the user asked for: told, but not held against the budget
         self._plain: deque[float] = deque(maxlen=65)  # durations of steps without full statistics
         self._full_costs: deque[float] = deque(maxlen=5)
@@ -55,9 +53,6 @@ class Budget:
     def step_done(self, level: int, wall: float, own: float, device: float = 0.0) -> None:
         """One training step: its wall time, our time within it, and time our work took on the device."""
         self.wall_seconds += wall
-        granted, self._granted = self._granted, False
-        if granted:
-            self.granted_seconds += own
         if level == 2:
             hidden = max(0.0, wall - own - self.base_seconds) if self.base_seconds else 0.0
             # A pause of the machine is not our cost: no more hidden cost than three times what we did ourselves.
@@ -65,8 +60,6 @@ class Budget:
             if device:  # a device works on its own clock: the host's says nothing about it
                 hidden = device
             self.hidden_seconds += hidden
-            if granted:
-                self.granted_seconds += hidden
             self._full_steps += 1
             if self._full_steps <= _FIRST_LOOKS:  # they also get to know the program, and compile kernels
                 self._full_costs.clear()
@@ -76,15 +69,6 @@ class Budget:
             if level == 1:
                 self._line_costs.append(own)
 
-    def grant(self) -> None:
-        """The coming step is looked at out of the grant, not out of the budget."""
-        self._granted = True
-
-    @property
-    def generous(self) -> bool:
-        """Whether the grant for further looks is not used up yet."""
-        return self.granted_seconds < GRANT
-
     def light_step(self, wall: float, own: float = 0.0) -> None:
         self.wall_seconds += wall
         self.own_seconds += own
@@ -92,18 +76,22 @@ class Budget:
 
     @property
     def starting(self) -> bool:
-        """Whether the allowance for the first steps is not used up yet."""
+        """Whether the allowance of the first minute is not used up yet."""
         if self._steady_from is None and self.spent >= ALLOWANCE:
-            self._steady_from = (self.spent - self.granted_seconds, self.wall_seconds)
+            self._steady_from = (self.spent, self.wall_seconds)
         return self._steady_from is None
+
+    def allows(self, seconds: float = 0.0) -> bool:
+        """Whether that much more may be spent out of the allowance; it comes little by little, so that no short program is slowed down by all of it."""
+        earned = HEAD_START + max(EARLY_SHARE, self.share) * self.wall_seconds
+        return self.starting and self.spent + seconds < earned
 
     @property
     def steady_overhead(self) -> float | None:
         """Slow-down since the allowance was used up: what the budget is about. None before that."""
         if self._steady_from is None:
             return None
-        spent = self.spent - self.granted_seconds - self._steady_from[0]
-        wall = self.wall_seconds - self._steady_from[1]
+        spent, wall = self.spent - self._steady_from[0], self.wall_seconds - self._steady_from[1]
         return spent / (wall - spent) if wall > spent else None
 
     def refresh(self) -> None:

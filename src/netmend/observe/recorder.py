@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from netmend.observe.budget import ALLOWANCE, Budget
+from netmend.observe.budget import Budget
 from netmend.observe.patterns import PatternBook
 from netmend.observe.schedule import FULL, LIGHT, Schedule
 from netmend.observe.sites import Sites
@@ -131,7 +131,7 @@ class Recorder:
     def affordable(self) -> bool:
         """Whether more may be spent within the step in progress; asked by what happens many times in one step."""
         budget = self.budget
-        if self.schedule.every is not None or budget.own_seconds + self.own < ALLOWANCE:
+        if self.schedule.every is not None or budget.allows(self.own):
             return True
         return self.own < budget.share * (time.perf_counter() - self._step_started)
 

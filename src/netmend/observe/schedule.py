@@ -12,14 +12,13 @@ FULL = 2  # all statistics
 
 _ALWAYS = frozenset({0, 1, 2, 4, 8, 16, 32, 64})  # needed to know the program, and what looking at it costs
 _TOO_DEAR = 1.0  # seconds
-_PER_DOUBLING = 8  # full steps each time the number of steps doubles, within the allowance
-_GRANTED_FULL, _GRANTED_LINES = (
-    4,
-    32,
-)  # looks per doubling that the grant pays for once the allowance is used up
-_SURE_LINES = (
-    4  # losses per doubling that are read whatever it costs: what is told at the end belongs to the end
+_SMALL_PART = (
+    0.04  # of the time so far: a look that takes less is worth it each time the number of steps doubles
 )
+# Looks each time the number of steps doubles, as far as the allowance goes: training changes fastest at first.
+_FULL_LOOKS, _LINE_LOOKS = 8, 32
+# Losses per doubling that are read whatever it costs: what is told at the end belongs to the end.
+_SURE_LINES = 4
 _LINE_SHARE = 0.5  # part of the budget that line-level watching may use before steps go light
 _MARGIN = 0.7  # aim below the promise: estimates are noisy
 _ANOMALY_STEPS = 4
@@ -31,7 +30,7 @@ _ANOMALIES = 5
 class Schedule:
     """Decides the level of each coming step.
 
-    Training changes fastest at first, so early steps are looked at most closely, until an allowance is used up.
+    Training changes fastest at first, so early steps are looked at most closely, as far as an allowance goes.
     With a budget, the distance between full steps follows from measured costs and is a power of two, full steps
     falling on its multiples: under distributed training all ranks then look at mostly the same steps.
     """
@@ -70,7 +69,7 @@ class Schedule:
 
     def next_look(self, step: int) -> int:
         """The first step after this one that may be more than light."""
-        looks = _GRANTED_LINES if self.budget.generous else _SURE_LINES
+        looks = _LINE_LOOKS if self.budget.starting else _SURE_LINES
         interval = min(self.line_interval, _distance(step + 1, looks))
         return step + interval - step % interval
 
@@ -82,32 +81,30 @@ class Schedule:
         if self.every is not None:
             full = step % self.every == 0
             return (FULL if full else LINE), full
-        if step in _ALWAYS and self.budget.full_cost < _TOO_DEAR:
+        if self._sure(step):
             return FULL, True
-        if self.budget.starting:
-            full = step % _distance(step, _PER_DOUBLING) == 0
-            return (FULL if full else LINE), full
-        planned, scheduled = self._within_budget(step)
-        granted = self._from_grant(step)
-        if granted > planned:
-            self.budget.grant()
-            return granted, granted == FULL
-        return planned, scheduled
+        level = self._from_allowance(step) if self.budget.allows() else self._within_budget(step)
+        return level, level == FULL
 
-    def _from_grant(self, step: int) -> int:
-        if not self.budget.generous:
-            return LIGHT
-        if step % _distance(step, _GRANTED_FULL) == 0 and self.budget.full_cost < _TOO_DEAR / 10:
+    def _sure(self, step: int) -> bool:
+        """Whether this step is looked at although nothing may be left to spend."""
+        cost = self.budget.full_cost
+        if step in _ALWAYS:
+            return cost < _TOO_DEAR
+        return step & (step - 1) == 0 and cost < min(_TOO_DEAR, _SMALL_PART * self.budget.wall_seconds)
+
+    def _from_allowance(self, step: int) -> int:
+        if step % _distance(step, _FULL_LOOKS) == 0 and self.budget.allows(self.budget.full_cost):
             return FULL
-        return LIGHT if step % _distance(step, _GRANTED_LINES) else LINE
+        return LIGHT if step % min(self.line_interval, _distance(step, _LINE_LOOKS)) else LINE
 
-    def _within_budget(self, step: int) -> tuple[int, bool]:
+    def _within_budget(self, step: int) -> int:
         if step % self.line_interval:
-            return (LIGHT if step % _distance(step, _SURE_LINES) else LINE), False
+            return LIGHT if step % _distance(step, _SURE_LINES) else LINE
         # The distance is checked too: multiples of a shrinking interval may come close after one another.
         interval = self.full_interval
         full = step % interval == 0 and step - self._last_full >= interval // 2
-        return (FULL if full else LINE), full
+        return FULL if full else LINE
 
     def _plan(self) -> None:
         """Choose the intervals from what steps and looking at them have cost lately."""

@@ -47,7 +47,7 @@ class Worlds:
         self._outermost: Any = None  # the environment whose step or reset is in progress
         self._thread: int | None = None
         self._purse: Purse | None = None
-        self._counting = Counting(self._counted, self._counted_alone)
+        self._counting = Counting(self._counted, self._counted_alone, session.sites.is_user_file)
         self._passes = 0  # calls through a wrapper since the purse was last asked
         self._resting = False  # steps are counted; nothing else is looked at, and wrapped environments are not wrapped by us
 
@@ -143,7 +143,7 @@ class Worlds:
                 kept & _defining(type(link), ("step",)) for link in chain[1:]
             ):
                 self._resting = True
-                self._classes.rest(kept, {"step": self._counting.wrapper})
+                self._classes.rest(kept, {"step": self._counting.stepping, "reset": self._counting.resetting})
 
     def _go_on_counting(self, outermost: Any) -> None:
         """While resting, steps after a reset come here once: the loop that makes them is known now."""

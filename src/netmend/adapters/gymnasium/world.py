@@ -13,6 +13,7 @@ from netmend.vocabulary import Site, WorldFact
 
 STRETCH = 256  # steps per row of behaviour
 MOST_LEVELS = 16  # wrappers whose rewards are followed
+RESET: tuple[Any, ...] = ()  # stands among the steps that are counted
 
 
 def number_of(reward: Any) -> float:
@@ -108,13 +109,18 @@ class World:
         return over
 
     def count_all(self, copy: Copy, results: list[tuple[Any, ...]]) -> None:
-        """Rewards and flags of many steps of one environment."""
+        """Rewards and flags of many steps of one environment, and its resets."""
         if self.before_learning is None and self.recorder.step:
             self.before_learning = self.steps
         if len(copy.returns) != 1:
             copy.begin(1)
         add, total, length = self.rewards.add, copy.returns[0], copy.lengths[0]
-        for reward, terminated, truncated in results:
+        for row in results:
+            if row is RESET:
+                self.resets += 1
+                total, length = 0.0, 0
+                continue
+            reward, terminated, truncated = row
             value = number_of(reward)
             add(value)
             total += value

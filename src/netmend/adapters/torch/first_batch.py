@@ -184,7 +184,7 @@ class FirstBatch:
     def _affordable(self, seconds: float) -> bool:
         budget = self.session.recorder.budget
         return seconds < _SECONDS and (
-            budget.starting or seconds < _GAP_SHARE * budget.share * budget.wall_seconds
+            budget.allows(seconds) or seconds < _GAP_SHARE * budget.share * budget.wall_seconds
         )
 
     def _left_out(self, name: str, why: str, what: str = "first-batch checks") -> None:

@@ -175,7 +175,11 @@ class Models:
 
     def _calling(self, args: Any, kwargs: Any) -> bool | None:
         session = self.session
-        if self.active is not None or (session.quiet and torch.is_grad_enabled()):
+        if (
+            self.active is not None
+            or (session.quiet and torch.is_grad_enabled())
+            or session.often.once_more(args)
+        ):
             return None
         model = self.find(args[0])
         if session.quiet:

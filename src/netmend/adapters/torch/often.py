@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 _ENOUGH = 32  # calls of one kind in a step that are looked at whatever they cost
 _MOST_KINDS = 1000
+_ASK_AGAIN = 64  # calls that are passed over before it is asked anew what can be afforded
+
+_function_modes = torch._C._len_torch_function_stack
 
 
 class Often:
@@ -26,6 +29,24 @@ class Often:
         self.session = session
         self.off = False  # what costs something at every call is taken off
         self._counts: dict[Any, int] = {}
+        self._passed_over = 0
+        self._last: tuple[Any, bool, Any] = (None, False, None)  # network, mode of gradients, shape of input
+
+    def once_more(self, args: Any) -> bool:
+        """Whether this is the same call as the one that was too many; asked so often itself that it must be quick."""
+        if not self.off or len(args) != 2 or _function_modes():
+            return False
+        self._passed_over += 1
+        if self._passed_over % _ASK_AGAIN == 0:
+            return False
+        module, grad, shape = self._last
+        first = args[1]
+        return (
+            args[0] is module
+            and type(first) is Tensor
+            and first.shape == shape
+            and torch.is_grad_enabled() is grad
+        )
 
     def too_often(self, args: Any) -> bool:
         """Whether a call of a model is one of too many of its kind: the same model, mode of gradients and shape of input."""
@@ -48,6 +69,7 @@ class Often:
             return False
         if not self.off:
             self._take_off()
+        self._last = (args[0], grad, kind[2])
         return True
 
     @guarded("forward passes")
