@@ -106,3 +106,20 @@ def test_origins(tmp_path: Path, name: str) -> None:
     assert made is not None and made.line == _line(text, "input")
     assert answered is not None and answered.line == _line(text, "target")
     assert loop is not None and loop.count.line == _line(text, "rounds")
+
+
+def test_what_an_object_holds_is_no_argument_of_its_method(tmp_path: Path) -> None:
+    text = textwrap.dedent("""\
+        class Trainer:
+            def run(self):
+                for i in range(10):
+                    out = model(self.x[i])
+        Trainer().run()
+        Trainer().run(7)
+        """)
+    file = tmp_path / "train.py"
+    file.write_text(text, encoding="utf-8")
+    called = Site(str(file), 4, 18, 4, 34)
+    trace = Trace(facts={"model": {"model": ModelFact("model", "Net", called=called)}})
+    origin = input_origin(Case(trace, (), Sources(str(tmp_path), str(file))))
+    assert origin is None or origin.line == 4

@@ -282,9 +282,11 @@ def _from_caller(
     sources: Sources, file: str, function: Function, name: str, position: int, hops: int
 ) -> Site | None:
     names = [argument.arg for argument in function.args.args]
+    if names[:1] in (["self"], ["cls"]):  # no call hands it over
+        names = names[1:]
+    if name in ("self", "cls"):
+        return None
     index = names.index(name) if name in names else None
-    if index is not None and names[:1] in (["self"], ["cls"]):
-        index -= 1
     for other in sources.files(near=file):
         for call in sources.calls_named(other, function.name):
             given = sources.argument(call, name, index)
