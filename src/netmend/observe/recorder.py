@@ -59,6 +59,8 @@ class Recorder:
         self._last_flush = now
         self._first_step_done = False
         self._asked = 0.0
+        self.glance = False  # the step in progress is light, but its loss is read
+        self._glance_distance = 0
 
     # -- what adapters report ----------------------------------------------------------------------------------
 
@@ -100,8 +102,7 @@ class Recorder:
         elif self.level == LIGHT:
             self.light_steps += 1
         self.step = step + 1
-        self.level = self.schedule.level(self.step)
-        self._next_look = self.schedule.next_look(self.step)
+        self._plan_next()
         if now - self._last_flush > _FLUSH_SECONDS or self._rows > _FLUSH_ROWS:
             self.flush()
             self.own += time.perf_counter() - now
@@ -118,10 +119,16 @@ class Recorder:
         self.light_steps += 1
         self.step += 1
         if self.step < self._next_look:
+            self.glance = self._glance_distance > 0 and self.step % self._glance_distance == 0
             return False
+        self._plan_next()
+        return self.level != LIGHT
+
+    def _plan_next(self) -> None:
         self.level = self.schedule.level(self.step)
         self._next_look = self.schedule.next_look(self.step)
-        return self.level != LIGHT
+        self._glance_distance = self.schedule.glance_distance(self.step)
+        self.glance = self._glance_distance > 0 and self.step % self._glance_distance == 0
 
     def look_closely(self) -> None:
         """Look at the next step in full, whatever the budget says (a new optimiser appeared)."""

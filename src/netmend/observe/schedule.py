@@ -17,6 +17,8 @@ _SMALL_PART = (
 )
 # Looks each time the number of steps doubles, as far as the allowance goes: training changes fastest at first.
 _FULL_LOOKS, _LINE_LOOKS = 8, 32
+# Losses per doubling that are read within the allowance on steps that are passed over otherwise: a curve costs next to nothing.
+_GLANCES = 64
 # Losses per doubling that are read whatever it costs: what is told at the end belongs to the end.
 _SURE_LINES = 4
 _LINE_SHARE = 0.5  # part of the budget that line-level watching may use before steps go light
@@ -72,6 +74,10 @@ class Schedule:
         looks = _LINE_LOOKS if self.budget.starting else _SURE_LINES
         interval = min(self.line_interval, _distance(step + 1, looks))
         return step + interval - step % interval
+
+    def glance_distance(self, step: int) -> int:
+        """The distance, a power of two, between light steps of which the loss is read all the same; 0: of none."""
+        return _distance(step + 1, _GLANCES) if self.budget.starting else 0
 
     def _choose(self, step: int) -> tuple[int, bool]:
         """The level, and whether it is a full step by plan (rather than on request)."""

@@ -100,8 +100,11 @@ class Loop:
 
     def _backward(self, args: Any, kwargs: Any) -> bool | None:
         session = self.session
-        if session.quiet and not session.in_backward and not session.busy and session.steps.by_hand:
-            session.steps.end_light()  # no optimiser tells where a step ends that is passed over
+        if session.quiet and not session.in_backward and not session.busy:
+            if session.steps.by_hand:
+                session.steps.end_light()  # no optimiser tells where a step ends that is passed over
+            elif session.recorder.glance:
+                session.steps.glance(args[0] if args else kwargs.get("tensors"))
             return None
         if session.in_backward or not session.watching():
             return None

@@ -262,7 +262,7 @@ class Optimizers:
         session.steps.optimizer_steps += 1
         session.steps.in_optimizer_step = False
         if session.recorder.level == LIGHT:
-            session.steps.end_light()
+            session.steps.end_light(self.name(optimizer) if session.recorder.glance else "")
         else:
             self.after(optimizer)
 

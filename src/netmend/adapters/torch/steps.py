@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
 
 from netmend.adapters.torch.arrivals import Gathering
+from netmend.adapters.torch.eligible import first_tensor
 from netmend.adapters.torch.guard import guarded
 from netmend.adapters.torch.host_meter import NAN
 from netmend.observe.schedule import FULL, LIGHT
@@ -39,6 +40,7 @@ class Steps:
         self.backwards_total = 0
         self._within = ""  # the optimiser whose step is in progress
         self._closures = 0  # backward passes within it
+        self._glances: list[float] = []  # losses of the light step in progress
         self.row = StepRow(session)
 
     def backward(self, objective: Tensor | None, site: Site | None) -> float | None:
@@ -70,16 +72,36 @@ class Steps:
         session.account()
         self._begin(recorder.end_step(step))
 
-    def end_light(self) -> None:
-        """The end of a step of which nothing is recorded; kept as short as can be."""
+    @guarded("the objective")
+    def glance(self, tensors: Any) -> None:
+        """A backward pass of a light step begins, of which the loss is read and nothing else."""
+        objective = first_tensor(tensors)
+        unscaled = self.session.losses.unscaled.get(objective) if objective is not None else None
+        shown = objective if unscaled is None else unscaled
+        if shown is not None and shown.is_cpu and shown.numel() == 1:
+            self._glances.append(float(shown.detach()))
+
+    def end_light(self, optimizer: str = "") -> None:
+        """The end of a step of which at most the loss is recorded; kept as short as can be."""
         session, recorder = self.session, self.session.recorder
         session.account()
+        if self._glances:
+            self._write_glances(optimizer)
         if session.evaluation.current is not None:
             session.evaluation.close()
         if recorder.end_light_step():
             self.backwards = 0
             recorder.patterns.forget()
             self._begin(recorder.level)
+
+    @guarded("the objective")
+    def _write_glances(self, optimizer: str) -> None:
+        recorder, values = self.session.recorder, self._glances
+        self._glances = []
+        loss = recorder.last_loss = sum(values) / len(values)
+        recorder.row("step", optimizer, recorder.step, (loss, len(values), recorder.seconds, NAN, LIGHT))
+        if not math.isfinite(loss):
+            recorder.look_closely()
 
     def _begin(self, level: int) -> None:
         """A step of this level begins."""
