@@ -61,6 +61,7 @@ _TRIES = 5
 _FIRST_GAP, _GAPS = 16, 6  # train against eval mode, when running averages have settled, and ever more rarely
 _GAP_SHARE = 0.5  # of the budget
 _HARMLESS_THREADS = ("tqdm", "multiprocessing", "torch", "tensorboard", "tensorboardX", "netmend")
+_FEW_SECONDS = 0.005  # that a look at both modes may take in the first minute even where the allowance is used up for now
 
 
 @dataclass
@@ -183,9 +184,8 @@ class FirstBatch:
 
     def _affordable(self, seconds: float) -> bool:
         budget = self.session.recorder.budget
-        return seconds < _SECONDS and (
-            budget.allows(seconds) or seconds < _GAP_SHARE * budget.share * budget.wall_seconds
-        )
+        little = _FEW_SECONDS if budget.starting else _GAP_SHARE * budget.share * budget.wall_seconds
+        return seconds < _SECONDS and (budget.allows(seconds) or seconds < little)
 
     def _left_out(self, name: str, why: str, what: str = "first-batch checks") -> None:
         self.session.recorder.missing(f"{what} of {name} left out: {why}")
