@@ -57,6 +57,15 @@ def _by_chance() -> Trace:
     )
 
 
+def _looked_at_rarely() -> Trace:
+    """Training accuracy of a program without loader, a third of whose batches were looked at."""
+    training = [
+        BatchPrint(step, "training", 16, hashes=tuple(range(16 * step, 16 * step + 16)))
+        for step in range(0, 39, 3)
+    ]
+    return Trace(batches=(*training, BatchPrint(40, "evaluation", 640, hashes=tuple(range(640)))))
+
+
 def _windows(seen: int, length: int = 32) -> Trace:
     """Windows of a text whose most frequent token is every sixth; of each evaluation batch so many were trained on."""
     token: tuple[tuple[float, float, float, float], ...] = ((1.0, 0.17, 0.1, 28.0),)
@@ -145,9 +154,7 @@ class TrainingEvaluationOverlap:
         """
         by_model = _trained_on(trace)
         samples = training_samples(trace) or 0
-        shares: list[
-            tuple[float, float]
-        ] = []  # of each batch, and what was seen of its model's training data
+        shares: list[tuple[float, int]] = []  # of each batch, and samples seen of its model's training data
         copies = looked = trained = 0
         common: set[int] = set()
         evaluated: set[int] = set()
@@ -160,7 +167,7 @@ class TrainingEvaluationOverlap:
             if _teaches(trace, batch):
                 continue
             if own and len(own) >= (1 - self.copies_limit) * len(batch.hashes):
-                shares.append((len(own & before) / len(own), len(before) / max(len(before), samples)))
+                shares.append((len(own & before) / len(own), len(before)))
                 copies += len(batch.hashes) - len(own)
                 looked += len(batch.hashes) ** 2
                 trained = max(trained, len(before))
@@ -168,9 +175,14 @@ class TrainingEvaluationOverlap:
                 common |= own & before
         if not evaluated:
             return None
+        if not samples and len(common) >= self.inside_limit * trained:
+            samples = len(
+                evaluated
+            )  # the evaluation holds the training data, of which only a part was looked at
         total = max(trained, samples)
-        inside = [share >= self.inside_limit * seen for share, seen in shares]
-        outside = [share < self.share_limit * seen for share, seen in shares]
+        seen = [(share, before / max(before, samples)) for share, before in shares]
+        inside = [share >= self.inside_limit * part for share, part in seen]
+        outside = [share < self.share_limit * part for share, part in seen]
         mixed = [not (a or b) for a, b in zip(inside, outside, strict=True)]
         if any(inside) and any(outside) and not any(mixed):
             return None
@@ -213,6 +225,9 @@ class TrainingEvaluationOverlap:
         Run("apart", lambda: _trace(range(400), range(1000, 1100))),
         Run("training accuracy is measured on purpose", lambda: _trace(range(400), range(400))),
         Run("short sequences meet by chance", lambda: _by_chance()),
+        Run(
+            "training accuracy, where few batches of the training were looked at", lambda: _looked_at_rarely()
+        ),
         Run("training and validation accuracy side by side", lambda: _both()),
         Run("a new model in every fold", lambda: _folds()),
         Run("a teacher that answers training batches", lambda: _distilled()),
