@@ -242,7 +242,7 @@ def test_the_text_tells_scores_survivors_and_additions() -> None:
     assert text.splitlines()[0] == "netmend  Mutation score of test: 1.00"
     assert re.search(r"weak +0\.25 +0 of 1 +0\.75", text)
     assert "weak misses" in text and "train.py:7" in text
-    assert "class 3 from test: notices 1 survivor" in text
+    assert "class 3 from test: detects 1 survivor" in text
     assert "11 to 31 trainings of 2.0 s" in text and "12 trainings, 3 reused" in text
     assert "1 crashing" in text
 
@@ -323,7 +323,7 @@ def several() -> MutationResult:
 def test_the_page_begins_with_a_picture_and_what_is_missed() -> None:
     page = mutate_html(several())
     heads = re.findall(r"<h2>([^<]+)</h2>", page)
-    assert heads[:3] == ["What is noticed", "What is missed", "What to add"]
+    assert heads[:3] == ["What is detected", "What is missed", "What to add"]
     assert page.index("<h2>What is missed") < page.index("<table")
     assert '<span class="missed" style="width: 66.7%" title="2 missed">2</span>' in page
     # Plainly missed ones stand before those that are too close to call.
@@ -340,15 +340,15 @@ def test_bars_count_what_became_of_the_mutants_of_each_operator() -> None:
 
     of_test, of_weak = bar_charts(several())
     assert [(bar.code, bar.parts) for bar in of_test.bars] == [
-        ("M101", (("noticed", 3),)),
-        ("M302", (("noticed", 1),)),
+        ("M101", (("detected", 3),)),
+        ("M302", (("detected", 1),)),
     ]
     assert of_weak.bars[0].parts == (("missed", 2), ("inconclusive", 1)) and of_weak.widest == 3
 
 
 def test_a_page_without_survivors_says_so() -> None:
     page = mutate_html(replace(sample(), mutants=(mutant("M302 a", True, True),)))
-    assert "Nothing: every mutant that counts is noticed." in page
+    assert "Nothing: every mutant that counts is detected." in page
 
 
 def test_the_score_is_one_number_and_a_sentence_says_what_it_is() -> None:
@@ -363,7 +363,7 @@ def test_the_score_is_one_number_and_a_sentence_says_what_it_is() -> None:
     for told in (page, " ".join(printed(found, 100).split())):
         assert (
             "The score is the mean over operators" in told
-            and "In numbers of faults: test notices 1 of 1." in told
+            and "In numbers of faults: test detects 1 of 1." in told
         )
     assert "In numbers" not in mutate_html(SAMPLES["estimated"])
 

@@ -20,7 +20,7 @@ TABLE = ((0.0, 0.5, -1.0, 1.0), (48_000.0, 9_000.0, 12_000.0, 90_000.0))
         ),
         (
             BatchPrint(0, "training", 8, feature_axis="feature", features=TABLE, labels={"1": 5, "0": 3}, label_changes=1),
-            "2 features from -1 to 90,000 (standard deviations from 0.500 to 9,000); classes 1: 5, 0: 3; 1 of 7 neighbours differ",
+            "2 features from -1 to 90,000 (standard deviations from 0.500 to 9,000); classes 1: 5, 0: 3; 1 of 7 neighbouring labels differ",
         ),
         (
             BatchPrint(4, "evaluation", 4, feature_axis="token", features=((0.0, 0.9, 1.0, 12.0),)),

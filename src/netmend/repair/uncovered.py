@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from netmend.diagnose.measures.rates import usual_range
 from netmend.localise.source import Sources
-from netmend.repair.loop.good_rates import ADAPTIVE, good_rate, rate_text, rounded, share_moved
+from netmend.repair.loop.good_rates import ADAPTIVE, good_rate, rounded, share_moved
 from netmend.repair.loop.rate_places import peak_rate, present_rate, rate_title, set_rate
 from netmend.repair.repair import Case
 from netmend.vocabulary import Fault, OptimizerFact, Trace
@@ -54,7 +54,7 @@ def uncovered(trace: Trace, sources: Sources, fault: Fault, change: Change) -> t
     setting, _, new = title.partition(" → ")
     name, _, old = setting.rpartition(" ")
     what = "the learning rate" if name == "learning rate" else f"`{name.removeprefix('learning rate, ')}`"
-    told = f"Also lower {what} from {old} to {new}: once this is fixed the gradients are larger, and {rate_text(peak)} is too high for {optimizer.kind}."
+    told = f"Also lower {what} from {old} to {new}: once this is fixed the gradients are larger, and {peak:g} is too high for {optimizer.kind}."
     return both, told
 
 

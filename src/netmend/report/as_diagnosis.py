@@ -141,7 +141,7 @@ def _words(trace: Trace, fault: Fault, story: Sequence[str]) -> Iterator[Remark]
     told = {summary, *above}
     more = [item for item in sorted(fault.evidence, key=lambda item: -item.weight) if item.weight > 0]
     for item in more[:3]:
-        if not any(clean(item.message) in sentence for sentence in told):
+        if not any(clean(item.message).removesuffix(".") in sentence for sentence in told):
             told.add(clean(item.message))
             yield Remark("and", alike(clean(item.message)))
     yield Remark("why", alike(clean(fault.reason)))

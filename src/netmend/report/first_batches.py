@@ -61,4 +61,4 @@ def _labels(batch: BatchPrint) -> str:
     neighbours = batch.size - 1
     if batch.label_changes is None or neighbours < 1 or batch.label_changes > neighbours:
         return f"classes {told}{rest}"
-    return f"classes {told}{rest}; {count(batch.label_changes)} of {count(neighbours)} neighbours differ"
+    return f"classes {told}{rest}; {count(batch.label_changes)} of {count(neighbours)} neighbouring labels differ"

@@ -20,7 +20,7 @@ from netmend.vocabulary.table import FloatArray, IntArray
 LEVELS = 12  # colours of the style sheet, .h0 to .h11
 _CELLS = 4000  # per map: keeps the page of a 100-layer network well below the size limit
 _MOST_ROWS = 400  # more rows than pixels would say nothing
-_LABEL_WIDTH, _PLOT_WIDTH = 176, 900
+_LABEL_WIDTH, _PLOT_WIDTH = 200, 880
 _LABEL_LETTERS = 26
 _TOP = 6  # room for the upper half of the first label
 

@@ -10,12 +10,12 @@ from netmend.mutate.result import SOURCE, Mutant, MutationResult
 from netmend.report.content import clean
 from netmend.report.mutate_words import operator_words
 
-NOTICED, MISSED, INCONCLUSIVE = "noticed", "missed", "inconclusive"  # also classes of the style sheet
+DETECTED, MISSED, INCONCLUSIVE = "detected", "missed", "inconclusive"  # also classes of the style sheet
 
 
 @dataclass(frozen=True)
 class Bar:
-    """One operator: how many of its mutants are noticed, missed, inconclusive; those without any are left out."""
+    """One operator: how many of its mutants are detected, missed, inconclusive; those without any are left out."""
 
     code: str
     words: str
@@ -44,12 +44,12 @@ def bar_charts(result: MutationResult) -> Iterator[BarChart]:
 
 def _bar(code: str, own: list[Mutant], test: str) -> Bar:
     judged = [standing(one, test) for one in own]
-    parts = tuple((name, judged.count(name)) for name in (NOTICED, MISSED, INCONCLUSIVE) if name in judged)
+    parts = tuple((name, judged.count(name)) for name in (DETECTED, MISSED, INCONCLUSIVE) if name in judged)
     return Bar(code, operator_words(code), parts)
 
 
 def standing(mutant: Mutant, test: str) -> str:
     """What a test set makes of a mutant that counts."""
     if mutant.is_killed(test):
-        return NOTICED
+        return DETECTED
     return MISSED if mutant.is_clear(test) else INCONCLUSIVE

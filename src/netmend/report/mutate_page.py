@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
@@ -12,7 +12,7 @@ from netmend.mutate.result import SOURCE, WEIGHT_LEVEL, Mutant, MutationResult
 from netmend.mutate.test_sets import TRAINING
 from netmend.report.content import Column, Grid
 from netmend.report.figures import Figure
-from netmend.report.mutate_bars import INCONCLUSIVE, MISSED, NOTICED, bar_charts, standing
+from netmend.report.mutate_bars import DETECTED, INCONCLUSIVE, MISSED, bar_charts, standing
 from netmend.report.mutate_words import (
     addition_remarks,
     end_remarks,
@@ -26,7 +26,7 @@ from netmend.report.mutate_words import (
     survivors,
     verdict_words,
 )
-from netmend.report.numbers import plural
+from netmend.report.numbers import alike, plural
 from netmend.report.repair_patch import FILE, HUNK, NEW, OLD, DiffLine
 from netmend.report.repair_patch import SAME as SAME_LINE
 from netmend.report.signs import harmless
@@ -60,10 +60,10 @@ def mutate_html(result: MutationResult) -> str:
         figures=tuple(_figures(result)),
         score=score_sentence(result),
         charts=tuple(bar_charts(result)),
-        parts=(NOTICED, MISSED, INCONCLUSIVE),
+        parts=(DETECTED, MISSED, INCONCLUSIVE),
         opening=tuple(start_remarks(result)),
-        sets=sets_grid(result),
-        operators=operators_grid(result, SOURCE),
+        sets=replace(sets_grid(result).filled(), caption=""),  # the section is called so
+        operators=replace(operators_grid(result, SOURCE), caption=""),
         weights=operators_grid(result, WEIGHT_LEVEL),
         survivors=_survivors(result),
         additions=tuple(addition_remarks(result, _MOST_ADDITIONS)),
@@ -101,7 +101,7 @@ def _survivors(result: MutationResult) -> list[_Survivor]:
             if (own := [test for test in tests if judged[test] == name])
         )
         clear = MISSED in judged.values()
-        found.append(_Survivor(f"{mutant.operator} {mutant.title}", beside, clear, tuple(shown)))
+        found.append(_Survivor(alike(f"{mutant.operator} {mutant.title}"), beside, clear, tuple(shown)))
     return sorted(found, key=lambda each: not each.clear)
 
 

@@ -12,7 +12,7 @@ from netmend.mutate.result import SOURCE, WEIGHT_LEVEL, Mutant, MutationResult, 
 from netmend.mutate.session import ESTIMATED, INTERRUPTED
 from netmend.mutate.test_sets import TRAINING
 from netmend.report.content import Column, Grid, Remark, clean
-from netmend.report.numbers import UNKNOWN, duration, measure, plural, setting
+from netmend.report.numbers import UNKNOWN, alike, duration, measure, plural, setting
 from netmend.report.repair_proof import mean_words
 
 _GOOD, _POOR = 0.8, 0.5  # of the mutation score: only the colour of the first line
@@ -42,15 +42,15 @@ def score_words(score: float | None) -> str:
 
 
 def score_sentence(result: MutationResult) -> str:
-    """What the score is, and how it goes together with the number of faults noticed."""
+    """What the score is, and how it goes together with the number of faults detected."""
     if not result.sets or result.sets[0].source.score is None:
         return ""
     counted = "; ".join(
-        f"{clean(each.name)} notices {each.source.killed} of {each.source.killable}" for each in result.sets
+        f"{clean(each.name)} detects {each.source.killed} of {each.source.killable}" for each in result.sets
     )
     return (
-        "The score is the mean over operators: each counts by the share of its faults that are noticed, one with a "
-        f"strength by how mild it may be and still be noticed. In numbers of faults: {counted}."
+        "The score is the mean over operators: each counts by the share of its faults that are detected, or, "
+        f"where a fault has a strength, by the mildest one that is detected. In numbers of faults: {counted}."
     )
 
 
@@ -125,7 +125,7 @@ def operators_grid(result: MutationResult, level: str) -> Grid:
     """One row for each operator."""
     columns = [Column("operator"), Column("what it does", spare=1), Column("mutants", numeric=True, spare=2)]
     columns += [Column(clean(each.name), numeric=True, hint="mutation score") for each in result.sets]
-    columns += [Column("mildest noticed", spare=3), Column("left out", spare=4)]
+    columns += [Column("mildest detected", spare=3), Column("left out", spare=4)]
     rows = []
     codes = dict.fromkeys(mutant.operator for mutant in result.mutants if mutant.level == level)
     for code in codes:
@@ -194,7 +194,7 @@ def survivor_remarks(result: MutationResult, most: int) -> Iterator[Remark]:
         left = survivors(result, each.name)
         plain = [mutant for mutant in left if mutant.is_clear(each.name)]
         for mutant in plain[:most]:
-            told = f"{mutant.operator} {clean(mutant.title)}"
+            told = f"{mutant.operator} {alike(clean(mutant.title))}"
             yield Remark(missed, told, place=clean(mutant.place))
         if len(plain) > most:
             yield Remark(missed, f"and {len(plain) - most} more", tone="muted")
@@ -211,7 +211,7 @@ def addition_remarks(result: MutationResult, most: int) -> Iterator[Remark]:
         for addition in each.additions[:most]:
             kills = plural(len(addition.kills), "survivor")
             source = f" from {each.pool}" if each.pool else ""
-            yield Remark(f"add to {clean(each.name)}", f"{addition.what}{source}: notices {kills}")
+            yield Remark(f"add to {clean(each.name)}", f"{addition.what}{source}: detects {kills}")
         if len(each.additions) > most:
             yield Remark(f"add to {clean(each.name)}", f"and {len(each.additions) - most} more", tone="muted")
 
@@ -252,7 +252,7 @@ def mutant_row(mutant: Mutant, tests: tuple[str, ...]) -> tuple[str, ...]:
     note = f": {clean(mutant.note)[:120]}" if mutant.note else ""
     return (
         mutant.operator,
-        clean(mutant.title),
+        alike(clean(mutant.title)),
         clean(mutant.place),
         str(mutant.runs),
         *cells,

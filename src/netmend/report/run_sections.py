@@ -56,7 +56,7 @@ def _call_rows(order: Order, trace: Trace) -> Iterator[tuple[str, ...]]:
         yield (
             where,
             clean(call.what),
-            clean(call.component),
+            clean(call.component).removesuffix(f"@{where}"),  # a loss is called after its place
             clean(call.detail),
             f"{times}×" if most > 1 else "",
         )

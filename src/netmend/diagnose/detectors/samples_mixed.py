@@ -103,7 +103,7 @@ def _message(probe: ProbeFact, lost: bool) -> str:
             f"with {values['rows']} samples it still returns {batch}."
         )
     return (
-        f"Replacing one sample of the first batch changed what {probe.component} says about others "
+        f"Replacing one sample of the first batch changed the output of {probe.component} for others "
         f"by {float(values['others']):.0%} of the spread between samples."
     )
 

@@ -20,7 +20,7 @@ _FUNCTIONS = {"relu": 0.3, "tanh": 0.4, "softplus": 0.5, "sigmoid": 0.8, "softma
 @register
 @dataclass(frozen=True)
 class ActivationAdded:
-    """Put an activation behind a hidden layer that had none of its own.
+    """Add an activation after a hidden layer that had none.
 
     What the next layer or norm needs, such as the sign of a number, is lost before it gets there.
     """

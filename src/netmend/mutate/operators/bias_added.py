@@ -16,7 +16,7 @@ from netmend.repair.source.values import set_argument
 @register
 @dataclass(frozen=True)
 class BiasAdded:
-    """Give a layer that was made without a bias one.
+    """Give a layer without a bias one.
 
     A norm layer behind it takes the bias away again; without one, what had to go through the origin no longer does.
     """

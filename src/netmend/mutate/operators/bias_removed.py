@@ -17,7 +17,7 @@ from netmend.repair.source.values import set_argument
 @register
 @dataclass(frozen=True)
 class BiasRemoved:
-    """Make the layers of the network without biases.
+    """Remove the biases of all layers.
 
     All that they compute goes through the origin.
     """

@@ -16,7 +16,7 @@ from netmend.repair.source.naming import spelled
 @register
 @dataclass(frozen=True)
 class BiasesStartBadly:
-    """Let the biases of a layer start far away from zero.
+    """Start the biases of a layer far from zero.
 
     Rectified units start dead, squashed ones saturated; an output starts far from the targets.
     """

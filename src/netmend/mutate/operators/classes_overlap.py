@@ -21,7 +21,7 @@ from netmend.vocabulary.change import FileEdits
 @register
 @dataclass(frozen=True)
 class ClassesOverlap:
-    """Put copies of samples of one class into the training data that carry the label of another one.
+    """Add copies of samples of one class with the label of another to the training data.
 
     The same input is said to be both; the two classes can no longer be told apart.
     """

@@ -20,7 +20,7 @@ from netmend.vocabulary.change import FileEdits
 @register
 @dataclass(frozen=True)
 class ClassesUnbalanced:
-    """Take away nearly all training samples of some classes.
+    """Remove nearly all training samples of some classes.
 
     What is hardly ever seen is never predicted.
     """

@@ -23,7 +23,7 @@ from netmend.vocabulary.change import FileEdits
 @register
 @dataclass(frozen=True)
 class ClippingTiny:
-    """Clip gradients to a norm that leaves nothing of them.
+    """Clip gradients to next to nothing.
 
     Every step of SGD becomes tiny. Adam, which divides by the size of gradients, hardly notices.
     """

@@ -17,7 +17,7 @@ from netmend.repair.repair import Case, Example
 @register
 @dataclass(frozen=True)
 class DataRepeated:
-    """Fill the training data with copies of some of its samples; as many updates are made as before.
+    """Fill the training data with copies of some of its samples, with as many updates as before.
 
     The network sees the same few samples again and again and learns them by heart.
     """

@@ -38,7 +38,7 @@ with torch.no_grad():
 @register
 @dataclass(frozen=True)
 class EvaluationPreparedDifferently:
-    """Prepare evaluation data otherwise than training data.
+    """Prepare evaluation data differently from training data.
 
     The model is asked about numbers of a scale that it was never trained on.
     """

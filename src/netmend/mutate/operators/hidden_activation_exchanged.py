@@ -26,7 +26,7 @@ _GRADES = {
 @register
 @dataclass(frozen=True)
 class HiddenActivationExchanged:
-    """Put an activation that does not suit hidden layers in the place of all of them, or of one.
+    """Replace all hidden activations, or one, with an unsuitable one.
 
     Sigmoids pass on a quarter of the gradient at best, softmax makes units compete for a sum of one, exponentials
     overflow.

@@ -16,7 +16,7 @@ from netmend.repair.repair import Case, Example
 @register
 @dataclass(frozen=True)
 class HiddenActivationRemoved:
-    """Leave out the non-linearity between two layers, or all of them.
+    """Remove the nonlinearity between two layers, or all of them.
 
     Linear layers in a row are one linear layer: the network can only draw straight lines.
     """

@@ -18,7 +18,7 @@ _OTHERS = ("relu", "elu", "selu", "hardsigmoid")
 @register
 @dataclass(frozen=True)
 class HiddenActivationVaried:
-    """Put another usual activation in the place of the hidden ones, or of one.
+    """Replace the hidden activations, or one, with another common one.
 
     Most of them do nearly as well: a mild fault, if it is one, that only a good test set notices.
     """

@@ -19,7 +19,7 @@ from netmend.repair.source.naming import spelled
 @register
 @dataclass(frozen=True)
 class InputsNoisy:
-    """Add noise to the training inputs that is stronger than what they carry.
+    """Add noise to the training inputs that is stronger than their signal.
 
     Little is left to learn from.
     """

@@ -20,7 +20,7 @@ from netmend.vocabulary.change import FileEdits
 @register
 @dataclass(frozen=True)
 class InputsNotScaled:
-    """Feed inputs as they are: leave the program's own scaling out, or let the data come in another unit.
+    """Feed unscaled inputs: skip the program's own scaling, or change the data's unit.
 
     Large inputs drive the first layer far outside of the range that its weights are made for.
     """

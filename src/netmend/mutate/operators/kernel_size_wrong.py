@@ -17,7 +17,7 @@ from netmend.repair.source.values import set_argument
 @register
 @dataclass(frozen=True)
 class KernelSizeWrong:
-    """Let convolutions look at single pixels.
+    """Reduce convolutions to single pixels.
 
     A kernel of 1 sees no neighbourhood: edges and shapes cannot be recognised.
     """

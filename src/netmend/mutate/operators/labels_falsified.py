@@ -23,7 +23,7 @@ _AMOUNTS = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 @register
 @dataclass(frozen=True)
 class LabelsFalsified:
-    """Give a part of the samples of one class wrong labels; add noise to targets that are amounts.
+    """Mislabel a part of one class, or add noise to real-valued targets.
 
     What is learned about that class is wrong, while the others stay as they are.
     """

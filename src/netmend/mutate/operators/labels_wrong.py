@@ -19,7 +19,7 @@ from netmend.vocabulary.change import FileEdits
 @register
 @dataclass(frozen=True)
 class LabelsWrong:
-    """Exchange a part of the training labels among each other, or all of them.
+    """Shuffle a part of the training labels, or all of them.
 
     What is learned from wrong labels is wrong; with all of them exchanged, inputs and labels have nothing to do with each
     other.

@@ -20,7 +20,7 @@ from netmend.vocabulary.change import FileEdits
 @register
 @dataclass(frozen=True)
 class LayerAdded:
-    """Put a linear layer of the same width, with nothing in between, behind a hidden one.
+    """Add a linear layer of the same width directly after a hidden one.
 
     Two linear layers in a row can do no more than one, and are harder to train.
     """

@@ -17,7 +17,7 @@ from netmend.repair.source.values import set_argument
 @register
 @dataclass(frozen=True)
 class LayerBiasRemoved:
-    """Make one layer of the network without its bias.
+    """Remove the bias of one layer.
 
     All that it computes goes through the origin; the layers behind it may make up for that.
     """

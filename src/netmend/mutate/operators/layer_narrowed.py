@@ -20,7 +20,7 @@ from netmend.vocabulary.change import FileEdits
 @register
 @dataclass(frozen=True)
 class LayerNarrowed:
-    """Leave a hidden layer only one or two units.
+    """Reduce a hidden layer to one or two units.
 
     All that later layers know of a sample has to fit through it.
     """

@@ -17,7 +17,7 @@ from netmend.repair.repair import Case, Example
 @register
 @dataclass(frozen=True)
 class LayerRemoved:
-    """Leave out a hidden layer that makes as many numbers as it takes.
+    """Remove a hidden layer whose output is as wide as its input.
 
     The network may be too small for what it has to learn.
     """

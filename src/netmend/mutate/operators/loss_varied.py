@@ -18,7 +18,7 @@ _AMOUNTS = ("smooth_l1_loss", "huber_loss", "l1_loss", "mse_loss")
 @register
 @dataclass(frozen=True)
 class LossVaried:
-    """Put another usual loss of amounts in the place of the one in use.
+    """Replace the regression loss with another common one.
 
     Large errors count for more or for less than they did: a mild fault, if it is one.
     """

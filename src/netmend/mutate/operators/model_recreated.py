@@ -20,7 +20,7 @@ from netmend.repair.source.writing import insert_before
 @register
 @dataclass(frozen=True)
 class ModelRecreated:
-    """Make model and optimiser anew in every epoch.
+    """Create model and optimiser again in every epoch.
 
     Each epoch starts from nothing.
     """

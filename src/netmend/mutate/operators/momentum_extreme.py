@@ -16,7 +16,7 @@ from netmend.repair.repair import Case, Example
 @register
 @dataclass(frozen=True)
 class MomentumExtreme:
-    """Let SGD carry on almost all of its last step.
+    """Give SGD a momentum of almost 1.
 
     With a momentum of 0.99 and more the weights swing past every minimum.
     """

@@ -20,7 +20,7 @@ from netmend.vocabulary.change import FileEdits
 @register
 @dataclass(frozen=True)
 class NormStatisticsSlow:
-    """Let batch norm's running statistics hardly follow the data.
+    """Make batch norm's running statistics hardly follow the data.
 
     Training looks fine; in evaluation the network is given numbers of a scale that it has never seen.
     """

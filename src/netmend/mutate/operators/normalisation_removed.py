@@ -18,7 +18,7 @@ from netmend.vocabulary import ModuleFact
 @register
 @dataclass(frozen=True)
 class NormalisationRemoved:
-    """Take the normalisation layers out of the network.
+    """Remove the normalisation layers.
 
     Deep stacks lose the scale of their signals, and the learning rate that was chosen with them is too high.
     """

@@ -22,7 +22,7 @@ _ADAPTIVE = ("Adam", "AdamW", "RMSprop", "NAdam", "RAdam")
 @register
 @dataclass(frozen=True)
 class OptimizerExchanged:
-    """Put another optimiser in the place of the one in use, with the same or its own learning rate.
+    """Replace the optimiser with another, with the same or its own learning rate.
 
     A rate that suits Adam is nothing to Adadelta or Adagrad, and plain SGD crawls where the scale of gradients differs.
     """

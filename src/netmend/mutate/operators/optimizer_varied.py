@@ -18,7 +18,7 @@ _DEFAULTS = {"Adam": 0.001, "NAdam": 0.002, "Adamax": 0.002, "RMSprop": 0.01, "S
 @register
 @dataclass(frozen=True)
 class OptimizerVaried:
-    """Put another usual optimiser in the place of the one in use, with its default settings.
+    """Replace the optimiser with another common one at its default settings.
 
     It may do as well; whether a rate that was chosen with care mattered is what this asks.
     """

@@ -40,7 +40,7 @@ _WRONG = {
 @register
 @dataclass(frozen=True)
 class OutputActivationAdded:
-    """Put an activation behind an output layer that has to stay linear.
+    """Add an activation after an output layer that must stay linear.
 
     Losses that take scores apply softmax or sigmoid themselves; amounts are not limited to what an activation can give.
     """

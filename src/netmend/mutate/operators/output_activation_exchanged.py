@@ -18,7 +18,7 @@ _OTHERS = {"sigmoid": ("softmax", "relu", "tanh"), "softmax": ("sigmoid",), "tan
 @register
 @dataclass(frozen=True)
 class OutputActivationExchanged:
-    """Put another activation in the place of the one at the output.
+    """Replace the output activation with another.
 
     A softmax over a single output is always 1, a rectifier or tanh gives no probabilities.
     """

@@ -31,7 +31,7 @@ _WITHOUT = {
 @register
 @dataclass(frozen=True)
 class OutputActivationRemoved:
-    """Leave out the activation that turns scores into what the loss expects.
+    """Remove the activation that turns scores into what the loss expects.
 
     A loss of probabilities or log-probabilities that is given raw scores is meaningless: it is unbounded, or it raises.
     """

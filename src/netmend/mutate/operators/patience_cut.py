@@ -20,7 +20,7 @@ from netmend.repair.source.numbers import number, set_number
 @register
 @dataclass(frozen=True)
 class PatienceCut:
-    """Let early stopping wait for less time than it did.
+    """Make early stopping less patient.
 
     Training ends at the first chance fluctuation of the validation loss.
     """

@@ -18,7 +18,7 @@ from netmend.repair.source.writing import insert_before
 @register
 @dataclass(frozen=True)
 class RegularisationChanged:
-    """Put a penalty on absolute weights in the place of weight decay, or beside it.
+    """Replace weight decay with an L1 penalty, or add one.
 
     The same number means something else: small weights are pushed to zero as hard as large ones.
     """

@@ -20,7 +20,7 @@ from netmend.vocabulary.change import FileEdits
 @register
 @dataclass(frozen=True)
 class RegularisationRemoved:
-    """Take away what keeps the network from learning its training data by heart: dropout, weight decay.
+    """Remove what keeps the network from memorising its training data: dropout, weight decay.
 
     Does harm only where the network would overfit without it.
     """

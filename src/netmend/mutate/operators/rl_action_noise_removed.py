@@ -17,7 +17,7 @@ from netmend.rl.places import training
 @register
 @dataclass(frozen=True)
 class RlActionNoiseRemoved(RlOperator):
-    """Take away the noise that a deterministic policy explores with.
+    """Remove the exploration noise of a deterministic policy.
 
     It then tries nothing but what it already does.
     """

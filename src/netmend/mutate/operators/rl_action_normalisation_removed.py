@@ -19,7 +19,7 @@ from netmend.rl.places import training
 @register
 @dataclass(frozen=True)
 class RlActionNormalisationRemoved(RlOperator):
-    """Take the wrapper away that gives the agent actions between -1 and 1.
+    """Remove the wrapper that scales actions to between -1 and 1.
 
     A new policy acts with a spread of about 1: in a range of ±100 it hardly explores, in one of ±0.01 it always hits the edge. Algorithms that
     rescale actions themselves (SAC, TQC, TD3, DDPG) do not mind; there the mutant is equivalent, and is told so.

@@ -16,7 +16,7 @@ from netmend.rl.places import Setting, Training
 @register
 @dataclass(frozen=True)
 class RlBudgetCut(SettingOperator):
-    """Train for a part of the steps.
+    """Train for only a part of the steps.
 
     The return is still rising when training ends.
     """

@@ -15,7 +15,7 @@ from netmend.rl.ladders import UP, SettingOperator
 @register
 @dataclass(frozen=True)
 class RlClippingRemoved(SettingOperator):
-    """Take the clipping of gradients away.
+    """Remove gradient clipping.
 
     One bad batch can then throw the policy far off.
     """

@@ -15,7 +15,7 @@ from netmend.rl.ladders import SettingOperator
 @register
 @dataclass(frozen=True)
 class RlExplorationKept(SettingOperator):
-    """Let the agent act at random to the end.
+    """Keep the agent acting at random to the end.
 
     A high minimum of the exploration rate fills the buffer with random actions for good.
     """

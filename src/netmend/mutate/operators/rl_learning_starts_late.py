@@ -15,7 +15,7 @@ from netmend.rl.ladders import UP, SettingOperator
 @register
 @dataclass(frozen=True)
 class RlLearningStartsLate(SettingOperator):
-    """Let learning start late, or after the end of training.
+    """Start learning late, or after the end of training.
 
     Until then the agent only collects random steps; what is left of the budget is short.
     """

@@ -22,7 +22,7 @@ from netmend.vocabulary.change import FileEdits
 @register
 @dataclass(frozen=True)
 class RlObservationNormalisationRemoved(RlOperator):
-    """Give the agent observations as they are, where they were normalised.
+    """Give the agent unnormalised observations.
 
     Features in different units make the network see mostly the largest one.
     """

@@ -14,7 +14,7 @@ from netmend.rl.ladders import WrapperOperator
 @register
 @dataclass(frozen=True)
 class RlObservationStale(WrapperOperator):
-    """Sometimes give the observation of the step before.
+    """Sometimes give the previous step's observation.
 
     The agent acts on a state that is no longer there.
     """

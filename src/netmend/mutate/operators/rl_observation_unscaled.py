@@ -14,7 +14,7 @@ from netmend.rl.ladders import WrapperOperator
 @register
 @dataclass(frozen=True)
 class RlObservationUnscaled(WrapperOperator):
-    """Give one feature of the observation another unit.
+    """Change the unit of one observation feature.
 
     The network sees one number a thousand times larger than the others, and little else.
     """

@@ -15,7 +15,7 @@ from netmend.rl.ladders import SettingOperator
 @register
 @dataclass(frozen=True)
 class RlPolyakChanged(SettingOperator):
-    """Change the constant with which target networks follow.
+    """Change the rate at which target networks follow.
 
     Too small, the targets lag behind; too large, they chase their own errors.
     """

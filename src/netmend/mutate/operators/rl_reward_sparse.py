@@ -14,7 +14,7 @@ from netmend.rl.ladders import WrapperOperator
 @register
 @dataclass(frozen=True)
 class RlRewardSparse(WrapperOperator):
-    """Pay the reward only once in a while.
+    """Give the reward only once in a while.
 
     The sum is the same, but which action earned it is hard to tell.
     """

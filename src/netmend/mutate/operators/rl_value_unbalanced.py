@@ -15,7 +15,7 @@ from netmend.rl.ladders import SettingOperator
 @register
 @dataclass(frozen=True)
 class RlValueUnbalanced(SettingOperator):
-    """Weigh the value loss far too high or not at all.
+    """Weight the value loss far too high or not at all.
 
     Where both share layers or a gradient norm, one drowns the other; without it the advantages are noise.
     """

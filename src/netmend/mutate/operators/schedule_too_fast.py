@@ -23,7 +23,7 @@ _GAMMA = {"StepLR": 2, "MultiStepLR": 2, "ExponentialLR": 1}
 @register
 @dataclass(frozen=True)
 class ScheduleTooFast:
-    """Let the learning rate fall to nothing within the first part of training.
+    """Decay the learning rate to nothing early in training.
 
     A schedule whose factor is far too small, or one that decays with every batch.
     """

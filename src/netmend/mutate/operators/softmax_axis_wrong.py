@@ -20,7 +20,7 @@ _FUNCTIONS = ("softmax", "log_softmax")
 @register
 @dataclass(frozen=True)
 class SoftmaxAxisWrong:
-    """Let a softmax run over the samples of the batch instead of the classes.
+    """Apply a softmax over the samples of the batch instead of the classes.
 
     Samples then compete with each other, and what is predicted for one depends on the others.
     """

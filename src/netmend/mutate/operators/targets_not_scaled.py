@@ -20,7 +20,7 @@ _AMOUNTS = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 @register
 @dataclass(frozen=True)
 class TargetsNotScaled:
-    """Let the targets come in another unit, far from the size of what a new network gives.
+    """Change the targets' unit, far from the scale of a new network's outputs.
 
     Losses and gradients are huge, and the weights have to travel far.
     """

@@ -22,7 +22,7 @@ from netmend.vocabulary.change import FileEdits
 @register
 @dataclass(frozen=True)
 class ValidationRemoved:
-    """Let the loop validate on the training data instead of the data held out for that.
+    """Validate on the training data instead of the held-out data.
 
     Early stopping, schedules and the choice of the best weights follow a loss that knows nothing of overfitting.
     """

@@ -16,7 +16,7 @@ from netmend.repair.repair import Case, Example
 @register
 @dataclass(frozen=True)
 class WeightDecayExtreme:
-    """Let the optimiser shrink the weights far too strongly.
+    """Set a far too strong weight decay.
 
     The weights follow the penalty instead of the data and end near zero.
     """

@@ -28,7 +28,7 @@ _STARTS = {
 @register
 @dataclass(frozen=True)
 class WeightsStartBadly:
-    """Let the weights of one layer, or of all, start at zeros, ones, one constant, or at a far wrong scale.
+    """Initialise the weights of one layer, or all, with zeros, ones, a constant, or a wrong scale.
 
     Equal weights make all units of a layer the same for ever; tiny ones let the signal vanish, huge ones saturate or
     explode.

@@ -28,7 +28,7 @@ _STARTS = {
 @register
 @dataclass(frozen=True)
 class WeightsStartOtherwise:
-    """Let the weights of one layer, or of all, start from another usual distribution.
+    """Initialise the weights of one layer, or all, from another common distribution.
 
     Most do as well: a mild fault, if it is one, that only a good test set notices.
     """

@@ -52,7 +52,7 @@ class ScaleTargets:
         if edits and factor:
             edits = (*edits, *self._loss_in_unit(case, target))
         yield from change(
-            self, case, f"model output{unit}: the unit of the targets", edits, knob="target scale"
+            self, case, f"scale the model's output to the targets: {unit.strip()}", edits, knob="target scale"
         )
 
     def _target(self, case: Case) -> TargetFact | None:

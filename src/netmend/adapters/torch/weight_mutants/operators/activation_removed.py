@@ -17,7 +17,7 @@ from netmend.adapters.torch.weight_mutants.mutant import check_place, register
 @register
 @dataclass(frozen=True)
 class ActivationRemoved:
-    """Let some features, or all, pass an activation layer unchanged.
+    """Skip an activation layer for some features, or all.
 
     Functions of torch that are called in forward() are not layers and cannot be reached.
     """

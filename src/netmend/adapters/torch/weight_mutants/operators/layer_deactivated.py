@@ -17,7 +17,7 @@ from netmend.adapters.torch.weight_mutants.mutant import answering, check_place,
 @register
 @dataclass(frozen=True)
 class LayerDeactivated:
-    """Let some features, or all, pass a layer unchanged where it gives as many numbers as it takes.
+    """Skip a layer for some features, or all, if its output is as wide as its input.
 
     The work of the layer is missing.
     """

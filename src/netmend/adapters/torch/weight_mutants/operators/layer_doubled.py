@@ -17,7 +17,7 @@ from netmend.adapters.torch.weight_mutants.mutant import answering, check_place,
 @register
 @dataclass(frozen=True)
 class LayerDoubled:
-    """Let some features, or all, go through a layer twice where it gives as many numbers as it takes.
+    """Apply a layer twice to some features, or all, if its output is as wide as its input.
 
     What the next layers get is no longer what they were trained with.
     """

@@ -17,7 +17,7 @@ from netmend.adapters.torch.weight_mutants.weights import weights_at, weights_of
 @register
 @dataclass(frozen=True)
 class NeuronActivationInverted:
-    """Turn the sign of what some neurons compute round, before any non-linearity.
+    """Negate what some neurons compute, before any nonlinearity.
 
     A rectified neuron speaks up exactly where it used to be silent.
     """

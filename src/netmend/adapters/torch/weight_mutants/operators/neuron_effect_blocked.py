@@ -17,7 +17,7 @@ from netmend.adapters.torch.weight_mutants.weights import weights_at, weights_of
 @register
 @dataclass(frozen=True)
 class NeuronEffectBlocked:
-    """Set what leads away from some neurons of the layer before to zero.
+    """Set the outgoing weights of some neurons of the previous layer to zero.
 
     The neurons go on answering, but nobody hears them.
     """

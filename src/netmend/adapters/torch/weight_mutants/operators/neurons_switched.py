@@ -17,7 +17,7 @@ from netmend.adapters.torch.weight_mutants.weights import weights_at, weights_of
 @register
 @dataclass(frozen=True)
 class NeuronsSwitched:
-    """Let some neurons of a layer change places with each other.
+    """Swap some neurons of a layer with each other.
 
     The next layer takes each of them for another one.
     """

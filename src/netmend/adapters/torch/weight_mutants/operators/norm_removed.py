@@ -17,7 +17,7 @@ from netmend.adapters.torch.weight_mutants.mutant import answering, check_place,
 @register
 @dataclass(frozen=True)
 class NormRemoved:
-    """Let some features, or all, pass a norm layer unchanged.
+    """Skip a norm layer for some features, or all.
 
     What the next layer gets has another size than it was trained with.
     """

@@ -17,7 +17,7 @@ from netmend.adapters.torch.weight_mutants.weights import weights_at, weights_of
 @register
 @dataclass(frozen=True)
 class WeightValueChanged:
-    """Turn the sign of single weights of a layer round.
+    """Negate single weights of a layer.
 
     What spoke for an answer speaks against it.
     """

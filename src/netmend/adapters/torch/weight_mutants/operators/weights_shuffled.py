@@ -17,7 +17,7 @@ from netmend.adapters.torch.weight_mutants.weights import weights_at, weights_of
 @register
 @dataclass(frozen=True)
 class WeightsShuffled:
-    """Mix up the incoming weights of some neurons.
+    """Shuffle the incoming weights of some neurons.
 
     They keep their values, but each one now weighs another input.
     """
