@@ -234,7 +234,7 @@ def test_what_was_read_in_the_source_is_mended_there_before_a_number_is_tried(tm
     fix = Fix("Start at the other end", (Edit(1, 7, 1, 10, "float('inf')"),))
     finding = Finding("S617", "HYP-EPOCH-FEW", "Nothing counts as better.", str(file), 1, 0, 1, 10, fix)
     longer = Change(
-        "R407", "HYP-EPOCH-FEW", "9 → 27 rounds of training", (_edit(file, 2, 9, 10, "27"),), effort=BUDGET
+        "R407", "HYP-EPOCH-FEW", "9 → 27 epochs", (_edit(file, 2, 9, 10, "27"),), effort=BUDGET
     )
 
     def told(reason: str) -> str:
@@ -247,4 +247,4 @@ def test_what_was_read_in_the_source_is_mended_there_before_a_number_is_tried(tm
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(advise, "for_fault", lambda *given: [longer])
         assert told("Nothing counts as better. (S617 of `netmend check`)") == "Start at the other end"
-        assert told("The loss still falls.") == "9 → 27 rounds of training"
+        assert told("The loss still falls.") == "9 → 27 epochs"
