@@ -25,6 +25,17 @@ net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
 loader = DataLoader(TensorDataset(x, y), batch_size=20)
 """
 CLASSES = LABELS.replace("nn.Linear(8, 1)", "nn.Linear(8, 3)").replace(".float()", ".long()")
+SCALED = """\
+import torch
+from sklearn.datasets import load_breast_cancer
+from sklearn.preprocessing import StandardScaler
+
+d, net = load_breast_cancer(), torch.nn.Linear(30, 1)
+scaler = StandardScaler().fit(d.data[:455])
+x, y = torch.tensor(scaler.transform(d.data)), torch.tensor(d.target)
+held, labels = x[455:], y[455:]
+hits = (({0}).float() == labels).float().mean()
+"""
 EVALUATION = """\
 hits = 0
 with torch.no_grad():
@@ -55,6 +66,7 @@ class HitsOfAllPairs(StaticRule):
 
     GOOD = (
         Snippet("column squeezed", LABELS + EVALUATION.format("(net(a) > 0).squeeze(1).float()", "(decided == b).sum().item()")),
+        Snippet("rows of one table, squeezed", SCALED.format("net(held).squeeze(1) > 0")),
         Snippet("labels as a column", LABELS + EVALUATION.format("(net(a) > 0).float()", "(decided == b.unsqueeze(1)).sum().item()")),
         Snippet("all pairs wanted", LABELS + EVALUATION.format("(net(a) > 0).squeeze(1).float()", "(decided[:, None] == b).sum().item()")),
         Snippet("labels among themselves", LABELS + "for a, b in loader:\n    column = b.view(-1, 1)\n    same = column == b\n    print(net(a) * same)\n"),
@@ -71,6 +83,7 @@ class HitsOfAllPairs(StaticRule):
         Snippet("a method", LABELS + EVALUATION.format("torch.sigmoid(net(a)).round()", "decided.eq(b).float().mean().item()"), line=13),
         Snippet("a function", LABELS + EVALUATION.format("torch.round(torch.sigmoid(net(a)))", "torch.eq(b, decided).sum().item()"), line=13),
         Snippet("labels of classes", CLASSES + EVALUATION.format("net(a).argmax(1, keepdim=True)", "(decided == b).sum().item()"), line=13),
+        Snippet("rows of one table, scaled", SCALED.format("net(held) > 0"), line=9),
         Snippet("the whole set", LABELS + "print(((net(x) > 0) == y).float().mean())\n", line=9),
     )  # fmt: skip
 

@@ -79,13 +79,15 @@ def split_from(value: Value) -> Value | None:
 
 
 def scaled_from(value: Value) -> Value | None:
-    """What a scikit-learn scaler was given: `StandardScaler().fit_transform(X)`."""
+    """What a scikit-learn scaler was given: `StandardScaler().fit_transform(X)`, `StandardScaler().fit(X).transform(X)`."""
     if (
         isinstance(value, Call)
         and value.method in ("fit_transform", "transform", "inverse_transform")
         and value.args
     ):
         made = resolved(value.receiver) if value.receiver is not None else None
+        if isinstance(made, Call) and made.method == "fit" and made.receiver is not None:
+            made = resolved(made.receiver)  # `StandardScaler().fit(X)` gives the scaler back
         if (
             isinstance(made, Call)
             and made.qualified.startswith("sklearn.preprocessing.")
