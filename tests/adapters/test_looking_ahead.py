@@ -134,7 +134,11 @@ for step in range(5):
     batch = loader.next()
     batch = [part.clone() for part in batch]
     X, Y = batch
-    scores, loss = net(X, Y)
+    answers = Y
+    expected = answers
+    wanted = expected
+    next_ones = wanted
+    scores, loss = net(X, next_ones)
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()

@@ -9,7 +9,7 @@ from netmend.localise.case import Case
 from netmend.localise.source import Function, last_name, own_nodes, site_of
 from netmend.vocabulary import Site
 
-_MOST_HOPS = 12
+_MOST_HOPS = 24
 _SAME = (
     "view",
     "reshape",
