@@ -41,7 +41,9 @@ def follow(folder: Path, faults: list[dict[str, Any]]) -> None:
     """Changes the files exactly as told."""
     unfit = [fault["title"] for fault in faults if not fault.get("edit")]
     assert faults and not unfit, f"told without an edit: {unfit}"
-    edits = [edit for fault in faults for edit in fault["edit"]["edits"]]
+    edits = []  # a change that is told with two faults is made once
+    for edit in (edit for fault in faults for edit in fault["edit"]["edits"]):
+        edits += [edit] if edit not in edits else []
     for edit in sorted(edits, key=lambda edit: (edit["line"], edit["column"]), reverse=True):
         path = folder / edit["file"]
         lines = path.read_text(encoding="utf-8").splitlines(keepends=True)

@@ -174,3 +174,13 @@ def test_a_long_title_leaves_the_code_to_the_next_line(tmp_path: Path) -> None:
     fault = replace(diagnosis.faults[0], title="softmax or sigmoid is applied twice over")
     text = text_of(diagnosis_text(trace, replace(diagnosis, faults=(fault,))), 60)
     assert "applied twice over\n  LYR-SOFTMAX-EXTRA, 99 % sure\n" in text
+
+
+def test_a_change_that_an_earlier_one_holds_is_shown_once(tmp_path: Path) -> None:
+    trace, diagnosis = told(tmp_path)
+    scale, shuffle = (FileEdit("t.py", Edit(line, 0, line, 0, "x")) for line in (1, 2))
+    diff = "--- a/t.py\n+++ b/t.py\n@@ -1 +1 @@\n-x = y\n+x = y / 255\n"
+    both, one = Patch("both", (shuffle, scale), diff), Patch("one", (scale,), diff)
+    faults = tuple(replace(diagnosis.faults[0], edit=edit) for edit in (both, one))
+    text = text_of(diagnosis_text(trace, replace(diagnosis, faults=faults)), 80)
+    assert text.count("x = y / 255") == 1 and "The change of 1 does this already." in text

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from netmend.localise.source import Sources
 from netmend.report.content import Remark, clean, doubt, place
-from netmend.report.fault_edit import ChangedLine, changed_lines
+from netmend.report.fault_edit import ChangedLine, changed_lines, told_once
 from netmend.report.findings_excerpt import AROUND, excerpt, span_of
 from netmend.report.findings_look import Look
 from netmend.report.numbers import alike, sure
@@ -34,7 +34,7 @@ def diagnosis_text(trace: Trace, diagnosis: Diagnosis) -> RenderableType:
     parts: list[RenderableType] = [_verdict(diagnosis)]
     parts.extend(Indented(Text(alike(clean(sentence)))) for sentence in diagnosis.story)
     sources = Sources(trace.run.working_directory, trace.run.script)
-    for rank, fault in enumerate(diagnosis.faults[:_MOST_SHOWN], start=1):
+    for rank, fault in enumerate(told_once(diagnosis.faults[:_MOST_SHOWN]), start=1):
         number = rank if len(diagnosis.faults) > 1 else 0
         parts.append(_fault(trace, sources, fault, number, diagnosis.story))
     for fault in diagnosis.faults[_MOST_SHOWN:]:

@@ -13,7 +13,7 @@ from netmend.report.code import CodeLine, excerpt
 from netmend.report.content import Remark, clean, doubt, place
 from netmend.report.curves import Curve, Line, curves, has_spike
 from netmend.report.depth import depth_curves
-from netmend.report.fault_edit import ChangedLine, changed_lines
+from netmend.report.fault_edit import ChangedLine, changed_lines, told_once
 from netmend.report.heatmap import HeatMap, heat_maps
 from netmend.report.numbers import alike, sure
 from netmend.report.plots import Plot, heat_plot, plot
@@ -67,6 +67,7 @@ class Card:
 def cards(trace: Trace, diagnosis: Diagnosis) -> tuple[Card, ...]:
     """The faults of a diagnosis, each with the figures that show its symptoms; no figure stands twice."""
     sources = Sources(trace.run.working_directory, trace.run.script)
+    diagnosis = replace(diagnosis, faults=told_once(diagnosis.faults))
     at_hand = _figures(trace)
     titles = [_titles(fault, list(at_hand)) for fault in diagnosis.faults]
     shown: dict[str, tuple[Plot, int]] = {}

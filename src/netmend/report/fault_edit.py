@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shlex
 import textwrap
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from netmend.report.content import clean
-from netmend.vocabulary.change import Patch
+from netmend.vocabulary import Fault
+from netmend.vocabulary.change import FileEdit, Patch
 
 FILE, OLD, NEW, GAP, SAME = "file", "old", "new", "gap", "same"
 
@@ -18,6 +20,26 @@ _KINDS = {"-": OLD, "+": NEW, " ": SAME}
 class ChangedLine:
     kind: str  # file | old | new | gap | same
     text: str  # with its sign, without the indentation that all lines of its place share
+
+
+def told_once(faults: Sequence[Fault]) -> tuple[Fault, ...]:
+    """The same faults; where an earlier change holds a later one, the later fault says so instead of showing the lines again."""
+    told: list[Fault] = []
+    for fault in faults:
+        own = set(fault.edit.edits) if fault.edit is not None else set()
+        rank = next(
+            (n for n, other in enumerate(faults[: len(told)], start=1) if own and own <= _edits(other)), 0
+        )
+        if rank:
+            fault = replace(
+                fault, edit=None, remedy=f"{fault.remedy} The change of {rank} does this already."
+            )
+        told.append(fault)
+    return tuple(told)
+
+
+def _edits(fault: Fault) -> set[FileEdit]:
+    return set() if fault.edit is None else set(fault.edit.edits)
 
 
 def changed_lines(edit: Patch) -> tuple[ChangedLine, ...]:
