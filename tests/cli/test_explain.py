@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import pydoc
 import re
 from pathlib import Path
 
+import pytest
+from rich.console import Console
+
 import netmend
+from netmend import report
+from netmend.cli import main
 from netmend.cli.explain import explanation
 from netmend.vocabulary.cause import LEAVES
 
@@ -31,3 +37,17 @@ def test_every_code_has_a_page() -> None:
 def test_the_measures_of_adequacy_have_pages() -> None:
     for name in ("NLC", "LSC", "DSC", "MDSC", "LSA", "DSA", "MDSA", "DeepGini", "MCP", "CoreSet", "APFD"):
         assert name in explanation(name)[0]
+
+
+def test_the_list_of_all_codes_is_paged_in_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown: list[str] = []
+    monkeypatch.setattr(pydoc, "pager", lambda text, *_: shown.append(text))
+    with pytest.raises(SystemExit):
+        main(["explain"])
+    assert not shown and "S201" in capsys.readouterr().out
+    monkeypatch.setattr(report, "console", lambda stream: Console(file=stream, force_terminal=True))
+    with pytest.raises(SystemExit):
+        main(["explain"])
+    assert "S201" in shown[0] and "S201" not in capsys.readouterr().out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
 import sys
 from collections.abc import Iterable, Iterator
@@ -27,7 +28,12 @@ _LABEL = re.compile(r"(?:Says|Cause|Fix|Silence) +")
 def explain_code(code: str | None) -> None:
     console = report.console(sys.stdout)
     if code is None:
-        console.print(_overview())
+        if not console.is_terminal:
+            console.print(_overview())
+            return
+        os.environ.setdefault("LESS", "-FRX")  # colours as they are; gone at once where it fits the screen
+        with console.pager(styles=True):
+            console.print(_overview())
         return
     for line in explanation(code):
         for part in _hung(Text.from_markup(line), console):

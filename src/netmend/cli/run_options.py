@@ -29,7 +29,9 @@ def run(
     module: Annotated[
         str | None, typer.Option("-m", metavar="MODULE", help="Run a module, as python -m does.")
     ] = None,
-    overhead: Annotated[str, typer.Option(help="Share of training time that watching may take.")] = "1%",
+    overhead: Annotated[
+        str, typer.Option(metavar="SHARE", help="Share of training time that watching may take.")
+    ] = "1%",
     every: Annotated[
         str | None, typer.Option(metavar="N", help="Record all statistics at every N-th step.")
     ] = None,
