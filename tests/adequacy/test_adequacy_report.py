@@ -61,7 +61,8 @@ def test_every_measure_is_told_in_one_sentence_beside_its_reference() -> None:
     text = " ".join(printed(SAMPLES["alike"], 200).split())
     assert text.startswith("netmend The test set covers about as much as the same number of training inputs")
     assert re.search(
-        r"NLC the layers vary [\d.]+ times as widely as on 150 training inputs \(1 ± [\d.]+ means", text
+        r"NLC the layers vary [\d.]+ times as widely as on 150 training inputs \([\d.]+ to [\d.]+ is usual",
+        text,
     )
     for name in ("LSC", "DSC", "MDSC"):
         assert re.search(
@@ -70,6 +71,7 @@ def test_every_measure_is_told_in_one_sentence_beside_its_reference() -> None:
             text,
         )
     assert re.search(r"DSA [\d.]+ % of the test inputs are more surprising than 95 %", text)
+    assert "LSA, DSA, MDSA: surprise" in text
     assert "label next indices of pool inputs" in text and "not whether the model is right" in text
 
 

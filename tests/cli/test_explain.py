@@ -44,10 +44,8 @@ def test_the_list_of_all_codes_is_paged_in_a_terminal(
 ) -> None:
     shown: list[str] = []
     monkeypatch.setattr(pydoc, "pager", lambda text, *_: shown.append(text))
-    with pytest.raises(SystemExit):
-        main(["explain"])
+    main(["explain"])
     assert not shown and "S201" in capsys.readouterr().out
     monkeypatch.setattr(report, "console", lambda stream: Console(file=stream, force_terminal=True))
-    with pytest.raises(SystemExit):
-        main(["explain"])
+    main(["explain"])
     assert "S201" in shown[0] and "S201" not in capsys.readouterr().out

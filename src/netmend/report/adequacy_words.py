@@ -33,6 +33,12 @@ _STANDINGS = {
 }
 
 
+_NAMES = (
+    "NLC: neural coverage; LSA, DSA, MDSA: surprise by likelihood, by distance to other classes, by distance from the own class; "
+    "LSC, DSC, MDSC: how much of its range is covered; netmend explain NLC tells more"
+)
+
+
 def verdict_words(found: Adequacy) -> tuple[str, str]:
     """The tone and the outcome in a few words."""
     standings = {one.standing for one in found.coverages if not one.reason}
@@ -128,10 +134,10 @@ def coverage_words(one: Coverage) -> str:
 def surprise_words(one: Surprise) -> str:
     words = f"{share(one.beyond)} of the test inputs are more surprising than 95 % of the training inputs"
     if one.beyond > STRANGE:
-        return f"{words} (5 % means alike): many are unlike the training data"
+        return f"{words} (5 % is usual): many are unlike the training data"
     if one.middle < EASY:
         return f"{words}; the median one less than {share(1 - one.middle)} of them: mostly what the model knows well"
-    return f"{words} (5 % means alike)"
+    return f"{words} (5 % is usual)"
 
 
 def classes_grid(found: Adequacy, most: int | None = None) -> Grid:
@@ -199,6 +205,7 @@ def picked_words(one: Suggestion) -> str:
 def end_remarks(found: Adequacy) -> Iterator[Remark]:
     for note in found.notes:
         yield Remark("note", clean(note), tone="muted")
+    yield Remark("names", _NAMES, tone="muted")
     yield Remark(
         "limits",
         "these measures say what a test set covers, not whether the model is right; limits: docs/adequacy.md",
@@ -216,7 +223,7 @@ def _names(names: list[str]) -> str:
 
 
 def _range(one: Coverage) -> str:
-    return f"1 ± {measure(one.deviation)} means alike"
+    return f"{measure(max(0.0, 1 - one.deviation))} to {measure(1 + one.deviation)} is usual"
 
 
 def _far(ratio: float, one: Coverage) -> bool:
