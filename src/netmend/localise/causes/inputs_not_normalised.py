@@ -81,7 +81,7 @@ class InputsNotNormalised:
                 self.code,
                 evidence,
                 component=symptom.component,
-                site=input_origin(case),
+                site=symptom.site or input_origin(case),
                 summary=symptom.message,
                 reason="Default initial weights expect inputs of about unit size; far larger ones saturate or blow up the first layer, and large features drown out small ones.",
                 remedy="Subtract the mean and divide by the standard deviation of the training data, feature by feature, and do the same in evaluation (for pixels: divide by 255 first).",

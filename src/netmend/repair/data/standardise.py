@@ -146,6 +146,21 @@ def norm_first(case: Case, scale: Scale) -> FileEdits:
     return _first_in_class(case, model, layer, width, len(scale.shape), over_last)
 
 
+def norm_before(case: Case, layer: ModuleFact) -> FileEdits:
+    """A batch norm before a layer that begins a Sequential."""
+    found = case.code.call_at(layer.created)
+    shape = layer.input_shapes[0] if layer.input_shapes else ()
+    around = None if found is None else found[0].parent(found[1])
+    if found is None or len(shape) != 2 or shape[0] == 1 or not isinstance(around, ast.Call):
+        return ()
+    file, call = found
+    if last_name(around.func) != "Sequential" or around.args[:1] != [call]:
+        return ()
+    name, extra = spelled(file, "torch.nn.BatchNorm1d", like=around.func)
+    text = f"{name}({_width_text(file, case, layer, shape[1], around)})"
+    return (*add_argument_first(file, around, text), *extra)
+
+
 def first_layer(case: Case) -> ModuleFact | None:
     """The layer of the model that runs first."""
     model = case.model

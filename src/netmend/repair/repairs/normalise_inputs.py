@@ -9,10 +9,17 @@ from typing import ClassVar
 
 from netmend.repair.data.data_holders import evaluation_inputs, training_inputs
 from netmend.repair.data.data_origins import Step
-from netmend.repair.data.standardise import held_alike, input_scale, norm_first, own_class, standardised
+from netmend.repair.data.standardise import (
+    held_alike,
+    input_scale,
+    norm_before,
+    norm_first,
+    own_class,
+    standardised,
+)
 from netmend.repair.repair import Case, Example, change, register
 from netmend.repair.source.writing import insert_after, insert_before, wrap
-from netmend.vocabulary import LossFact
+from netmend.vocabulary import LossFact, ModuleFact
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
 
@@ -32,6 +39,11 @@ class NormaliseInputs:
     explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
+        met = None if case.fault is None else case.trace.get(ModuleFact, case.fault.component)
+        if met is not None:  # a further input, at the layer that meets it
+            edits = norm_before(case, met)
+            yield from change(self, case, f"batch norm before {met.name}", edits, knob="input scale")
+            return
         scale = input_scale(case)
         if scale is None or (case.fault is not None and case.trace.get(LossFact, case.fault.component)):
             return  # the targets are meant
@@ -137,6 +149,19 @@ class Net(nn.Module):
 
 net = Net()
 """
+_BRANCHES = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(3, 4)
+        self.b = nn.Sequential(nn.Linear(3, 4), nn.ReLU())
+        self.head = nn.Linear(8, 2)
+
+    def forward(self, x, table):
+        return self.head(torch.cat([self.a(x), self.b(table)], dim=1))
+
+net = Net()
+"""
 _WITH_NORM = _CLASS.replace(
     "super().__init__()\n", "super().__init__()\n        self.input_norm = nn.BatchNorm1d({width})\n"
 ).replace("(self, x):\n", "(self, x):\n        x = self.input_norm(x)\n")
@@ -203,6 +228,18 @@ x_test = (x_test - mean) / std
         new=_WITH_NORM.format(layers="nn.Linear(a, b) for a, b in zip(sizes, sizes[1:])", width="3"),
         mark="x_train, y_train = table",
         nth=1,
+    ),
+    Example(
+        "a second input, where its layers begin",
+        before=_TABLE
+        + _BRANCHES
+        + _TRAIN.replace("net(x_train[rows])", "net(x_train[rows], x_train[rows])").replace(
+            "net(x_test)", "net(x_test, x_test)"
+        ),
+        old="nn.Sequential(nn.Linear(3, 4)",
+        new="nn.Sequential(nn.BatchNorm1d(3), nn.Linear(3, 4)",
+        mark="self.b = nn",
+        component="net.b.0",
     ),
     Example(
         "a class that is given its width",
