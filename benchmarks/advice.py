@@ -82,7 +82,9 @@ def first_told(program: Program) -> Fault | None:
 def follow(program: Program, seeds: int, executor: LocalExecutor) -> Followed:
     expected = tuple(cause.code for cause in program.causes)
     group = (
-        CLASSIC if len(expected) == 1 and not set(program.entry.parts) & {"multi", "later"} else "realistic"
+        CLASSIC
+        if len(expected) == 1 and not set(program.entry.parts) & {"multi", "later", "everyday"}
+        else "realistic"
     )
     made = Followed(program.name, group, expected)
     fault = first_told(program)
