@@ -248,3 +248,20 @@ def test_what_was_read_in_the_source_is_mended_there_before_a_number_is_tried(tm
         patch.setattr(advise, "for_fault", lambda *given: [longer])
         assert told("Nothing counts as better. (S617 of `netmend check`)") == "Start at the other end"
         assert told("The loss still falls.") == "9 → 27 epochs"
+
+
+@pytest.mark.parametrize(("cause", "edited"), [("TOK-SHIFT-MISSING", True), ("LOS-SELECT", False)])
+def test_the_fix_at_the_line_serves_another_name_of_the_mistake(
+    tmp_path: Path, cause: str, edited: bool
+) -> None:
+    file = tmp_path / "train.py"
+    file.write_text("x, y = t[:, 1:], t[:, 1:]\n")
+    run = RunFact("one", "train.py", working_directory=str(tmp_path))
+    fix = Fix("Shift by one", (Edit(1, 7, 1, 15, "t[:, :-1]"),))
+    finding = Finding("S230", "PRE-WRONG-STEP", "The decoder gets its answers.", str(file), 1, 0, 1, 25, fix)
+    fault = Fault(cause, 0.9, "", Site("train.py", 1), "seen", "why", "Shift the targets.", "")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(advise, "for_fault", lambda *given: [])
+        trace = Trace(facts={"run": {"one": run}})
+        (first,) = advise.with_edits(Diagnosis("faulty", (fault,)), trace, [finding]).faults
+    assert (first.edit is not None) is edited

@@ -24,6 +24,7 @@ from netmend.vocabulary.change import Change, Patch
 from netmend.vocabulary.finding import Finding
 
 SECONDS = 0.2  # for all faults together; the first is always looked at
+_ONE_MISTAKE = ({"TOK-SHIFT-MISSING", "PRE-WRONG-STEP"},)
 _NEAR = 1  # lines between a fault and the finding whose fix is its edit
 _NUMBER = re.compile(r"(?<![\w.:])\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w%])", re.IGNORECASE)
 _QUOTED = re.compile(r"`([^`]+)`")
@@ -130,14 +131,14 @@ def _proposed(program: _Program, fault: Fault) -> list[Change]:
 
 
 def _fixes(program: _Program, fault: Fault) -> list[Change]:
-    """The fix of `netmend check` at the fault's own line."""
+    """The fix of `netmend check` at the fault's own line, also by another name for the same mistake."""
     if fault.site is None:
         return []
     file, line = program.sources.path(fault.site.file), fault.site.line
     here = [
         finding
         for finding in program.findings
-        if finding.cause == fault.cause
+        if (finding.cause == fault.cause or {finding.cause, fault.cause} in _ONE_MISTAKE)
         and program.sources.path(finding.file) == file
         and finding.line - _NEAR <= line <= max(finding.line, finding.end_line) + _NEAR
     ]

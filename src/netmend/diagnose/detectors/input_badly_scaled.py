@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -52,7 +52,7 @@ def _two_inputs(size: float) -> Trace:
     values = np.full((1, len(columns)), np.nan)
     values[0, columns.index("rms")] = 0.4 * math.sqrt(2) * size
     table = Table("activation", "model.b", columns, np.array([0]), values)
-    facts = {
+    facts: dict[str, Mapping[str, Any]] = {
         "module": {layer.name: layer for layer in layers},
         "model": {"model": model},
         "parameter": {weight.name: weight},
