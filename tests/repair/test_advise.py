@@ -233,9 +233,7 @@ def test_what_was_read_in_the_source_is_mended_there_before_a_number_is_tried(tm
     run = RunFact("one", "train.py", working_directory=str(tmp_path))
     fix = Fix("Start at the other end", (Edit(1, 7, 1, 10, "float('inf')"),))
     finding = Finding("S617", "HYP-EPOCH-FEW", "Nothing counts as better.", str(file), 1, 0, 1, 10, fix)
-    longer = Change(
-        "R407", "HYP-EPOCH-FEW", "9 → 27 epochs", (_edit(file, 2, 9, 10, "27"),), effort=BUDGET
-    )
+    longer = Change("R407", "HYP-EPOCH-FEW", "9 → 27 epochs", (_edit(file, 2, 9, 10, "27"),), effort=BUDGET)
 
     def told(reason: str) -> str:
         site, evidence = Site("train.py", 1), (Evidence(reason, 3.0),)
