@@ -19,7 +19,7 @@ from netmend.repair.data.standardise import (
 )
 from netmend.repair.repair import Case, Example, change, register
 from netmend.repair.source.writing import insert_after, insert_before, wrap
-from netmend.vocabulary import LossFact, ModuleFact
+from netmend.vocabulary import LossFact, ModelFact, ModuleFact
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
 
@@ -40,7 +40,9 @@ class NormaliseInputs:
 
     def propose(self, case: Case) -> Iterator[Change]:
         met = None if case.fault is None else case.trace.get(ModuleFact, case.fault.component)
-        if met is not None:  # a further input, at the layer that meets it
+        if (
+            met is not None and case.trace.get(ModelFact, met.name) is None
+        ):  # a further input, where it is met
             edits = norm_before(case, met)
             yield from change(self, case, f"batch norm before {met.name}", edits, knob="input scale")
             return
@@ -219,6 +221,7 @@ x_test = (x_test - mean) / std
         old="nn.Sequential(nn.Linear(3, 8)",
         new="nn.Sequential(nn.BatchNorm1d(3), nn.Linear(3, 8)",
         mark="x_train, y_train = table",
+        component="net",
         nth=1,
     ),
     Example(
