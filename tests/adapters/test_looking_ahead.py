@@ -117,6 +117,7 @@ class Windows(torch.utils.data.Dataset):
         return x, y
 class Endless:
     def __init__(self, windows):
+        self.held_out = next(iter(torch.utils.data.DataLoader(windows, batch_size=50)))
         self.batches = iter(torch.utils.data.DataLoader(windows, batch_size=9, shuffle=True))
     def next(self):
         batch = next(self.batches)

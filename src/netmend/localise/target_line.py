@@ -69,14 +69,15 @@ class _Following:
         return self._here(value)
 
     def _of_dataset(self, hops: int, index: int) -> Site | None:
-        """What an attribute holds is not followed; the loader that trains says which data set it takes samples from."""
-        loader = training_loader(self._case.trace)
-        for file in self._sources.files(near=self._file) if loader is not None else ():
+        """What an attribute holds is not followed; the loaders say which class of data set samples come from."""
+        trained = training_loader(self._case.trace)
+        loaders = (trained,) if trained is not None else self._case.trace.loaders
+        names = {loader.dataset for loader in loaders}
+        for file in self._sources.files(near=self._file) if len(names) == 1 else ():
             for node in self._sources.nodes(file):
-                if isinstance(node, ast.ClassDef) and loader is not None and node.name == loader.dataset:
-                    method = next(
-                        (m for m in node.body if isinstance(m, Function) and m.name == "__getitem__"), None
-                    )
+                if isinstance(node, ast.ClassDef) and node.name in names:
+                    methods = (part for part in node.body if isinstance(part, Function))
+                    method = next((part for part in methods if part.name == "__getitem__"), None)
                     return self._result(file, method, hops, index) if method is not None else None
         return None
 
