@@ -150,4 +150,4 @@ def _words(trace: Trace, fault: Fault, story: Sequence[str]) -> Iterator[Remark]
     places = dict.fromkeys(place(site, trace.run) for site in fault.related)
     places.pop(place(fault.site, trace.run), None)
     for where in list(places)[:2]:
-        yield Remark("see", where, tone="muted")
+        yield Remark("see also", where, tone="muted")

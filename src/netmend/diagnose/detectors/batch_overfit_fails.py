@@ -13,7 +13,7 @@ from netmend.vocabulary import Symptom, Trace
 
 @register
 class BatchOverfitFails:
-    """A copy of the model could not learn one single batch by heart, with the program's own optimiser and settings.
+    """A copy of the model could not memorise a single batch, with the program's own optimiser and settings.
 
     Only said with --probe. What cannot be memorised cannot be learned: data and generalisation are not the trouble, but the model,
     its loss, its gradients or the learning rate.

@@ -20,7 +20,7 @@ _FAR = [20.0 * 0.97**step + 0.3 for step in range(200)]
 
 @register
 class BiasInitOff:
-    """Biases start so far from zero that they drown what the layer's weights say.
+    """Biases start so far from zero that they swamp the layer's weights.
 
     Strongly negative biases switch rectifiers off for every input; large ones at the output make the first predictions far wrong. Usual causes: a
     constant filled into all biases, a prior for another task. A bias that makes the first loss lower (a class prior) is no fault.

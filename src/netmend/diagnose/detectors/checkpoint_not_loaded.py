@@ -17,7 +17,7 @@ def _loaded(matched: int, missing: int, unexpected: int, aliased: int = 0) -> Tr
 
 @register
 class CheckpointNotLoaded:
-    """A saved state was loaded, but hardly any of its entries fitted the model.
+    """A checkpoint was loaded, but hardly any of its entries matched the model.
 
     With strict=False the entries that do not fit are passed over in silence: the model stays at its random start.
     Usual causes: a prefix such as "module." or "model." before every name, a checkpoint of another network.

@@ -39,7 +39,7 @@ def _trace(predicted: list[float], labels: float, later: float | None = None) ->
 
 @register
 class ClassCollapse:
-    """The network gives the same class for every sample, although the labels differ.
+    """The network predicts the same class for every sample, although the labels differ.
 
     It has found the most frequent answer and stays there. Usual causes: strong imbalance without weights, a learning rate that is too
     high, dead units before the output, an output activation that cannot tell the classes apart.

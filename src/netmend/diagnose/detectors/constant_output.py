@@ -20,7 +20,7 @@ _LOSS = LossFact("cross_entropy@train.py:20", "cross_entropy", operands=(Operand
 
 @register
 class ConstantOutput:
-    """The model answers nearly the same for every sample, for the whole run.
+    """The model's output is nearly the same for every sample, for the whole run.
 
     Something between input and output swallows the differences between samples. Usual causes: dead or saturated units, a deep stack whose signal
     fades, weights that start at or are pulled to zero, a learning rate that broke the network.

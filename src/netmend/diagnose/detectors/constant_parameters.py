@@ -17,7 +17,7 @@ _OWN = "torch.nn."
 
 @register
 class ConstantParameters:
-    """Parameters of a module that somebody has written start with one value everywhere.
+    """Parameters of a custom module start with one value everywhere.
 
     That is often meant (gains of 1, offsets of 0), so it is no fault by itself. It is one where the program has an initialiser for just this parameter
     that would have given it other values.

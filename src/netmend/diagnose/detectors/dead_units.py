@@ -14,7 +14,7 @@ from netmend.vocabulary import Symptom, Trace
 
 @register
 class DeadUnits:
-    """Most units of a layer are zero for every sample, so that they neither say nor learn anything.
+    """Most units of a layer are zero for every sample, so they neither contribute nor learn.
 
     A rectifier whose input is negative for all samples passes no gradient back: such a unit stays dead. Usual causes: a learning rate that is
     too high (units die during training), strongly negative biases or unscaled inputs (dead from the start).

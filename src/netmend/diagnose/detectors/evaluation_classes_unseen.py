@@ -23,7 +23,7 @@ def _trace(training: dict[str, int], evaluation: dict[str, int]) -> Trace:
 
 @register
 class EvaluationClassesUnseen:
-    """Evaluation asks for classes that training never shows.
+    """Evaluation contains classes that training never shows.
 
     No network can answer them. Usual causes: data sorted by class and cut in two without shuffling, a split by a column that goes with the label.
     """

@@ -20,7 +20,7 @@ def _evaluated(passes: int, grad: float) -> Trace:
 
 @register
 class GradientsInEvaluation:
-    """Evaluation passes record everything that a backward pass would need, and none follows.
+    """Evaluation passes record gradients that are never used.
 
     It costs memory and time, and nothing else.
     Usual cause: no torch.no_grad() around validation.

@@ -43,7 +43,7 @@ def _dead() -> Trace:
 
 @register
 class GradientsNotCleared:
-    """Optimiser steps follow one another although the gradients in between were not cleared.
+    """The optimiser steps repeatedly without the gradients being cleared in between.
 
     backward() adds to what is stored in `.grad`. Without zero_grad() every step uses the sum of all gradients so far,
     as if momentum were 1: training overshoots, oscillates or diverges.
@@ -80,7 +80,7 @@ class GradientsNotCleared:
         )
         yield Symptom(
             self.code,
-            f"{often}: {affected} of {total} optimiser steps used gradients of earlier batches too.",
+            f"{often}: {affected} of {total} recorded steps used gradients of earlier batches too.",
             component=call.component,
             first_step=first,
             observed=affected / total,

@@ -15,7 +15,7 @@ from netmend.vocabulary import GroupFact, OptimizerFact, ParameterFact, Symptom,
 
 @register
 class IdleOptimizer:
-    """An optimiser steps, but nothing that it holds ever gets a gradient.
+    """An optimiser steps, but none of its parameters ever gets a gradient.
 
     Its steps change nothing, whatever the loss does. Other values that move by themselves (running averages of batch norm) can
     hide that.

@@ -62,7 +62,7 @@ def _two_inputs(size: float) -> Trace:
 
 @register
 class InputBadlyScaled:
-    """The inputs are far larger or smaller than a fresh network expects, or differ widely in scale among themselves.
+    """The inputs are far larger or smaller than an untrained network expects, or differ widely in scale.
 
     Initial weights are made for inputs of about unit size. Raw pixel values, prices or time stamps saturate or kill the first
     units, make gradients of the first layer huge, and let one feature drown the others.

@@ -18,7 +18,7 @@ def _trace(given: float, channels_last: float) -> Trace:
 
 @register
 class InputLayoutSuspect:
-    """Images look much smoother when their numbers are read with the channels last than as they are given.
+    """Images look much smoother when read with the channels last than in the layout used.
 
     Neighbouring pixels of an image are alike. When height, width and channels were reshaped instead of permuted, numbers that lie side by side no longer belong to
     neighbouring pixels, and convolutions see scrambled pictures.

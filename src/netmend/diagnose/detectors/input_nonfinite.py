@@ -19,7 +19,7 @@ def _trace(counts: list[float]) -> Trace:
 
 @register
 class InputNonfinite:
-    """A batch that a model was given holds NaN or infinite values.
+    """A batch that reached a model holds NaN or infinite values.
 
     One such value makes the loss, then every gradient and then every weight NaN. Usual causes: missing entries in a table, a division by
     a standard deviation of zero, the logarithm of zero in preprocessing.

@@ -20,7 +20,7 @@ _REFUSED_SHARE = "all elements of target should be between 0 and 1"
 
 @register
 class LabelsOutOfRange:
-    """Targets lie outside what the loss is made for: class ids beyond the outputs, yes/no targets other than 0 and 1, negative counts.
+    """Targets are outside what the loss accepts: class ids beyond the outputs, yes/no targets other than 0 and 1, negative counts.
 
     A class id that no output stands for stops the program. A yes/no loss given 2 or -1 has no lower limit and is
     driven to ever larger scores, and so is a loss for counts given negative ones; a margin loss given 0 instead of -1 ignores those samples.

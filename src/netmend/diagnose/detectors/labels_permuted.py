@@ -32,7 +32,7 @@ def _trace(*losses: tuple[str, int, int], shifted: int = 0) -> Trace:
 
 @register
 class LabelsPermuted:
-    """The loss is given the loader's labels in another order than the inputs, or moved on by some class numbers.
+    """The loss gets the loader's labels in a different order than the inputs, or shifted by some class numbers.
 
     The model sees the samples in the order in which the loader handed them out, the loss sees the very same labels in another one: each
     sample is taught the label of another. Usual causes: labels indexed by a random permutation, rolled by one place, or sorted, while the

@@ -21,7 +21,7 @@ def predicting(offset: int = 1, **values: Any) -> Trace:
 
 @register
 class LooksAhead:
-    """Each target is the next input, and what the model says at a position depends on later inputs.
+    """Each target is the next input, and the model's output at a position depends on later inputs.
 
     The answer is among what the model is given, so the loss falls far below what prediction can reach, and a text that is generated
     token by token, where nothing comes after, is nonsense. One element of the first batch was changed: in a causal model everything before it stays

@@ -14,7 +14,7 @@ from netmend.vocabulary import Symptom, TargetFact, Trace
 
 @register
 class LossMetricDecoupled:
-    """The loss fell well below the constant prediction's, but the share of right answers did not move.
+    """The loss fell well below the constant prediction's, but the accuracy did not move.
 
     The number that training lowers is not the one that matters. Usual causes: softmax over the wrong axis, a loss that
     does not fit the task, labels and outputs in different order, a shape that broadcasts.

@@ -19,7 +19,7 @@ _PROBABILITIES = ("softmax", "sigmoid", "hardsigmoid")
 
 @register
 class MarginOnProbabilities:
-    """A margin (hinge) loss is given probabilities.
+    """A margin (hinge) loss gets probabilities.
 
     It asks for scores that differ by 1 or more, and probabilities differ by 1 only where the network is quite certain: nearly every sample
     counts the same, however right it is, and the slope of softmax or sigmoid fades where the answer is wrong.

@@ -38,7 +38,7 @@ def _passes(count: int, each: int) -> list[tuple[str, int]]:
 
 @register
 class ModelRecreated:
-    """The same line creates the model again and again while the program is training.
+    """The same line creates the model repeatedly during training.
 
     Everything learned so far is thrown away each time; only the last piece of training counts, or none at all where the optimiser
     still holds the first model.

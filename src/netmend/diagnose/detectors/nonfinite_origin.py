@@ -36,7 +36,7 @@ _GRADIENT = Event(3, "nonfinite", "the gradient became NaN at step 3", "", None,
 
 @register
 class NonfiniteOrigin:
-    """A NaN or an infinity arose, and was first made by one operation.
+    """A NaN or infinity appeared, first produced by one operation.
 
     Every weight that the gradient reaches is lost with the next step. Usual causes: values that overflow because steps are too
     large, a logarithm or division of zero, the root of zero in the gradient, invalid values in the data.

@@ -15,7 +15,7 @@ from netmend.vocabulary import Symptom, Trace
 
 @register
 class NormalisedTwice:
-    """A loss that applies softmax or sigmoid itself is given values that went through one already.
+    """A loss that applies softmax or sigmoid itself gets values that already went through one.
 
     The second one flattens what the first made: the loss cannot come near zero, gradients are small and learning is slow or
     stops early. Usual causes: a softmax or sigmoid layer at the end of the model together with CrossEntropyLoss or
@@ -38,7 +38,7 @@ class NormalisedTwice:
             seen = (
                 "each row sums to 1"
                 if function == "softmax"
-                else f"all of them between {head.given.minimum:.3g} and {head.given.maximum:.3g}"
+                else f"all values are between {head.given.minimum:.3g} and {head.given.maximum:.3g}"
             )
             yield Symptom(
                 self.code,

@@ -16,7 +16,7 @@ _CUT = Layer("fc", gradient=None, update=0.0)
 
 @register
 class NothingGetsGradients:
-    """backward() runs at every step, and no parameter that an optimiser holds ever has a gradient.
+    """backward() runs at every step, but no parameter in an optimiser ever has a gradient.
 
     The loss has a graph, but one that begins behind the model: what the model said was taken out of its graph and then told to require gradients
     anew. The optimiser steps and changes nothing.

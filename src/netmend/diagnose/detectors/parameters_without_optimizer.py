@@ -32,7 +32,7 @@ def _in_charge(trace: Trace, own: Sequence[Wire], lost: Sequence[Wire]) -> Optim
 
 @register
 class ParametersWithoutOptimizer:
-    """Trainable parameters get gradients, but no optimiser holds them: they never change.
+    """Trainable parameters get gradients, but are in no optimiser: they never change.
 
     The program computes the gradients and throws them away; these layers are never trained.
     Usual causes: only a part's parameters() were given to the optimiser, a second network was forgotten, a layer was replaced or

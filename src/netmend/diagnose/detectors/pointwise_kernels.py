@@ -37,7 +37,7 @@ def _trace(*layers: tuple[str, int, int], size: int = 12) -> Trace:
 
 @register
 class PointwiseKernels:
-    """No convolution of the network looks at more than one place at a time.
+    """No convolution of the network has a kernel larger than 1.
 
     With kernels of 1 every pixel is turned into features by itself; what distinguishes images, edges and shapes, lies in how neighbours differ. Such
     layers belong between others, to mix channels. Usual causes: a kernel size mistyped, a number of the wrong position.

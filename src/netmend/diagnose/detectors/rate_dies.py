@@ -30,7 +30,7 @@ def _rates(every: int, factor: float, least: float = 0.0) -> Table:
 
 @register
 class RateDies:
-    """The schedule takes the learning rate to next to nothing in the first half of the run.
+    """The schedule lowers the learning rate to next to nothing in the first half of the run.
 
     From then on the weights hardly move: the rest of the run is spent for nothing, and what was learned until then is all.
     Usual causes: scheduler.step() after every batch where the schedule counts epochs, gamma far too small, warm-up or cosine

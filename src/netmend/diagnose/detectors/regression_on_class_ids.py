@@ -25,7 +25,7 @@ def _batch(*counts: int, first: int = 0) -> BatchPrint:
 
 @register
 class RegressionOnClassIds:
-    """A loss for real values is given targets that look like class ids: 0, 1, 2 … about equally often.
+    """A loss for real values gets targets that look like class ids: 0, 1, 2 … about equally often.
 
     Class 7 is not "more" than class 2: a squared difference of ids punishes confusing 0 with 9 most and rewards answers in between.
     Usual causes: MSELoss or L1Loss where CrossEntropyLoss was meant. Counts, ranks and ratings are whole numbers too, so

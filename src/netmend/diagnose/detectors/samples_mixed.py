@@ -13,7 +13,7 @@ from netmend.vocabulary import ProbeFact, Symptom, Trace
 
 @register
 class SamplesMixed:
-    """What the model says about one sample depends on the other samples of the batch.
+    """The model's output for one sample depends on the other samples of the batch.
 
     In eval mode, one sample of the first batch was replaced, and the outputs for others changed: information leaks between samples
     that have nothing to do with each other, and the model cannot work on one sample alone.

@@ -19,7 +19,7 @@ _SQUEEZED = {2: {"sample_spread": 0.5}, 3: {"sample_spread": 0.06}, 4: {"sample_
 
 @register
 class SamplesSqueezedTogether:
-    """Behind a hidden sigmoid all samples look nearly alike.
+    """After a hidden sigmoid all samples look nearly alike.
 
     A sigmoid moves everything to about one half and passes on a quarter of the differences at best: what the next layer sees is a large
     constant with a little signal on it. Layers behind it first learn the constant, and rectifiers there die from it. Networks learn in spite

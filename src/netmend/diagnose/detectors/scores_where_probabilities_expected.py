@@ -23,7 +23,7 @@ _PICKS = ("Index", "Gather", "Select", "Mul")  # the true class, by its number o
 
 @register
 class ScoresWhereProbabilitiesExpected:
-    """A loss that expects probabilities or their logarithms is given something else.
+    """A loss that expects probabilities or their logarithms gets something else.
 
     NLLLoss and KLDivLoss take logarithms of probabilities and trust the caller: raw scores make them fall without
     bound, plain probabilities make them nearly flat. BCELoss takes probabilities; scores clamped into range have

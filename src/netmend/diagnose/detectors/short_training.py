@@ -31,7 +31,7 @@ def _added_up() -> Trace:
 
 @register
 class ShortTraining:
-    """The data was gone through only a few times, in few updates, and little was learned.
+    """The data was seen only a few times, in few updates, and little was learned.
 
     Whatever else is wrong, a training from scratch of a few passes and some dozen updates ends before it has begun. Usual causes: a number
     of epochs left over from trying the program out; batches so large that an epoch is a handful of updates.

@@ -44,7 +44,7 @@ def _path(first: tuple[int, ...], second: tuple[int, ...], gradient: bool = Fals
 
 @register
 class SilentBroadcast:
-    """Predictions and targets of different shape are stretched against each other in the loss: [N, 1] with [N] gives [N, N].
+    """Predictions and targets of different shapes are broadcast against each other in the loss: [N, 1] with [N] gives [N, N].
 
     Every prediction is then compared with the targets of all samples, and the best answer is the mean of the targets: the loss
     falls a little and stops. Usual causes: a squeeze(1) forgotten on the output, an unsqueeze(1) on the target.

@@ -18,7 +18,7 @@ _OTHER_LOSSES = ("kl_div", "binary_cross_entropy", "binary_cross_entropy_with_lo
 
 @register
 class SoftmaxOverWrongAxis:
-    """The outputs sum to one over the samples of the batch (or another axis) instead of over the classes.
+    """The outputs sum to 1 over the samples of the batch (or another axis) instead of over the classes.
 
     The answer for one sample then depends on the others in its batch, and each class is shared out among the samples. The loss
     may even fall while accuracy stays at chance. Usual causes: softmax with dim=0, or without the axis that is meant; cross entropy

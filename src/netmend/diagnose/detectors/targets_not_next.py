@@ -19,7 +19,7 @@ _WORDS = {
 
 @register
 class TargetsNotNext:
-    """A causal model of tokens is given targets that are not the next tokens, but the same, the last, or those after the next.
+    """A causal model of tokens gets targets that are not the next tokens, but the same, the last, or those after the next.
 
     A model that is asked for what it was just given copies it: accuracy is soon 100 %, and nothing is learned about the text. Targets shifted
     twice leave one token out. Usual causes: a forgotten `+ 1` in the slice that makes the targets, a shift in the data and once more

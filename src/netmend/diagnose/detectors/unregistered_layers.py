@@ -24,7 +24,7 @@ _STRAY = Layer("(Linear@train.py:42#2)", optimizer=None, gradient=None, update=N
 
 @register
 class UnregisteredLayers:
-    """Layers with weights are executed inside a model that does not know them.
+    """Layers with weights run inside a model but are not registered with it.
 
     model.parameters(), .to(), .state_dict() and .train() pass them over: they are not trained, not saved, not moved.
     Usual causes: layers kept in a plain Python list or dictionary instead of nn.ModuleList or nn.ModuleDict, layers created anew

@@ -30,7 +30,7 @@ def _reset(at: tuple[int, ...]) -> Trace:
 
 @register
 class WeightsJump:
-    """The weights changed by far more than the optimiser's steps between two looks can account for.
+    """The weights changed far more than the optimiser's steps can explain.
 
     Something else writes to them: they are set anew inside the loop, or a checkpoint or an average is loaded. Usual causes: initialisation
     called in every epoch, the model built inside the loop. Loading good weights on purpose shows the same.

@@ -17,7 +17,7 @@ _TOO = Layer("items", "Embedding", zeros=True, gradient=0.0, update=0.0)
 
 @register
 class ZerosStay:
-    """Weights start at zero, have a gradient of exactly zero at every step, and stay where they are.
+    """Weights start at zero, have a gradient of exactly zero at every step, and never change.
 
     The derivative of a product is the other factor: where both factors start at zero, neither ever leaves it.
     Usual causes: all factors of a factorisation, or both matrices of a low-rank adapter, set to zero; one of them must be random.

@@ -31,7 +31,7 @@ class Net(nn.Module):
 
 @register
 class SoftmaxBeforeCrossEntropy(StaticRule):
-    """Softmax is applied to what reaches the cross-entropy, which applies log-softmax itself.
+    """Softmax is applied before the cross-entropy, which applies log-softmax itself.
 
     Normalising twice flattens the gradient: the loss cannot fall below about 1.46 with ten classes, training is slow and ends
     worse, and nothing crashes.

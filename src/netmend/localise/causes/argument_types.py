@@ -25,7 +25,7 @@ _LOSS = re.compile(r"target|nll_loss|cross_entropy|mse|Found dtype|bce", re.I)
 
 @register
 class ArgumentTypes:
-    """A layer, a loss or an operation is given numbers of the wrong type.
+    """A layer, a loss or an operation gets numbers of the wrong type.
 
     Layers want float32, class labels must be whole numbers (long), embeddings take indices.
     Convert once, where the data is made.

@@ -19,7 +19,7 @@ _FLATTENING = ("chain", "from_iterable", "extend")
 
 @register
 class BatchCollapsed:
-    """The function that puts samples together keeps only one of them.
+    """The collate function keeps only one of its samples.
 
     The rest of each batch is thrown away without a word: the model sees a small part of the data, in batches of one.
     Keep one entry per sample until the batch is stacked, and check the first axis of what comes out.

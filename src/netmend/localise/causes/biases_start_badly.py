@@ -36,7 +36,7 @@ _LOW = {"initial": Statistics(-5.0, 0.0, 5.0, -5.0, -5.0, 0.0, 0)}
 
 @register
 class BiasesStartBadly:
-    """Biases start at a value that drowns what the weights say.
+    """Biases start at a value that swamps the weights.
 
     Strongly negative biases switch rectifiers off for every sample, so that neither signal nor gradient passes; an output bias far from the
     targets has to be unlearned first. Start hidden biases at zero, and the output bias at zero or at the mean of the targets.

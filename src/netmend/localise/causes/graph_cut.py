@@ -18,7 +18,7 @@ from netmend.vocabulary import Evidence, Fault, FunctionFact, ModuleFact, Optimi
 
 @register
 class GraphCut:
-    """The way of the gradient from the loss to the weights is cut.
+    """The gradient path from the loss to the weights is cut.
 
     detach(), .data, .item(), numpy, argmax, rounding or a no_grad block between a layer and the loss keep all gradients from it.
     Take the operation away, or replace it by one that can be differentiated.

@@ -17,7 +17,7 @@ from netmend.vocabulary import Fault, Site
 
 @register
 class ImagesInWrongLayout:
-    """Images are given to a convolution in the wrong layout.
+    """Images reach a convolution in the wrong layout.
 
     reshape() and view() keep the order of the numbers and only count them differently; they do not move axes. Pictures of height × width × channels must be
     permuted: `x.permute(0, 3, 1, 2)`.

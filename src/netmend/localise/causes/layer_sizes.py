@@ -51,7 +51,7 @@ def _layer(
 
 @register
 class LayerSizes:
-    """A layer does not fit what it is given: width, channels, number of axes.
+    """A layer does not fit its input: width, channels, number of axes.
 
     The line that raises is where the mismatch is noticed; the mistake is in the layer's arguments, or in the layer before it.
     Make the sizes of neighbouring layers agree with each other and with the data.

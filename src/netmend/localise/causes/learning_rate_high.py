@@ -69,7 +69,7 @@ class LearningRateHigh:
     """The learning rate is too high.
 
     Steps overshoot: the loss jumps up, swings or stays where a constant prediction would be, weights grow, units die, values overflow.
-    Divide the rate by ten until the loss falls from the first steps on; then go up again by half such steps.
+    Divide the rate by ten until the loss falls from the first steps on; then try rates in between.
     """
 
     code: ClassVar[str] = "HYP-LR-HIGH"

@@ -15,7 +15,7 @@ from netmend.vocabulary import Fault
 
 @register
 class LogProbabilitiesMissing:
-    """A loss that expects logarithms of probabilities is given raw scores.
+    """A loss that expects log-probabilities gets raw scores.
 
     NLLLoss only picks the value of the true class and turns its sign: with raw scores it falls without end as scores grow, and
     classes do not compete with each other.

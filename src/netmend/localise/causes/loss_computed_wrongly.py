@@ -24,7 +24,7 @@ _TOO_LARGE = ("D101", "D103", "D107", "D110", "D115", "D121", "D104", "D130", "D
 
 @register
 class LossComputedWrongly:
-    """The objective is not the loss that was meant: its sign is turned, or it is summed where a mean is needed.
+    """The objective is not the intended loss: its sign is flipped, or it is summed where a mean is needed.
 
     With the sign turned, the optimiser makes predictions worse without end. A sum over the batch multiplies every step by the
     number of samples.

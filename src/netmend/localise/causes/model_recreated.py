@@ -18,7 +18,7 @@ from netmend.vocabulary import Evidence, Fault, Site
 
 @register
 class ModelRecreated:
-    """The model, or a layer of it, is created anew while training goes on.
+    """The model, or one of its layers, is created again during training.
 
     Everything learned until then is lost each time.
     Create the model once, before the loop, and layers in __init__ rather than in forward.

@@ -17,7 +17,7 @@ from netmend.vocabulary import Evidence, Fault, FunctionFact, Site, Trace
 
 @register
 class NothingAgainstOverfitting:
-    """The network learns its training samples by heart, and nothing holds it back.
+    """The network memorises its training samples, and nothing prevents it.
 
     With far more weights than samples a network can store every answer instead of finding the rule; new samples are then
     answered ever more confidently wrong. Add weight decay, dropout or augmentation, use a smaller network or more data.

@@ -15,7 +15,7 @@ from netmend.vocabulary import Fault
 
 @register
 class OutputActivationExtra:
-    """The scores that the loss is given went through an activation that cuts them off.
+    """The scores went through an activation that cuts them off before the loss.
 
     Scores below zero say "rather not this class". A ReLU turns them all into 0, without gradient: a class that falls there
     cannot come back.

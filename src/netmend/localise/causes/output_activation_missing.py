@@ -15,7 +15,7 @@ from netmend.vocabulary import Fault
 
 @register
 class OutputActivationMissing:
-    """A loss that expects probabilities is given outputs that went through no sigmoid.
+    """A loss that expects probabilities gets outputs without a sigmoid.
 
     Values outside 0..1 are no probabilities: the loss refuses them, or, if they were clamped, gives no gradient where they were cut.
     Use BCEWithLogitsLoss on the scores, or apply a sigmoid to the output.

@@ -23,7 +23,7 @@ def _dying() -> Trace:
 
 @register
 class ScheduleRuinsRate:
-    """The schedule takes the learning rate to nothing long before training is done.
+    """The schedule lowers the learning rate to nothing long before training is done.
 
     What is left of the run changes nothing any more.
     Step the scheduler where its numbers are meant (epochs or batches), or let it decay more slowly.

@@ -15,7 +15,7 @@ from netmend.vocabulary import Fault
 
 @register
 class ShapesBroadcast:
-    """Predictions and targets differ by an axis of length one and are stretched against each other.
+    """Predictions and targets differ by an axis of length one and are broadcast against each other.
 
     [N, 1] minus [N] is an N × N table: every prediction is compared with all targets, and the best it can do is their mean.
     Bring both to the same shape before the loss, naming the axis: `squeeze(1)` or `unsqueeze(1)`.

@@ -18,7 +18,7 @@ from netmend.vocabulary import Evidence, Fault
 
 @register
 class TooManyEpochs:
-    """Training goes on long after the best evaluation.
+    """Training continues long after the best evaluation.
 
     From some point on the network only learns its training samples by heart, and answers new ones worse.
     Stop early, or keep the weights of the best evaluation.
