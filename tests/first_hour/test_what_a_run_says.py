@@ -69,6 +69,8 @@ for step in range(300):
     optimizer.step()
 """
 
+SEEN = ("--overhead", "50%")  # enough of the batches on a busy machine too
+
 ENDLESS = """\
 import torch, torch.nn as nn
 net = nn.Sequential(nn.Linear(10, 8), nn.ReLU(), nn.Linear(8, 3), nn.Softmax(1))
@@ -81,8 +83,10 @@ for step in range(10**9):
 
 
 def test_windows_of_a_repeated_text_are_in_both_parts(tmp_path: Path) -> None:
-    (tmp_path / "train.py").write_text(WINDOWS.format(words=250, copies=20, parts="(val, val)"))
-    (fault,) = [fault for fault in judged(tmp_path, "train.py")["faults"] if fault["code"] == "VAL-SPLIT"]
+    (tmp_path / "train.py").write_text(WINDOWS.format(words=120, copies=40, parts="(val, val)"))
+    (fault,) = [
+        fault for fault in judged(tmp_path, "train.py", *SEEN)["faults"] if fault["code"] == "VAL-SPLIT"
+    ]
     assert fault["site"]["line"] == 12
 
 
@@ -92,7 +96,7 @@ def test_a_look_at_what_was_trained_on_is_no_leak(tmp_path: Path, copies: int, p
     if parts == "(data, data)":
         program = program.replace("train, val = data[:cut], data[cut:]", "train = data")
     (tmp_path / "train.py").write_text(program)
-    assert "VAL-SPLIT" not in [fault["code"] for fault in judged(tmp_path, "train.py")["faults"]]
+    assert "VAL-SPLIT" not in [fault["code"] for fault in judged(tmp_path, "train.py", *SEEN)["faults"]]
 
 
 def test_the_cost_is_told_in_seconds_and_in_both_places(tmp_path: Path) -> None:

@@ -29,9 +29,9 @@ def python(folder: Path, *words: str, columns: int = 80, **variables: str) -> En
     )
 
 
-def judged(folder: Path, script: str, *arguments: str) -> dict[str, Any]:
+def judged(folder: Path, script: str, *options: str) -> dict[str, Any]:
     """What `netmend run --json` writes about a script."""
-    ended = netmend(folder, "run", "-q", "--json", "judged.json", script, *arguments)
+    ended = netmend(folder, "run", "-q", "--json", "judged.json", *options, script)
     assert (folder / "judged.json").is_file(), ended.stderr
     data: dict[str, Any] = json.loads((folder / "judged.json").read_text(encoding="utf-8"))
     return data
