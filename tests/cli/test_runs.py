@@ -82,6 +82,13 @@ def test_show_lists_the_faults(root: Path, capsys: pytest.CaptureFixture[str]) -
     assert "No fault found" in said(capsys, "show", "2026-11-18-120001", "--directory", str(root))
 
 
+def test_the_page_that_show_writes_has_the_verdict(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = root / "page.html"
+    said(capsys, "show", "2026-11-18-120003", "--html", str(page), "--directory", str(root))
+    text = page.read_text(encoding="utf-8")
+    assert 'class="verdict' in text and "Undecided" in text
+
+
 def test_judging_keeps_the_verdict_and_damage_does_no_harm(root: Path) -> None:
     from netmend.store import read_trace
 
