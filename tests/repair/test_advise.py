@@ -263,3 +263,36 @@ def test_the_fix_at_the_line_serves_another_name_of_the_mistake(
         trace = Trace(facts={"run": {"one": run}})
         (first,) = advise.with_edits(Diagnosis("faulty", (fault,)), trace, [finding]).faults
     assert (first.edit is not None) is edited
+
+
+TRAINED = """import torch
+from torch import nn
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Linear(16, 2))
+torch.save(model.state_dict(), "trained.pt")
+
+def fresh(m):
+    if isinstance(m, nn.Linear):
+        nn.init.xavier_uniform_(m.weight)
+
+{first}
+{second}
+optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+for step in range(30):
+    x = torch.randn(32, 4)
+    optimizer.zero_grad()
+    loss = nn.functional.cross_entropy(model(x), (x[:, 0] > 0).long())
+    loss.backward()
+    optimizer.step()
+"""
+LOAD, INIT = 'model.load_state_dict(torch.load("trained.pt"))', "model.apply(fresh)"
+
+
+def test_weights_are_initialised_before_trained_ones_are_loaded(faults) -> None:
+    (first,) = (
+        fault for fault in faults(TRAINED.format(first=LOAD, second=INIT)) if fault.cause == "ARC-INIT-WEIGHT"
+    )
+    assert f"{INIT}\n{LOAD}\n" in _after(first)
+    assert not any(
+        fault.cause == "ARC-INIT-WEIGHT" for fault in faults(TRAINED.format(first=INIT, second=LOAD))
+    )

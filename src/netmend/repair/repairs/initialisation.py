@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from dataclasses import replace as replaced
 from typing import ClassVar
 
-from netmend.localise.source import site_of
+from netmend.localise.source import last_name, site_of
 from netmend.repair.network.first_values import (
     Write,
     conditions,
@@ -22,6 +22,7 @@ from netmend.repair.network.fresh_weights import everywhere, suited
 from netmend.repair.network.model_layers import layers_of, model_of_fault, united
 from netmend.repair.repair import Case, Example, change, register
 from netmend.repair.source.code import File
+from netmend.repair.source.moving import moved_after
 from netmend.repair.source.naming import spelled
 from netmend.repair.source.values import Faces, set_argument
 from netmend.repair.source.writing import delete_argument, replace
@@ -65,6 +66,11 @@ class Initialisation:
                     site = site_of(file.file, constant.statement)
                     blind = Fault("ARC-INIT-WEIGHT", 0.0, "", site, "", "", "", "")
                     yield from self.propose(replaced(case, fault=blind))
+            return
+        edits = _before_loading(case)
+        if edits:
+            title = "initialise before the trained weights are loaded"
+            yield from change(self, case, title, edits, knob="initial weights")
             return
         write = write_at(case) if case.cause == "ARC-INIT-WEIGHT" else None
         if write is None:
@@ -273,3 +279,22 @@ for module in model.modules():
             component="model.0",
         ),
     )
+
+
+def _before_loading(case: Case) -> FileEdits:
+    """`model.load_state_dict(…)` and then `model.apply(init)`: the other way round."""
+    made = None if case.fault is None else case.code.statement_at(case.fault.site)
+    for site in () if case.fault is None else case.fault.related:
+        loaded = case.code.statement_at(site)
+        if made is None or loaded is None or made[0].file != loaded[0].file:
+            continue
+        (file, late), (_, early) = made, loaded
+        loads = any(
+            last_name(node.func) == "load_state_dict"
+            for node in ast.walk(early)
+            if isinstance(node, ast.Call)
+        )
+        beside = file.parent(early) is file.parent(late) and early.lineno < late.lineno
+        if loads and beside and isinstance(late, ast.Expr) and isinstance(early, ast.Expr):
+            return moved_after(file, early, late)
+    return ()

@@ -21,6 +21,7 @@ from netmend.repair.loop.loop_code import (
     spot,
     spots,
 )
+from netmend.repair.loop.rate_places import present_rate
 from netmend.repair.repair import Case, Example, change, register
 from netmend.repair.source.code import File
 from netmend.repair.source.known_as import known_as
@@ -199,6 +200,21 @@ for epoch in range(3):
             cause="HYP-LR-SCHED",
         ),
         Example(
+            "a factor that leaves next to nothing at any step",
+            before=_HEAD
+            + """
+scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 0.001 * 0.9 ** step)
+for epoch in range(3):
+    for step in range(5):
+        optimizer.zero_grad()
+        model(torch.ones(4, 2)).mean().backward()
+        optimizer.step()
+        scheduler.step()
+""",
+            mark="scheduler.step",
+            cause="HYP-LR-SCHED",
+        ),
+        Example(
             "the last line, in a function for one epoch",
             before=_HEAD
             + """
@@ -272,10 +288,14 @@ def _guarded(call: Spot) -> ast.stmt:
 
 
 def _rises(case: Case, scheduler: SchedulerFact | None) -> bool:
-    """Whether the rate that a schedule sets never fell."""
+    """Whether the rate that a schedule sets never fell, or never came near the one that was given."""
     optimizer = "" if scheduler is None else scheduler.optimizer
     _, rates = case.trace.series("rate", f"{optimizer}[0]", "rate")
     known = [float(rate) for rate in rates]
+    optimizers = (one for one in case.trace.optimizers if one.name == optimizer)
+    base = next((present_rate(case, one) for one in optimizers), None)
+    if base is not None and known and max(known) < 0.1 * base:
+        return True
     return len(known) > 1 and known[-1] > known[0] and known == sorted(known)
 
 
