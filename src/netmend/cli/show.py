@@ -47,9 +47,9 @@ def show_run(name: str, html: Path | None, rank: int, directory: Path | None, ch
     if html is None:
         report.console(sys.stdout).print(report.page(trace, _judged(path, trace)))
         return
-    diagnosis = None if trace.run.status == "running" else judge(path, trace)
+    told = None if trace.run.status == "running" else judge(path, trace)
     try:
-        html.write_text(report.html(trace, diagnosis=diagnosis), encoding="utf-8")
+        html.write_text(report.html(trace, diagnosis=told), encoding="utf-8")
     except OSError as problem:
         raise UsageError(f"{html} cannot be written: {problem.strerror or problem}") from None
     sys.stdout.write(f"{html}\n")
