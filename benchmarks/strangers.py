@@ -93,14 +93,21 @@ def scripts(file: Path, match: str) -> list[Script]:
     return found
 
 
-def run(
-    script: Script, folder: Path, out: Path, limits: tuple[float, float], root: Path | None = None
-) -> Ran:
-    """One script under `netmend run`, from its own folder, interrupted as a terminal would; `root`: a copy of its repository to run instead."""
+@dataclass(frozen=True)
+class Setting:
+    """Where and how a script is started."""
+
+    where: Path
+    words: tuple[str, ...]
+    environment: dict[str, str]
+
+
+def setting(script: Script, folder: Path, root: Path | None = None) -> Setting | None:
+    """Lays what the script needs; None where its folder is not there."""
     data, root = prepare(folder), root or folder / script.repository.replace("/", "+")
     where = root / script.folder
     if not where.is_dir():
-        return Ran(script.name, "absent", 0, "", 0.0, ())
+        return None
     for need in script.needs:
         lay(folder, where, need)
     words = shlex.split(script.command)
@@ -108,34 +115,32 @@ def run(
     while "=" in words[0] and not words[0].startswith("-"):
         key, _, value = words.pop(0).partition("=")
         extra[key] = value
-    target = out / "".join(c if c.isalnum() else "_" for c in script.name)[:150]
-    answer, log = target.with_suffix(".json"), target.with_suffix(".log")
-    answer.unlink(missing_ok=True)
-    environment = {
-        **os.environ,
+    paths = [str(STANDINS), str(root), str(root / "src"), os.environ.get("PYTHONPATH", "")]
+    own = {
         "OMP_NUM_THREADS": "1",
         "STRANGERS_DATA": str(data),
         "COLUMNS": "100",
-        **extra,
+        "PYTHONPATH": os.pathsep.join(path for path in paths if path),
     }
-    paths = [str(STANDINS), str(root), str(root / "src"), environment.get("PYTHONPATH", "")]
-    environment["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
-    command = [
-        sys.executable,
-        "-m",
-        "netmend",
-        "run",
-        "--json",
-        str(answer),
-        "--directory",
-        str(out / "runs"),
-        *words,
-    ]
+    return Setting(where, tuple(words), {**os.environ, **own, **extra})
+
+
+def run(
+    script: Script, folder: Path, out: Path, limits: tuple[float, float], root: Path | None = None
+) -> Ran:
+    """One script under `netmend run`, from its own folder, interrupted as a terminal would; `root`: a copy of its repository to run instead."""
+    start = setting(script, folder, root)
+    if start is None:
+        return Ran(script.name, "absent", 0, "", 0.0, ())
+    target = out / "".join(c if c.isalnum() else "_" for c in script.name)[:150]
+    answer, log = target.with_suffix(".json"), target.with_suffix(".log")
+    answer.unlink(missing_ok=True)
+    options = ["--json", str(answer), "--directory", str(out / "runs")]
     with log.open("wb") as stream:
         child = subprocess.Popen(
-            command,
-            cwd=where,
-            env=environment,
+            [sys.executable, "-m", "netmend", "run", *options, *start.words],
+            cwd=start.where,
+            env=start.environment,
             stdin=subprocess.DEVNULL,
             stdout=stream,
             stderr=stream,

@@ -59,7 +59,10 @@ class Counting:
                 self._loop, self._was_reset = loop, False
             result = original(*args, **kwargs)
             if type(result) is tuple:
-                self._keep(result[1:4])
+                waiting = self._waiting
+                waiting.append(result[1:4])
+                if len(waiting) >= BATCH:
+                    self._hand_over()
             return result
 
         hide_from_warnings(step)
@@ -76,14 +79,12 @@ class Counting:
                 return watching(*args, **kwargs)
             result = original(*args, **kwargs)
             self._was_reset = True
-            self._keep(RESET)
+            self._waiting.append(RESET)
             return result
 
         hide_from_warnings(reset)
         return reset
 
-    def _keep(self, row: tuple[Any, ...]) -> None:
-        self._waiting.append(row)
-        if len(self._waiting) >= BATCH:
-            waiting, self._waiting = self._waiting, []
-            self._alone(self._copy, waiting)
+    def _hand_over(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        self._alone(self._copy, waiting)

@@ -114,22 +114,27 @@ class World:
             self.before_learning = self.steps
         if len(copy.returns) != 1:
             copy.begin(1)
-        add, total, length = self.rewards.add, copy.returns[0], copy.lengths[0]
+        values: list[float] = []
+        total, length = copy.returns[0], copy.lengths[0]
         for row in results:
             if row is RESET:
                 self.resets += 1
                 total, length = 0.0, 0
                 continue
             reward, terminated, truncated = row
-            value = number_of(reward)
-            add(value)
+            value = reward if type(reward) is float else number_of(reward)
+            values.append(value)
             total += value
             length += 1
-            self.steps += 1
             if terminated or truncated:
+                self.steps += len(values)
+                self.rewards.add_all(values)
+                values = []
                 copy.returns[0], copy.lengths[0] = total, length
                 self._end(copy, 0, bool(terminated), bool(truncated))
                 total, length = 0.0, 0
+        self.steps += len(values)
+        self.rewards.add_all(values)
         copy.returns[0], copy.lengths[0] = total, length
         copy.ended = length == 0
 

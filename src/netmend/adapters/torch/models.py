@@ -170,16 +170,14 @@ class Models:
         self.session.patches.wrap(
             kind,
             "__call__",
-            around(self.session, "forward passes", self._calling, self._called, always=True),
+            self.session.often.passing(
+                around(self.session, "forward passes", self._calling, self._called, always=True)
+            ),
         )
 
     def _calling(self, args: Any, kwargs: Any) -> bool | None:
         session = self.session
-        if (
-            self.active is not None
-            or (session.quiet and torch.is_grad_enabled())
-            or session.often.once_more(args)
-        ):
+        if self.active is not None or (session.quiet and torch.is_grad_enabled()):
             return None
         model = self.find(args[0])
         if session.quiet:

@@ -6,12 +6,13 @@ at less: hooks of layers and the spy on functions are taken off until a call of 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, is_grad_enabled
 
-from netmend.adapters.torch.guard import guarded
+from netmend.adapters.torch.guard import guarded, is_compiling
 from netmend.observe.schedule import FULL
 
 if TYPE_CHECKING:
@@ -32,21 +33,33 @@ class Often:
         self._passed_over = 0
         self._last: tuple[Any, bool, Any] = (None, False, None)  # network, mode of gradients, shape of input
 
-    def once_more(self, args: Any) -> bool:
-        """Whether this is the same call as the one that was too many; asked so often itself that it must be quick."""
-        if not self.off or len(args) != 2 or _function_modes():
-            return False
-        self._passed_over += 1
-        if self._passed_over % _ASK_AGAIN == 0:
-            return False
-        module, grad, shape = self._last
-        first = args[1]
-        return (
-            args[0] is module
-            and type(first) is Tensor
-            and first.shape == shape
-            and torch.is_grad_enabled() is grad
-        )
+    def passing(self, watched: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Callable[..., Any]:
+        """Makes a wrapper before the one that looks: the call that was too many, made again, goes straight to the original."""
+
+        def make(original: Callable[..., Any]) -> Callable[..., Any]:
+            watching, session = watched(original), self.session
+
+            def call(*args: Any, **kwargs: Any) -> Any:
+                # is_compiling comes first: the compiler folds it, and sees nothing else of this function.
+                if is_compiling() or not self.off or kwargs or len(args) != 2 or _function_modes():
+                    return watching(*args, **kwargs)
+                self._passed_over += 1
+                module, grad, shape = self._last
+                first = args[1]
+                if (
+                    args[0] is module
+                    and type(first) is Tensor
+                    and first.shape == shape
+                    and is_grad_enabled() is grad
+                    and self._passed_over % _ASK_AGAIN
+                ):
+                    session.passes += 1
+                    return original(*args)
+                return watching(*args, **kwargs)
+
+            return call
+
+        return make
 
     def too_often(self, args: Any) -> bool:
         """Whether a call of a model is one of too many of its kind: the same model, mode of gradients and shape of input."""
