@@ -6,7 +6,7 @@ import re
 import shutil
 from pathlib import Path
 
-from trying import follow, judged, netmend, python
+from commands_typed import follow, judged, netmend, python
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from trying import netmend, python
+from commands_typed import netmend, python
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from trying import judged, netmend
+from commands_typed import judged, netmend
 
 WINDOWS = """\
 import random

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from trying import Ended, netmend
+from commands_typed import Ended, netmend
 
 TWICE = """\
 import torch
