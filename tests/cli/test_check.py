@@ -161,7 +161,7 @@ def test_choosing_rules_and_the_configuration(tmp_path: Path) -> None:
         (("empty",), "there are no .py or .ipynb files in empty"),
         (("--baseline", "none.json"), "none.json"),
         (("-o", "gone/out"), "gone/out cannot be written: No such file or directory"),
-        (("--watch", "--fix"), "--watch only looks"),
+        (("--watch", "--fix"), "--watch only checks"),
     ],
 )
 def test_wrong_use_gets_a_clear_line(tmp_path: Path, arguments: tuple[str, ...], complaint: str) -> None:
