@@ -32,7 +32,7 @@ class EvaluationOnTrainingData:
                 symptom.detail.get("unsure")
             )  # all of it was trained on: perhaps it is meant as a training accuracy
             cut = split_line(case)
-            if symptom.detail.get("windows") and cut is None:
+            if symptom.detail.get("windows") and cut is None and any(case.sources.files()):
                 continue  # one text without parts: the loss on what is learned is looked at on purpose
             loaders = [loader for loader in case.trace.loaders if loader.phase == "evaluation"]
             site = cut or (loaders[0].created if loaders else None) or input_origin(case)
