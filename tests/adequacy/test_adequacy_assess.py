@@ -45,7 +45,7 @@ def test_missing_classes_are_named_and_cover_nothing() -> None:
 
 def test_few_inputs_are_said_to_be_few() -> None:
     found = assess(TRAIN, collected(25, 3))
-    assert "25 test inputs reach less than half" in said(found)
+    assert "25 test inputs cover less than half" in said(found)
     assert all(one.coverage.value < 0.5 * one.coverage.everything for one in found.surprises)
 
 
