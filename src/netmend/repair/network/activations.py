@@ -34,6 +34,7 @@ _CLASSES = {
     "tanh": "Tanh",
 }
 _WITH_AXIS = ("softmax", "log_softmax")
+_SEQUENCES = ("Sequential", "OrderedDict", "ModuleList", "extend")
 _ADDING = ("append", "add_module", "register_module")
 
 
@@ -216,11 +217,31 @@ def _out_of_sequence(file: File, node: ast.expr) -> FileEdits:
         grows = isinstance(statement, ast.AugAssign) and statement.value is holder
         if grows and len(holder.elts) == 1 and statement is not None:
             return delete_statement(file, statement)
-        return delete_element(file, holder, node)
+        if not _is_paired(file, holder):
+            return delete_element(file, holder, node)
     if not isinstance(node, ast.Call) or not qualified(file, node.func).startswith("torch.nn."):
         return ()
     name, extra = spelled(file, "torch.nn.Identity", like=node.func)
     return (*replace(file, node, f"{name}()"), *extra)
+
+
+def _is_paired(file: File, holder: ast.expr) -> bool:
+    """Whether functions may be taken by number or in pairs with layers: a list of them that gets shorter would cost a layer."""
+    above, statement = file.parent(holder), file.statement(holder)
+    taker = file.parent(above) if isinstance(above, ast.Starred | ast.keyword) else above
+    if isinstance(taker, ast.Call) and last_name(taker.func) not in _SEQUENCES:
+        return True
+    name = last_name(statement.targets[0]) if isinstance(statement, ast.Assign) else ""
+    if not name:
+        return False
+    if any(last_name(given) == name for call in file.calls("zip") for given in call.args):
+        return True
+    return any(
+        isinstance(node, ast.Subscript)
+        and last_name(node.value) == name
+        and not isinstance(node.slice, ast.Slice | ast.UnaryOp)
+        for node in ast.walk(file.tree)
+    )
 
 
 def _last_taken(case: Case, applied: Applied) -> FileEdits:

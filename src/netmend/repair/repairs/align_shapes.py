@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.measures.shapes import same_values
+from netmend.localise.source import last_name
 from netmend.repair.loss.losses import arguments, criterion_of
 from netmend.repair.network.heads_in_source import head_of, model_calls
 from netmend.repair.network.output_uses import once
 from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.source.bindings import arguments_of
 from netmend.repair.source.code import File
-from netmend.repair.source.dataflow import SHAPING, bound, uses
+from netmend.repair.source.dataflow import SHAPING, Use, bound, uses
 from netmend.repair.source.writing import wrap
 from netmend.vocabulary import FunctionFact, LossFact
 from netmend.vocabulary.change import FREE, Change, FileEdits
@@ -25,6 +27,7 @@ _REFUSED = re.compile(
 )
 _WANTED = re.compile(r"Expected target size \[(\d+), (\d+)\], got \[(\d+), (\d+)\]")
 _ROWS = re.compile(r"Expected input batch_size \((\d+)\) to match target batch_size \((\d+)\)")
+_JOINING = ("cat", "concat", "hstack", "column_stack")
 Shape = tuple[int, ...]
 
 
@@ -48,7 +51,7 @@ class AlignShapes:
             yield from change(self, case, "predictions and targets of one shape", by_hand, knob="loss shapes")
             return
         if "multi-target not supported" in (case.trace.run.exception or ""):
-            for text in (".squeeze(1)", ".argmax(1)"):
+            for text in (".squeeze(1).long()", ".argmax(1)"):
                 edits = self._arguments(case, 1, text)
                 yield from change(self, case, f"targets{text}", edits, knob="loss shapes")
             return
@@ -80,10 +83,7 @@ class AlignShapes:
             longer, other = (0, 1) if len(first) > len(second) else (1, 0)
             shapes = (first, second)
             text = _without_axis(shapes[longer], shapes[other])
-            function = file.function(pair[longer])
-            shared = function is not None and len(list(file.calls(function.name))) > 1
-            if shared and isinstance(pair[other], ast.Name | ast.Attribute):
-                text = f".view_as({file.source(pair[other])})"  # whatever the other calls give
+            text = _in_shared(case, file, pair[longer], pair[other]) or text
             return wrap(file, pair[longer], "", text)
         return ()
 
@@ -135,7 +135,9 @@ class AlignShapes:
                 continue
             longer = 0 if len(shapes[0]) > len(shapes[1]) else 1
             text = _without_axis(shapes[longer], shapes[1 - longer])
-            edits = (*edits, *wrap(file, self._place(case, file, pair[longer], text), "", text))
+            shared = _in_shared(case, file, pair[longer], pair[1 - longer])
+            place = pair[longer] if shared else self._place(case, file, pair[longer], text)
+            edits = (*edits, *wrap(file, place, "", shared or text))
         return once(edits)
 
     @staticmethod
@@ -146,8 +148,7 @@ class AlignShapes:
             return value
         taken = list(uses(case.code, file, made[1]))
         compared = any(isinstance(use.user, ast.BinOp | ast.Compare) for use in taken)
-        shaped = any((use.method or use.function) in SHAPING for use in taken)
-        return made[1] if compared and not shaped else value
+        return made[1] if compared and not any(map(_needs_axis, taken)) else value
 
     @staticmethod
     def _at_model(case: Case) -> FileEdits:
@@ -157,9 +158,7 @@ class AlignShapes:
         if len(calls) < 2 or len(shape) != 2 or shape[1] != 1:
             return ()
         taken = [use for file, call in calls for use in uses(case.code, file, call)]
-        if any(
-            (use.method or use.function) in SHAPING or isinstance(use.user, ast.Subscript) for use in taken
-        ):
+        if any(map(_needs_axis, taken)):
             return ()
         if not any(isinstance(use.user, ast.BinOp | ast.Compare) for use in taken):
             return ()
@@ -225,6 +224,74 @@ for step in range(3):
             raises=True,
         ),
         Example(
+            "a column that is read later: only the loss is given a row",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 1)
+criterion = nn.BCEWithLogitsLoss()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+y = torch.ones(8)
+for step in range(3):
+    optimizer.zero_grad()
+    out = model(torch.randn(8, 2))
+    loss = criterion(out, y)
+    loss.backward()
+    optimizer.step()
+    right = ((out[:, 0] > 0) == y).sum()
+    high = (out > 0).sum()
+""",
+            old="criterion(out, y)",
+            new="criterion(out.squeeze(1), y)",
+            mark="loss = criterion",
+            raises=True,
+        ),
+        Example(
+            "compared whole: a row for all",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 1)
+criterion = nn.BCEWithLogitsLoss()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+y = torch.ones(8)
+for step in range(3):
+    optimizer.zero_grad()
+    out = model(torch.randn(8, 2))
+    loss = criterion(out, y)
+    loss.backward()
+    optimizer.step()
+    right = ((out > 0) == y).sum(0)
+""",
+            old="model(torch.randn(8, 2))",
+            new="model(torch.randn(8, 2)).squeeze(1)",
+            mark="loss = criterion",
+            raises=True,
+        ),
+        Example(
+            "a loss that others call with columns",
+            before="""
+import torch
+from torch import nn
+class Loss(nn.Module):
+    def forward(self, out, wanted):
+        return nn.functional.mse_loss(out, wanted)
+model = nn.Linear(2, 1)
+criterion = Loss()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = criterion(model(torch.randn(8, 2)), torch.randn(8))
+    loss.backward()
+    optimizer.step()
+with torch.no_grad():
+    print(criterion(model(torch.randn(4, 2)), torch.randn(4, 1)))
+""",
+            old="mse_loss(out, wanted)",
+            new="mse_loss(out.view_as(wanted), wanted)",
+            mark="mse_loss",
+        ),
+        Example(
             "one class per step: the classes belong on axis 1",
             before="""
 import torch
@@ -273,6 +340,35 @@ def _operands(node: ast.AST | None) -> tuple[ast.expr, ast.expr] | None:
     return None
 
 
+def _in_shared(case: Case, file: File, longer: ast.expr, other: ast.expr) -> str:
+    """The shape of the other, whatever it is: in a function that several places call with tensors of their own."""
+    function, owner = file.function(longer), file.owner(longer)
+    if function is None or not isinstance(other, ast.Name | ast.Attribute):
+        return ""
+    if not any(isinstance(n, ast.Name) and n.id in arguments_of(function) for n in (longer, other)):
+        return ""
+    name = function.name
+    if name in ("forward", "__call__") and owner is not None:
+        held = [file.statement(call) for each in case.code.files() for call in each.calls(owner.name)]
+        names = {last_name(t) for s in held if isinstance(s, ast.Assign) for t in s.targets} - {""}
+    else:
+        names = {name}
+    taken = [c for each in case.code.files() for c in each.calls(*names)] if names else []
+    return f".view_as({file.source(other)})" if len(taken) > 1 else ""
+
+
+def _needs_axis(use: Use) -> bool:
+    """Whether it reads an output of one column as such: shaped anew, by its column, along an axis, joined with others."""
+    name, user = use.method or use.function, use.user
+    if name in SHAPING or isinstance(user, ast.Subscript) or name in _JOINING:
+        return True
+    given = [*user.args, *user.keywords] if isinstance(user, ast.Call) else []
+    axes = [a.value for a in given if isinstance(a, ast.keyword) and a.arg in ("dim", "axis")]
+    if use.method:
+        axes += [a for a in given if isinstance(a, ast.Constant)]
+    return any(ast.unparse(axis) not in ("0", "None") for axis in axes)
+
+
 def _shapes(fact: LossFact) -> tuple[Shape, Shape] | None:
     known = {operand.role: operand.shape for operand in fact.operands}
     return (known["prediction"], known["target"]) if {"prediction", "target"} <= set(known) else None
@@ -280,7 +376,7 @@ def _shapes(fact: LossFact) -> tuple[Shape, Shape] | None:
 
 def _without_axis(shape: Shape, wanted: Shape) -> str:
     """The call that brings a shape to a shorter one of the same values."""
-    for axis, size in enumerate(shape):
+    for axis, size in reversed(list(enumerate(shape))):  # a single sample has its axis of one as well
         if size == 1 and shape[:axis] + shape[axis + 1 :] == wanted:
             return f".squeeze({axis})"
     return ".flatten()" if len(wanted) == 1 else ".squeeze()"

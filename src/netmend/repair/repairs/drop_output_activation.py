@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from netmend.diagnose.measures.heads import Head
 from netmend.localise.source import last_name
+from netmend.repair.loss.scores_again import scores_again
 from netmend.repair.network.activations import Applied, applied_at, without
 from netmend.repair.network.heads_in_source import head_of, model_calls
 from netmend.repair.network.output_uses import once, scores_for_probabilities
@@ -21,6 +22,22 @@ from netmend.vocabulary.change import FREE, Change, FileEdits
 # Losses that are made for probabilities: without the function they would be given scores.
 _PROBABILITIES = ("binary_cross_entropy", "nll_loss", "kl_div")
 _DROPPED = ("softmax", "log_softmax", "sigmoid", "hardsigmoid", "tanh", "hardtanh", "relu", "softplus", "exp")  # fmt: skip
+
+_BY_HAND = """
+import torch
+from torch import nn
+net = nn.Linear(2, 3)
+criterion = nn.CrossEntropyLoss()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    powers = torch.exp(net(torch.randn(8, 2)))
+    shares = powers / powers.sum(dim=1, keepdim=True)
+    loss = criterion(shares, torch.zeros(8, dtype=torch.long))
+    loss.backward()
+    optimizer.step()
+    sure = shares.max(1).values
+"""
 
 
 @register
@@ -48,15 +65,16 @@ class DropOutputActivation:
             head.last == "softmax" and head.class_axis in head.given.normalised_axes
         ):
             return  # shares against shares: the loss or the function is wrong, but not simply too much
-        if head.last not in _DROPPED:
-            return
-        applied = applied_at(case, head, head.last)
+        applied = applied_at(case, head, head.last) if head.last in _DROPPED else None
         edits = () if applied is None else without(case, applied)
         if applied is not None and edits:
             edits = once((*edits, *self._readers(case, head, applied)))
             yield from change(
                 self, case, f"no {head.last} before {head.loss.criterion}", edits, knob="output activation"
             )
+        elif case.cause == "LYR-SOFTMAX-EXTRA":
+            title = "take the logarithm of the probabilities before cross_entropy"
+            yield from change(self, case, title, scores_again(case, head), knob="output activation")
 
     @staticmethod
     def _readers(case: Case, head: Head, applied: Applied) -> FileEdits:
@@ -283,6 +301,45 @@ for step in range(3):
 with torch.no_grad():
     p = model(torch.randn(8, 2))
     print("val nll", -torch.log(torch.softmax(p, dim=1))""",
+            mark="nn.Softmax",
+        ),
+        Example(
+            "a softmax by hand: its logarithm for the loss alone",
+            before=_BY_HAND,
+            old="criterion(shares,",
+            new="criterion(shares.clamp_min(1e-8).log(),",
+            mark="loss = criterion",
+        ),
+        Example(
+            "divided by hand, and no shares",
+            before=_BY_HAND.replace("powers.sum(", "powers.norm("),
+            mark="loss = criterion",
+        ),
+        Example(
+            "one function for each layer: the list keeps its length",
+            before="""
+import torch
+from torch import nn
+class Net(nn.Module):
+    def __init__(self, functions):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(2, 4), nn.Linear(4, 3)])
+        self.functions = functions
+    def forward(self, x):
+        for layer, function in zip(self.layers, self.functions):
+            x = function(layer(x))
+        return x
+net = Net([nn.ReLU(), nn.Softmax(dim=1)])
+criterion = nn.CrossEntropyLoss()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = criterion(net(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))
+    loss.backward()
+    optimizer.step()
+""",
+            old="nn.Softmax(dim=1)",
+            new="nn.Identity()",
             mark="nn.Softmax",
         ),
         Example(

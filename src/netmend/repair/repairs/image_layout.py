@@ -119,6 +119,8 @@ def _order(case: Case, file: File, call: ast.Call) -> tuple[int, ...] | None:
             order = _moved(tuple(probe.values["before"]), tuple(probe.values["after"]))
             if order is not None:
                 return order
+    if case.cause == "TSR-SHAPE" and case.trace.run.exception:
+        return None  # sizes that cannot be taken do not say that axes were to be moved
     return {4: (0, 3, 1, 2), 3: (0, 2, 1)}.get(len(_sizes(file, call)))
 
 
@@ -158,13 +160,8 @@ def _permuted(case: Case, file: File, call: ast.Call, order: tuple[int, ...]) ->
         return f"{text}.transpose({axes})"
     swapped = [place for place, axis in enumerate(order) if place != axis]
     moved = f"transpose({swapped[0]}, {swapped[1]})" if len(swapped) == 2 else f"permute({axes})"
-    around = file.function(call)
-    # A view behind it needs the numbers to lie in their new order.
-    later = (
-        any(c.lineno > call.lineno for c in file.calls("view", inside=around))
-        if around is not None
-        else False
-    )
+    # A view behind it, in whatever function, needs the numbers to lie in their new order.
+    later = any(other is not call for each in case.code.files(file.file) for other in each.calls("view"))
     return f"{text}.{moved}{'.contiguous()' if later else ''}"
 
 
@@ -211,6 +208,24 @@ ImageLayout.EXAMPLES = (
         old="x.view(len(x), 6, 9)",
         new="x.transpose(1, 2)",
         mark="x = x.view",
+    ),
+    Example(
+        "viewed again in another function",
+        before=_NET.replace(
+            "nn.functional.cross_entropy(net(x), y)", "nn.functional.cross_entropy(rows(net(x)), y)"
+        ).replace(
+            "torch.manual_seed(0)",
+            "def rows(made):\n    return made.view(len(made), -1)\ntorch.manual_seed(0)",
+        ),
+        old="x.view(len(x), 6, 9)",
+        new="x.transpose(1, 2).contiguous()",
+        mark="x = x.view",
+    ),
+    Example(
+        "a size that cannot be taken is no order of axes",
+        before=_NET.replace("x.view(len(x), 6, 9)", "x.view(len(x), 6, 10)"),
+        mark="x = x.view",
+        raises=True,
     ),
     Example(
         "an array of pictures",
