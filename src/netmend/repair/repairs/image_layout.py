@@ -117,11 +117,17 @@ def _order(case: Case, file: File, call: ast.Call) -> tuple[int, ...] | None:
             and call.lineno <= probe.site.line <= (call.end_lineno or call.lineno)
         ):
             order = _moved(tuple(probe.values["before"]), tuple(probe.values["after"]))
-            if order is not None:
+            if order is not None and _makes_axes(file, call, len(order)):
                 return order
     if case.cause == "TSR-SHAPE" and case.trace.run.exception:
         return None  # sizes that cannot be taken do not say that axes were to be moved
     return {4: (0, 3, 1, 2), 3: (0, 2, 1)}.get(len(_sizes(file, call)))
+
+
+def _makes_axes(file: File, call: ast.Call, count: int) -> bool:
+    """Of two views in one line, the one that makes so many axes; sizes in a variable may be any."""
+    sizes = _sizes(file, call)
+    return len(sizes) == count or len(sizes) == 1 or any(isinstance(size, ast.Starred) for size in sizes)
 
 
 def _moved(before: tuple[int, ...], after: tuple[int, ...]) -> tuple[int, ...] | None:
@@ -220,6 +226,15 @@ ImageLayout.EXAMPLES = (
         old="x.view(len(x), 6, 9)",
         new="x.transpose(1, 2).contiguous()",
         mark="x = x.view",
+    ),
+    Example(
+        "two views in one line",
+        before=_NET.replace("x = x.view(len(x), 6, 9)", "n = len(x)").replace(
+            "self.conv(x).mean(-1)", "self.conv(x.view(n, 6, 9)).mean(-1).view(-1, 4)"
+        ),
+        old="x.view(n, 6, 9)",
+        new="x.transpose(1, 2).contiguous()",
+        mark="x.view(n",
     ),
     Example(
         "a size that cannot be taken is no order of axes",
