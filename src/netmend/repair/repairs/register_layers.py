@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from netmend.localise.source import last_name
 from netmend.repair.network.output_uses import once
+from netmend.repair.network.registered_beside import is_unfit, registered_beside
 from netmend.repair.network.registration import (
     DICTS,
     LISTS,
@@ -22,7 +23,7 @@ from netmend.repair.network.tensors_kept import holds_tensors, tensors_beside
 from netmend.repair.network.unregistered import as_module, held_by_name, made_in_function, of_the_class
 from netmend.repair.repair import Case, Example, change, register
 from netmend.repair.source.code import File
-from netmend.repair.source.naming import spelled
+from netmend.repair.source.naming import qualified, spelled
 from netmend.repair.source.writing import wrap
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FREE, Change, FileEdits
@@ -122,6 +123,9 @@ class RegisterLayers:
         self, file: File, value: ast.expr, target: ast.expr | None = None
     ) -> Iterator[tuple[str, FileEdits]]:
         """`[…]` → `nn.ModuleList([…])` and its like."""
+        if target is not None and is_unfit(file, value, target):
+            yield "nn.ModuleList beside it", registered_beside(file, value, target)
+            return
         made = [node for node in ast.walk(value) if isinstance(node, ast.Call)]
         parameters = any(last_name(node.func) == "Parameter" for node in made)
         layers = any(
@@ -131,6 +135,8 @@ class RegisterLayers:
         is_dict = isinstance(value, DICTS) or _is_call_of(value, "dict")
         if is_list or is_dict:
             if not made and target is not None and holds_tensors(file, value, target):
+                parameters = True
+            if made and all(_is_tensor(file, node) for node in made):
                 parameters = True
             kind = "Parameter" if parameters and not layers else "Module"
             kind += "List" if is_list else "Dict"
@@ -345,6 +351,48 @@ class Net(nn.Module):
             component="model",
         ),
         Example(
+            "a list that functions are in too",
+            before=f"""
+import torch
+from torch import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = [nn.Linear(2, 8), torch.relu]
+        self.last = nn.Linear(8, 1)
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return self.last(x)
+{_TAIL}""",
+            old="        self.last = nn.Linear(8, 1)\n",
+            new="""        self.last = nn.Linear(8, 1)
+        self.layers_modules = nn.ModuleList(layer for layer in self.layers if isinstance(layer, nn.Module))
+""",
+            mark="self.layers = ",
+            component="model",
+        ),
+        Example(
+            "names that no module can have",
+            before=f"""
+import torch
+from torch import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.parts = {{"a.0": nn.Linear(2, 8), "a.1": nn.Linear(8, 8)}}
+        self.last = nn.Linear(8, 1)
+    def forward(self, x):
+        return self.last(self.parts["a.1"](self.parts["a.0"](x)))
+{_TAIL}""",
+            old="        self.last = nn.Linear(8, 1)\n",
+            new="""        self.last = nn.Linear(8, 1)
+        self.parts_modules = nn.ModuleList(layer for layer in self.parts.values() if isinstance(layer, nn.Module))
+""",
+            mark="self.parts = ",
+            component="model",
+        ),
+        Example(
             "registered already",
             before=f"""
 import torch
@@ -364,3 +412,9 @@ class Net(nn.Module):
 
 def _is_call_of(value: ast.expr, *names: str) -> bool:
     return isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in names
+
+
+def _is_tensor(file: File, call: ast.Call) -> bool:
+    """`torch.randn(2, 8)`, not a layer of torch.nn."""
+    name = qualified(file, call.func)
+    return name.startswith("torch.") and not name.startswith("torch.nn.") and name.split(".")[-1] in _TENSORS
