@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from netmend.diagnose.detectors import graph_cut, nothing_gets_gradients
+from netmend.diagnose.measures.loop import calls
 from netmend.diagnose.measures.wiring import wires
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.effects import ANY, NOT_LEARNING, outcome
-from netmend.localise.lines import no_grad_around
+from netmend.localise.lines import grad_switched_off, no_grad_around
 from netmend.localise.values import cut_before_step, cut_in_loss, cuts_between, unused_result
 from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault, FunctionFact, ModuleFact, OptimizerFact, Site, Symptom
@@ -57,8 +58,12 @@ class GraphCut:
         seen = [f for f in case.trace.all(FunctionFact) if f.kind == "graph cut" and not f.model]
         place = next((fact.site for fact in seen if fact.site is not None), None)
         called = next((m.called for m in case.trace.models if m.name == symptom.component), None)
+        passes = [call for _, call in calls(case.trace, "forward")]
+        if passes and all(call.detail.endswith("no_grad") for call in passes):
+            place = grad_switched_off(case.sources, case.trace.run.script) or place
         place = (
-            place
+            no_grad_around(case.sources, called)
+            or place
             or cuts_between(case.sources, called, symptom.site)
             or cut_in_loss(case.sources, symptom.site)
         )

@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 
 from netmend.localise.source import last_name
+from netmend.repair.source.bindings import binding_of
 from netmend.repair.source.code import File
 from netmend.repair.source.moving import taken_out
-from netmend.repair.source.writing import replace, unwrap_call
+from netmend.repair.source.naming import qualified
+from netmend.repair.source.writing import delete_argument, replace, unwrap_call
 from netmend.syntax.positions import lines_of
 from netmend.vocabulary.change import FileEdits
 
@@ -63,6 +65,28 @@ def is_maker(holder: ast.AST | None, value: ast.expr) -> bool:
         and last_name(holder.func) in (*MAKERS, "float")
         and holder.args[:1] == [value]
     )
+
+
+def is_array_of(file: File, holder: ast.Call, value: ast.expr) -> bool:
+    """`np.array(value)`."""
+    return qualified(file, holder.func) in ("numpy.array", "numpy.asarray") and holder.args[:1] == [value]
+
+
+def filled_in_place(file: File, data: ast.Attribute, place: ast.Subscript) -> FileEdits | None:
+    """`out.data[i] = …` of a leaf that is filled: without `data`, and the leaf without gradients of its own. None where nothing is filled."""
+    if (
+        place.value is not data
+        or not isinstance(place.ctx, ast.Store)
+        or not isinstance(data.value, ast.Name)
+    ):
+        return None
+    binding = binding_of(file, data.value)
+    made = None if binding is None or binding.path else binding.value
+    if not isinstance(made, ast.Call) or not qualified(file, made.func).startswith("torch."):
+        return ()
+    wanted = [keyword for keyword in made.keywords if keyword.arg == "requires_grad"]
+    gone = [edit for keyword in wanted for edit in delete_argument(file, made, keyword)]
+    return (*replace(file, data, data.value.id), *gone)
 
 
 def replaced(file: File, node: ast.expr, value: ast.expr) -> FileEdits:

@@ -7,13 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.localise.source import Function, last_name
+from netmend.localise.source import last_name
 from netmend.localise.values import cut_in_loss, is_cut
+from netmend.repair.loop.loop_code import block_of
 from netmend.repair.loss.backward_uses import cut_for_the_others
 from netmend.repair.loss.graph_cuts import (
     MAKERS,
     chain_of,
     dedented,
+    filled_in_place,
+    is_array_of,
     is_maker,
     name_of,
     picked_from,
@@ -21,15 +24,17 @@ from netmend.repair.loss.graph_cuts import (
     value_before,
     with_conversions,
 )
+from netmend.repair.loss.leaf_flags import without_leaf_flags
 from netmend.repair.loss.losses import arguments, as_classes, as_yes_no, criterion_of, exchange
 from netmend.repair.loss.numpy_to_torch import in_torch
-from netmend.repair.loss.tensors_remade import kept_as_tensors
+from netmend.repair.loss.tensors_remade import is_made_of_numbers, kept_as_tensors, remade_around
 from netmend.repair.network.heads_in_source import training_call
 from netmend.repair.network.output_uses import once
 from netmend.repair.repair import Case, Example, change, register
 from netmend.repair.source.code import File
 from netmend.repair.source.dataflow import PASSING, uses
-from netmend.repair.source.naming import spelled
+from netmend.repair.source.moving import taken_out
+from netmend.repair.source.naming import qualified, spelled
 from netmend.repair.source.writing import insert_before, replace
 from netmend.syntax.positions import lines_of
 from netmend.vocabulary import FunctionFact, LossFact
@@ -64,27 +69,29 @@ class KeepGraph:
             beside = cut_for_the_others(case.code, file, node, value_before(chain_of(file, node)[-1]))
             if beside is None:
                 return  # one backward pass would go through another one's graph
-            edits = self._mended(case, file, node)
+            remade = remade_around(file, node)
+            edits = remade or self._mended(case, file, node)
             if edits:
-                title = f"without {name_of(node)}"
+                title = "tensors in the place of numbers" if remade else f"without {name_of(node)}"
                 title = f"{name_of(node)} only where the other network learns" if beside else title
-                yield from change(self, case, title, (*edits, *beside), knob="graph")
+                edits = once((*edits, *beside, *without_leaf_flags(file, node)))
+                yield from change(self, case, title, edits, knob="graph")
                 return
-        for file, function in self._around(case):
-            edits = kept_as_tensors(file, function)
+        for file, scope in self._around(case):
+            edits = kept_as_tensors(file, scope)
             if edits:
                 yield from change(self, case, "tensors in the place of numbers", edits, knob="graph")
                 return
 
     @staticmethod
-    def _around(case: Case) -> Iterator[tuple[File, Function]]:
-        """Functions that something may be cut in: around the fault's line, and around what the loss is computed from."""
+    def _around(case: Case) -> Iterator[tuple[File, ast.AST]]:
+        """Functions or loops that something may be cut in: around the fault's line, and around what the loss is computed from."""
         sites = [] if case.fault is None else [case.fault.site, *case.fault.related[:1]]
         for site in (*sites, *(loss.called for loss in case.trace.losses if loss.backward is not None)):
             found = case.code.statement_at(site)
-            function = None if found is None else found[0].function(found[1])
-            if found is not None and function is not None:
-                yield found[0], function
+            scope = None if found is None else found[0].function(found[1]) or found[0].loop(found[1])
+            if found is not None and scope is not None:
+                yield found[0], scope
 
     def _cuts(self, case: Case) -> Iterator[tuple[File, ast.expr]]:
         """Expressions that take a value out of the graph, the surest first."""
@@ -125,13 +132,21 @@ class KeepGraph:
             return in_torch(file, file.function(node) or file.tree, node)
         top = chain[-1]
         holder = file.parent(top)
-        if isinstance(holder, ast.Call) and is_maker(holder, top):
-            top = holder
+        while isinstance(holder, ast.Call) and (is_maker(holder, top) or is_array_of(file, holder, top)):
+            top, holder = holder, file.parent(holder)
+        if isinstance(holder, ast.Call) and qualified(file, holder.func).startswith("numpy."):
+            return ()  # it takes nothing that has a graph
+        if isinstance(node, ast.Attribute) and isinstance(holder, ast.Subscript) and top is node:
+            inside = filled_in_place(file, node, holder)
+            if inside is not None:
+                return inside
         if last_name(getattr(top, "func", top)) in MAKERS and isinstance(top, ast.Call):
             first = top.args[0] if top.args else None
             if isinstance(first, ast.List | ast.Tuple):  # torch.tensor([a, b]) of tensors
                 stack, extra = spelled(file, "torch.stack", like=top.func)
                 return (*replace(file, top, f"{stack}({file.source(first)})"), *extra)
+            if first is not None and is_made_of_numbers(file, top, first):
+                return ()
             if first is not None:
                 inner = value_before(first)
         return replaced(file, top, inner)
@@ -205,14 +220,22 @@ class KeepGraph:
                 expression = node.items[0].context_expr
                 called = expression.func if isinstance(expression, ast.Call) else expression
                 if last_name(called) in (*_OFF, "set_grad_enabled"):
-                    return dedented(file, node)
+                    return (*dedented(file, node), *without_leaf_flags(file, node))
+            if isinstance(node, ast.Expr) and node.lineno == site.line:
+                called = node.value.func if isinstance(node.value, ast.Call) else node.value
+                if last_name(called) == "set_grad_enabled":
+                    block = block_of(file, node)
+                    behind = [each for each in block if each.lineno > node.lineno]
+                    flags = [edit for each in behind for edit in without_leaf_flags(file, each)]
+                    return once((*taken_out(file, node), *flags))
             if isinstance(node, ast.FunctionDef):
                 for decorator in node.decorator_list:
                     called = decorator.func if isinstance(decorator, ast.Call) else decorator
                     if decorator.lineno == site.line and last_name(called) in _OFF:
                         lines = lines_of(file.text)
                         start, end = lines.start(decorator.lineno), lines.start(decorator.lineno + 1)
-                        return file.edits(lines.edit(start, end, ""))
+                        gone = file.edits(lines.edit(start, end, ""))
+                        return (*gone, *without_leaf_flags(file, node))
         return ()
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
@@ -422,6 +445,88 @@ for step in range(3):
             old=".data.requires_grad_()",
             new="",
             mark="loss = model",
+        ),
+        Example(
+            "the number of a loss made a tensor again",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    loss = model(torch.randn(8, 2)).pow(2).mean().item()
+    loss = torch.tensor(loss, requires_grad=True)
+    loss.backward()
+    optimizer.step()
+""",
+            old=""".item()
+    loss = torch.tensor(loss, requires_grad=True)
+""",
+            new="\n",
+            mark="loss = torch.tensor",
+        ),
+        Example(
+            "numbers of rows, with a request for gradients behind",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    out = torch.tensor([model(row).item() for row in torch.randn(8, 2)])
+    loss = out.pow(2).mean()
+    loss.requires_grad = True
+    loss.backward()
+    optimizer.step()
+""",
+            old="""torch.tensor([model(row).item() for row in torch.randn(8, 2)])
+    loss = out.pow(2).mean()
+    loss.requires_grad = True
+""",
+            new="""torch.stack([model(row).squeeze() for row in torch.randn(8, 2)])
+    loss = out.pow(2).mean()
+""",
+            mark="out = ",
+        ),
+        Example(
+            "a leaf that is filled",
+            before="""
+import torch
+from torch import nn
+model = nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    out = torch.zeros(8, 1, requires_grad=True)
+    out.data[:] = model(torch.randn(8, 2))
+    loss = out.pow(2).mean()
+    loss.backward()
+    optimizer.step()
+""",
+            old="""torch.zeros(8, 1, requires_grad=True)
+    out.data[:]""",
+            new="""torch.zeros(8, 1)
+    out[:]""",
+            mark="out.data",
+        ),
+        Example(
+            "what numpy makes of a list cannot keep its graph",
+            before="""
+import numpy as np
+import torch
+from torch import nn
+model = nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    out = np.median(model(torch.randn(8, 2)).tolist())
+    loss = torch.tensor(out, requires_grad=True)
+    loss.backward()
+    optimizer.step()
+""",
+            mark="out = ",
         ),
         Example(
             "nothing is cut",
