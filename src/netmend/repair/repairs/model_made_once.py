@@ -84,6 +84,7 @@ class ModelMadeOnce:
 
     def _out_of(self, case: Case, file: File, model: ast.Assign, loop: Loop) -> FileEdits:
         moved = self._moved(case, file, model)
+        moved = [*_sizes_for(file, moved, loop), *moved]
         names = {name for statement in moved for name in assigned_names(statement)}
         before = [s for s in block_of(file, loop) if s.lineno < loop.lineno]
         if all(any(name in assigned_names(s) for s in before) for name in assigned_names(model)):
@@ -187,6 +188,42 @@ for epoch in range(3):
 optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
 for epoch in range(3):
 """,
+            mark="nn.Linear",
+        ),
+        Example(
+            "with a size that is set above it",
+            before=_HEAD
+            + """
+for epoch in range(3):
+    width = 2
+    model = nn.Linear(width, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    for step in range(3):
+"""
+            + _STEP,
+            old="""for epoch in range(3):
+    width = 2
+    model = nn.Linear(width, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+""",
+            new="""width = 2
+model = nn.Linear(width, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+for epoch in range(3):
+""",
+            mark="nn.Linear",
+        ),
+        Example(
+            "with a size that changes from round to round",
+            before=_HEAD
+            + """
+for epoch in range(3):
+    width = 2 + 0 * epoch
+    model = nn.Linear(width, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    for step in range(3):
+"""
+            + _STEP,
             mark="nn.Linear",
         ),
         Example(
@@ -326,3 +363,20 @@ for epoch in range(3):
             mark="self.model = ",
         ),
     )
+
+
+def _sizes_for(file: File, moved: list[ast.stmt], loop: Loop) -> list[ast.stmt]:
+    """Plain values that the loop sets once, above the model, for what is moved out: `hidden = 16`."""
+    needed = {name for statement in moved for name in names_in(statement)}
+    found: list[ast.stmt] = []
+    for each in reversed(block_of(file, moved[0])):
+        is_plain = isinstance(each, ast.Assign) and not any(isinstance(n, ast.Call) for n in ast.walk(each))
+        names = assigned_names(each)
+        if each.lineno >= moved[0].lineno or each not in loop.body or not is_plain or len(names) != 1:
+            continue
+        often = [part for part in ast.walk(loop) if isinstance(part, ast.Assign | ast.AugAssign | ast.For)]
+        once = sum(bool(names & set(names_set(part))) for part in often) == 1
+        if names & needed and once and names == set(names_set(each)):
+            found.insert(0, each)
+            needed |= names_in(each)
+    return found
