@@ -55,7 +55,7 @@ class Followed:
 def loss_curve(answer: Path) -> tuple[np.ndarray, np.ndarray]:
     """The objective of the run that wrote this answer."""
     data = json.loads(answer.read_text(encoding="utf-8"))
-    steps, loss = load(data["run"]["directory"]).loss
+    steps, loss = load(answer.parent / "runs" / "runs" / data["run"]["id"]).loss
     return np.asarray(steps), np.asarray(loss, float)
 
 
@@ -69,13 +69,13 @@ def end_losses(curves: list[tuple[np.ndarray, np.ndarray]]) -> tuple[float | Non
     return tuple(ends)
 
 
-def apply(edit: dict, root: Path) -> bool:
-    """The edit's texts put into the copy; last places first, so that the others stay where they are."""
+def apply(edit: dict, start: Path, root: Path) -> bool:
+    """The edit's texts put into the copy, whose files are named from where the script started; last places first, so that the others stay where they are."""
     by_file: dict[str, list[dict]] = {}
     for part in edit["edits"]:
         by_file.setdefault(part["file"], []).append(part)
     for name, parts in by_file.items():
-        file = Path(name)
+        file = (start / name).resolve()
         if not file.is_relative_to(root):
             return False
         lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
@@ -84,8 +84,8 @@ def apply(edit: dict, root: Path) -> bool:
             starts.append(starts[-1] + len(line))
         text = "".join(lines)
         for part in sorted(parts, key=lambda part: (part["line"], part["column"]), reverse=True):
-            begin = starts[part["line"] - 1] + part["column"] - 1
-            end = starts[part["end_line"] - 1] + part["end_column"] - 1
+            begin = starts[part["line"] - 1] + part["column"]
+            end = starts[part["end_line"] - 1] + part["end_column"]
             text = text[:begin] + part["text"] + text[end:]
         file.write_text(text, encoding="utf-8")
     return True
@@ -129,7 +129,7 @@ def follow(fault: Fault, script: Script, folder: Path, out: Path, limits: tuple[
     edit = json.loads(faulty_answer.read_text(encoding="utf-8"))["faults"][0]["edit"]
     if edit is None:
         return Followed(fault.name, first.cause, right, "", NO_EDIT)
-    if not apply(edit, root):
+    if not apply(edit, root / script.folder, root):
         return Followed(fault.name, first.cause, right, edit["title"], NO_EDIT)
     if edit["arguments"] is None and all(
         same_program(root / file, folder / name / file) for file, *_ in fault.edits

@@ -125,3 +125,9 @@ def test_the_causes_need_an_environment():
     told = [*diagnose(trace).faults, *diagnose(trace).suspects]
     assert not [fault.cause for fault in told if fault.cause.startswith("RL-")]
     assert diagnose(acted(a_world())).faults == ()
+
+
+def test_terms_of_an_objective_are_no_such_target(tmp_path):
+    body = "    value = (returns - q(s)).pow(2).sum()\n    loss = actor + 0.5 * value\n    loss.backward()\n"
+    sources, step, trace = _read(tmp_path, body)
+    assert bootstraps(sources, trace, step) == []

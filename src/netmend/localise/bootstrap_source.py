@@ -38,6 +38,8 @@ def bootstraps(sources: Sources, trace: Trace, step: StepCall) -> list[Bootstrap
             for statement in own_nodes(scope):
                 if not isinstance(statement, ast.Assign | ast.Return | ast.Expr | ast.AugAssign):
                     continue
+                if _is_objective(scope, statement):
+                    continue
                 for node in ast.walk(statement):
                     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
                         masked = _judge(node, scope, words, statement, step.flags)
@@ -47,6 +49,15 @@ def bootstraps(sources: Sources, trace: Trace, step: StepCall) -> list[Bootstrap
                             states = _same_states(scope, node, words, step.reward)
                             found.append(Bootstrap(*sites, _negated(node), states))
     return found
+
+
+def _is_objective(scope: ast.AST, statement: ast.stmt) -> bool:
+    """Whether gradients are taken of what the statement sets: `loss = actor_loss + 0.5 * critic_loss` weighs terms."""
+    names = {last_name(target) for target in getattr(statement, "targets", ())}
+    return any(
+        isinstance(node, ast.Attribute) and node.attr == "backward" and last_name(node.value) in names
+        for node in own_nodes(scope)
+    )
 
 
 def _judge(
