@@ -51,7 +51,7 @@ def bootstraps(sources: Sources, trace: Trace, step: StepCall) -> list[Bootstrap
     return found
 
 
-def _is_objective(scope: ast.AST, statement: ast.stmt) -> bool:
+def _is_objective(scope: ast.Module | Function, statement: ast.stmt) -> bool:
     """Whether gradients are taken of what the statement sets: `loss = actor_loss + 0.5 * critic_loss` weighs terms."""
     names = {last_name(target) for target in getattr(statement, "targets", ())}
     return any(
