@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from netmend.lint.engine.history import STORE, Event
 from netmend.lint.engine.program import Program
-from netmend.lint.engine.values import Call, Value, constant, resolved
+from netmend.lint.engine.values import Call, Class, Value, constant, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.modules import bodies, loads_of, module_classes
 from netmend.syntax.edits import delete_argument, wrap
@@ -43,6 +43,7 @@ class TensorNotRegistered(StaticRule):
     BAD = (
         Snippet("made with gradients", HEAD + "        self.weight = torch.randn(3, requires_grad=True)\n" + USE, line=7,
                 fixed=HEAD + "        self.weight = torch.nn.Parameter(torch.randn(3))\n" + USE),
+        Snippet("replaced later", HEAD + "        self.weight = torch.randn(3, requires_grad=True)\n\n    def rescale(self):\n        self.weight = self.weight / 2\n" + USE, line=7),
         Snippet("asked for later", HEAD + "        self.weight = torch.zeros(3).requires_grad_()\n" + USE, line=7),
         Snippet("old variable", HEAD + "        from torch.autograd import Variable\n        self.weight = Variable(torch.ones(3), requires_grad=True)\n" + USE, line=8),
     )  # fmt: skip
@@ -59,7 +60,18 @@ class TensorNotRegistered(StaticRule):
                     if loads_of(cls, target.name, outside="__init__") and not _is_used_by_hand(
                         program, target.name
                     ):
-                        yield self.finding(program, event.node, fix=_fix(program, event))
+                        fix = None if _is_set_again(cls, target.name) else _fix(program, event)
+                        yield self.finding(program, event.node, fix=fix)
+
+
+def _is_set_again(cls: Class, name: str) -> bool:
+    """A parameter cannot be replaced by a tensor later."""
+    stored = (
+        node
+        for node in ast.walk(cls.node)
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+    )
+    return sum(node.attr == name for node in stored) > 1
 
 
 def _wants_gradients(value: Value) -> bool:

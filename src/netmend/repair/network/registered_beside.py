@@ -35,8 +35,11 @@ def is_unfit(file: File, value: ast.expr, target: ast.expr) -> bool:
     """Whether an attribute is given, or used for, what a ModuleList or ModuleDict does not take."""
     if isinstance(value, ast.BinOp):
         return any(isinstance(node, ast.List) for node in ast.walk(value))
-    if not isinstance(value, (*LISTS, *DICTS)) or not isinstance(target, ast.Attribute):
+    made_of = isinstance(value, ast.Call) and last_name(value.func) in ("list", "tuple", "dict")
+    if not (made_of or isinstance(value, (*LISTS, *DICTS))) or not isinstance(target, ast.Attribute):
         return False
+    if is_set_again(file, target):
+        return True
     keys = [key for key in value.keys if key is not None] if isinstance(value, ast.Dict) else []
     used = list(_uses(file, target))
     if any(name in _NOT_OF_MODULES or (name == "pop" and given is None) for name, given in used):
@@ -55,6 +58,19 @@ def is_unfit(file: File, value: ast.expr, target: ast.expr) -> bool:
     added = [given for name, given in used if name in ("append", "insert") and given is not None]
     return any(_is_no_module(file, each) for each in elements) or any(
         isinstance(each, ast.Tuple | ast.List) or _is_no_module(file, each) for each in added
+    )
+
+
+def is_set_again(file: File, target: ast.expr) -> bool:
+    """Whether the class gives an attribute another value later: a module or parameter must not be replaced by a list or tensor."""
+    owner, text = file.owner(target), file.source(target)
+    stored = (
+        node
+        for node in (ast.walk(owner) if owner is not None else ())
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and node is not target
+    )
+    return any(
+        file.source(node) == text and not isinstance(file.parent(node), ast.AugAssign) for node in stored
     )
 
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from netmend.localise.source import last_name
 from netmend.repair.network.output_uses import once
-from netmend.repair.network.registered_beside import is_unfit, registered_beside
+from netmend.repair.network.registered_beside import is_set_again, is_unfit, registered_beside
 from netmend.repair.network.registration import (
     DICTS,
     LISTS,
@@ -146,6 +146,8 @@ class RegisterLayers:
             if filled is not None:
                 kind = "ModuleDict" if isinstance(filled, DICTS) else "ModuleList"
                 yield f"nn.{kind}", registered_in(file, value, kind)
+        elif target is not None and is_set_again(file, target):
+            return
         elif isinstance(value, ast.Call) and last_name(value.func) not in ("ModuleList", "Parameter"):
             yield "nn.Parameter", as_parameter(file, value)
         elif isinstance(value, ast.BinOp) and any(last_name(node.func) in _TENSORS for node in made):
@@ -370,6 +372,29 @@ class Net(nn.Module):
         self.layers_modules = nn.ModuleList(layer for layer in self.layers if isinstance(layer, nn.Module))
 """,
             mark="self.layers = ",
+            component="model",
+        ),
+        Example(
+            "given another list later",
+            before=f"""
+import torch
+from torch import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = [nn.Linear(2, 8)]
+        self.layers = [*self.layers, nn.ReLU()]
+        self.last = nn.Linear(8, 1)
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return self.last(x)
+{_TAIL}""",
+            old="        self.last = nn.Linear(8, 1)\n",
+            new="""        self.last = nn.Linear(8, 1)
+        self.layers_modules = nn.ModuleList(layer for layer in self.layers if isinstance(layer, nn.Module))
+""",
+            mark="self.layers = [nn",
             component="model",
         ),
         Example(
