@@ -11,6 +11,8 @@ from netmend.repair.source.writing import insert_after, insert_argument_after, i
 from netmend.syntax.positions import lines_of
 from netmend.vocabulary.change import FileEdits
 
+_PARTS = ("weight", "bias", "in_features", "out_features", "in_channels", "out_channels")
+
 
 def put_behind(file: File, call: ast.Call, text: str, label: str) -> FileEdits:
     """Put a layer behind the one that a call creates, where both are parts of an nn.Sequential. `label` ends its name."""
@@ -53,10 +55,22 @@ def put_before(file: File, call: ast.Call, text: str) -> FileEdits:
 
 
 def made_together(file: File, call: ast.Call, text: str) -> FileEdits:
-    """`nn.Linear(8, 8)` → `nn.Sequential(nn.Linear(8, 8), …)`: works wherever a layer is made."""
+    """`nn.Linear(8, 8)` → `nn.Sequential(nn.Linear(8, 8), …)`: works wherever a layer is made whose own parts nobody asks for."""
+    if _is_asked_for_parts(file, call):
+        return ()
     name, extra = spelled(file, "torch.nn.Sequential", like=call.func)
     around = wrap(file, call, f"{name}(", f", {text})")
     return (*around, *extra) if around else ()
+
+
+def _is_asked_for_parts(file: File, call: ast.Call) -> bool:
+    """`init.xavier_uniform_(fc.weight)`: a Sequential in its place has no weight."""
+    statement = file.statement(call)
+    if not isinstance(statement, ast.Assign) or statement.value is not call:
+        return False
+    names = {file.source(target) for target in statement.targets}
+    parts = (node for node in ast.walk(file.tree) if isinstance(node, ast.Attribute) and node.attr in _PARTS)
+    return any(file.source(node.value) in names for node in parts)
 
 
 def _behind_argument(file: File, parent: ast.Call, call: ast.Call, text: str, label: str) -> FileEdits:

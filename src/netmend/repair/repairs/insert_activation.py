@@ -185,6 +185,18 @@ model = Net()
             component="model.layers.0",
         ),
         Example(
+            "a layer whose weights are set by its name",
+            before=f"""
+import torch
+from torch import nn
+fc = nn.Linear(2, 8)
+nn.init.xavier_uniform_(fc.weight)
+model = nn.Sequential(fc, nn.Linear(8, 1))
+{_TAIL}""",
+            mark="fc = nn.Linear",
+            component="model.0",
+        ),
+        Example(
             "a single layer",
             before=f"""
 import torch
