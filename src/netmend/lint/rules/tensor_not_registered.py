@@ -66,11 +66,8 @@ class TensorNotRegistered(StaticRule):
 
 def _is_set_again(cls: Class, name: str) -> bool:
     """A parameter cannot be replaced by a tensor later."""
-    stored = (
-        node
-        for node in ast.walk(cls.node)
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
-    )
+    nodes = [node for method in cls.methods.values() for node in ast.walk(method.definition)]
+    stored = (node for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store))
     return sum(node.attr == name for node in stored) > 1
 
 

@@ -51,7 +51,23 @@ class OptimizerParameters:
         if later is not None:
             yield from self._made_again(case, optimizer, made, later, lost)
             return
-        yield from self._given(case, optimizer, made, lost)
+        exchanged = list(self._instead(case, lost))
+        yield from exchanged or self._given(case, optimizer, made, lost)
+
+    def _instead(self, case: Case, lost: list[Wire]) -> Iterator[Change]:
+        """Two optimisers of the same parameters, and a network that neither holds: the second was meant for it."""
+        models = {wire.model for wire in lost}
+        seen: set[str] = set()
+        stepped = stepped_optimizers(case.trace)
+        for optimizer in sorted(stepped, key=lambda one: one.created.line if one.created is not None else 0):
+            found = given_parameters(case.code, optimizer.created)
+            text = found[0].source(found[1]) if found is not None else ""
+            if found is not None and text in seen and len(models) == 1:
+                name = self._name(case, next(iter(models)), *found, lost)
+                title = f"give {optimizer.name} the parameters of {name}"
+                edits = replace(*found, f"{name}.parameters()") if name else ()
+                yield from change(self, case, title, edits, knob=f"{optimizer.name} parameters")
+            seen.add(text)
 
     def _optimizer(self, case: Case) -> OptimizerFact | None:
         stepped = stepped_optimizers(case.trace)
@@ -270,6 +286,28 @@ for step in range(5):
             old="Adam(decoder.parameters(), ",
             new="Adam([*encoder.parameters(), *decoder.parameters()], ",
             mark="Adam(",
+        ),
+        Example(
+            "both optimisers got the parameters of one network",
+            before="""
+import torch
+from torch import nn
+maker, judge = nn.Linear(4, 8), nn.Linear(8, 1)
+first = torch.optim.Adam(judge.parameters(), lr=1e-3)
+second = torch.optim.Adam(judge.parameters(), lr=2e-3)
+score = nn.BCEWithLogitsLoss()
+for step in range(5):
+    made = maker(torch.randn(6, 4))
+    first.zero_grad()
+    score(judge(made.detach()), torch.zeros(6, 1)).backward()
+    first.step()
+    second.zero_grad()
+    score(judge(made), torch.ones(6, 1)).backward()
+    second.step()
+""",
+            old="second = torch.optim.Adam(judge.parameters(), ",
+            new="second = torch.optim.Adam(maker.parameters(), ",
+            mark="first = ",
         ),
         Example(
             "a layer was replaced afterwards",
