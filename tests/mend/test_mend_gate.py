@@ -182,7 +182,7 @@ def test_few_inputs_are_not_divided() -> None:
      {"tolerance": -1.0}, {"tolerance": float("nan")}, {"seed": -1}],
 )  # fmt: skip
 def test_wishes_without_sense_are_refused(wishes: dict[str, object]) -> None:
-    with pytest.raises(UsageError, match="given"):
+    with pytest.raises(UsageError, match="got"):
         MendOptions(**wishes)  # type: ignore[arg-type]
 
 

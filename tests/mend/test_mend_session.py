@@ -156,7 +156,7 @@ def test_the_first_line_says_what_speaks_against_a_recommended_patch(tmp_path: P
     )
     first = " ".join(str(flawed).split("  failing")[0].split())
     assert first.startswith(
-        "netmend patch found, but it breaks more unseen inputs than the bound allows and the plain baseline does better: "
+        "netmend Patch found, but it breaks more unseen inputs than the bound allows and the plain baseline does better: "
         "last_layer repairs 19 of 21 unseen failures, breaks 3 of 138 unseen guard inputs"
     )
     assert json.loads(flawed.json())["flaws"] == ["breaks more than the bound", "loses to the baseline"]
@@ -178,7 +178,7 @@ def test_few_failing_inputs_are_not_divided_and_nothing_is_claimed_of_others(tmp
     assert "no failing input was left unseen" in found.verdict.reasons[0]
     assert found.recommended.unseen.failing == 0 and found.recommended.unseen.guarded > 0
     told = str(found)
-    assert "too few to keep any back" in told and "repairs the failing samples" in told
+    assert "too few to hold any out" in told and "repairs the failing samples" in told
     assert json.loads(found.json())["tried"][0]["unseen"]["repaired_interval"] is None
 
 

@@ -32,6 +32,11 @@ class StepSkipsParameters:
     least_looks: int = threshold(
         4, "convention", "closely observed steps in a row with a gradient and without a change, to the last"
     )
+    far_apart: int = threshold(
+        100,
+        "convention",
+        "steps between the first and the last of fewer looks, two at least: a short program is looked at rarely",
+    )
     least_step: float = threshold(
         1e-5,
         "exact",
@@ -88,7 +93,9 @@ class StepSkipsParameters:
         still = (updates.column("rms")[at] == 0) & pushed & ~sparse
         moved = np.flatnonzero(~still)
         begin = int(moved[-1]) + 1 if len(moved) else 0
-        return int(steps[begin]) + 1 if len(steps) - begin >= self.least_looks else 0
+        looks = len(steps) - begin
+        enough = looks >= self.least_looks or (looks >= 2 and steps[-1] - steps[begin] >= self.far_apart)
+        return int(steps[begin]) + 1 if enough else 0
 
     def _lengths(
         self, trace: Trace, wire: Wire, optimizer: OptimizerFact, steps: IntArray, gradients: FloatArray
