@@ -88,10 +88,10 @@ def test_the_first_steps_are_seen_whole_and_later_ones_ever_more_rarely() -> Non
     simulation = Simulation(0.1, 1e-6, 1e-4)
     simulation.run(1024)
     levels = simulation.levels
-    assert levels[:8] == [FULL] * 8
+    assert levels[:16] == [FULL] * 16
     assert set(levels) == {FULL, LINE}
     for start in (64, 128, 256, 512):
-        assert levels[start : 2 * start].count(FULL) == 4
+        assert levels[start : 2 * start].count(FULL) == 8
 
 
 def test_the_end_of_a_short_program_is_seen_as_well_as_its_beginning() -> None:

@@ -16,7 +16,7 @@ _SMALL_PART = (
     0.04  # of the time so far: a look that takes less is worth it each time the number of steps doubles
 )
 # Looks each time the number of steps doubles, as far as the allowance goes: training changes fastest at first.
-_FULL_LOOKS, _LINE_LOOKS = 4, 32
+_FULL_LOOKS, _LINE_LOOKS = 8, 32
 # Losses per doubling that are read within the allowance on steps that are passed over otherwise: a curve costs next to nothing.
 _GLANCES = 64
 # Losses per doubling that are read whatever it costs: what is told at the end belongs to the end.
