@@ -54,3 +54,14 @@ def test_a_script_that_makes_its_data_sees_the_data_sets(modules, tmp_path):
     )
     modules[2].lay(tmp_path, tmp_path, "run:make.py")
     assert (tmp_path / "made.txt").read_text() == str(tmp_path / ".data")
+
+
+def test_told_edits_are_made_where_they_stand(modules, tmp_path):
+    advice = importlib.import_module("strangers_advice")
+    (tmp_path / "sub").mkdir()
+    file = tmp_path / "sub" / "train.py"
+    file.write_text("a = 1\nrate = 5.0  # β\n", encoding="utf-8")
+    place = {"file": "train.py", "line": 2, "column": 7, "end_line": 2, "end_column": 10, "text": "0.2"}
+    assert advice.apply({"edits": [place]}, tmp_path / "sub", tmp_path)
+    assert file.read_text(encoding="utf-8") == "a = 1\nrate = 0.2  # β\n"
+    assert not advice.apply({"edits": [place | {"file": "../../train.py"}]}, tmp_path / "sub", tmp_path)

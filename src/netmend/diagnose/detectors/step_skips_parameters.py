@@ -159,6 +159,18 @@ class StepSkipsParameters:
                 ),
             ),
         ),
+        Run(
+            "two looks close to one another",
+            lambda: trained(
+                optimizer(),
+                *network(replace(_SKIPPED, update=None), Layer("decoder")),
+                Table.of(
+                    "update",
+                    "model.encoder.weight",
+                    {**dict.fromkeys(range(6), (0.1, 0.1)), 6: (0.0, 0.0), 7: (0.0, 0.0)},
+                ),
+            ),
+        ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run(
