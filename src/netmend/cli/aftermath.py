@@ -10,6 +10,7 @@ from typing import Any
 
 from netmend.cli.patience import Patience
 from netmend.launch.run import Ended, Observed, user_frame
+from netmend.observe.unhindered import unhindered
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Aftermath:
     def _safely(self, action: Any) -> None:
         if self._over:
             return
-        with self._patience:
+        with self._patience, unhindered():
             try:
                 action()
             except Exception as problem:  # noqa: BLE001 - the program has run; its end must not be changed by our report

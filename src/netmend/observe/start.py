@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from netmend.observe.options import Options
-from netmend.observe.recorder import Progress
-from netmend.observe.session import Watching
-from netmend.observe.sites import Sites
+from netmend.observe.unhindered import unhindered
+
+if TYPE_CHECKING:
+    from netmend.observe.options import Options
+    from netmend.observe.recorder import Progress
+    from netmend.observe.session import Watching
+    from netmend.observe.sites import Sites
 
 
 def start_torch(
@@ -20,16 +23,20 @@ def start_torch(
     model: Any = None,
     optimizer: Any = None,
 ) -> Watching:
-    from netmend.adapters.gymnasium.session import Worlds
-    from netmend.adapters.sb3.session import Agents
-    from netmend.adapters.together import Together
-    from netmend.adapters.torch.session import TorchSession
+    with unhindered():
+        from netmend.adapters.gymnasium.session import Worlds
+        from netmend.adapters.sb3.session import Agents
+        from netmend.adapters.together import Together
+        from netmend.adapters.torch.session import TorchSession
+        from netmend.observe.session import Watching
 
-    watching = Watching(options, script, arguments, progress, sites)
-    session = TorchSession(watching.recorder, everything=options.full, trap=options.trap, probe=options.probe)
-    watching.attach(Together(session, (Worlds(session), Agents(session))))
-    if model is not None:
-        session.models.expect(model)
-    if optimizer is not None:
-        session.optimizers.expect(optimizer)
-    return watching
+        watching = Watching(options, script, arguments, progress, sites)
+        session = TorchSession(
+            watching.recorder, everything=options.full, trap=options.trap, probe=options.probe
+        )
+        watching.attach(Together(session, (Worlds(session), Agents(session))))
+        if model is not None:
+            session.models.expect(model)
+        if optimizer is not None:
+            session.optimizers.expect(optimizer)
+        return watching
