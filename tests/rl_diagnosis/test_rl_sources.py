@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from netmend.diagnose.measures.acting_examples import a_world, acted
@@ -9,8 +11,10 @@ from netmend.localise import diagnose
 from netmend.localise.acting_source import kept, step_call
 from netmend.localise.agent_lines import learning_guard
 from netmend.localise.bootstrap_source import bootstraps
+from netmend.localise.copied_weights import copied_again
 from netmend.localise.policy_sign import lowered_likelihood
 from netmend.localise.source import Sources
+from netmend.localise.stored_steps import standstill
 from netmend.vocabulary import ModelFact, OptimizerFact, RunFact, Site, Trace
 
 HEAD = "s, _ = env.reset()\nfor t in range(9):\n    s2, r, term, trunc, _ = env.step(act(s))\n"
@@ -131,3 +135,121 @@ def test_terms_of_an_objective_are_no_such_target(tmp_path):
     body = "    value = (returns - q(s)).pow(2).sum()\n    loss = actor + 0.5 * value\n    loss.backward()\n"
     sources, step, trace = _read(tmp_path, body)
     assert bootstraps(sources, trace, step) == []
+
+
+OLD = "s = env.reset()\nwhile True:\n    a = act(s)\n    s2, r, done, _ = env.step(a)\n{}"
+
+
+def _old(tmp_path, body, line=4, **more):
+    for name, text in {"agent.py": OLD.format(body), **more}.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return Sources(str(tmp_path), "agent.py"), a_world(stepped=Site("agent.py", line))
+
+
+def test_a_step_of_four_values(tmp_path):
+    step = step_call(*_old(tmp_path, "    d = done\n"))
+    assert step is not None
+    assert (step.observation, step.reward, step.terminated, step.truncated) == ("s2", "r", "done", "")
+    assert step.flags == {"done"}
+
+
+@pytest.mark.parametrize(
+    ("more", "line"),
+    [
+        ("", 4),
+        ("\ndef evaluate(env):\n    s, r, d, _ = env.step(best(s))\n", 4),
+        ("\ndef gather(env):\n    s, r, d, _ = env.step(best(s))\n", 0),
+    ],
+)
+def test_a_step_through_a_class_around_the_environment(tmp_path, more, line):
+    around = "class Old:\n    def step(self, action):\n        o, r, term, trunc, i = self.inner.step(action)\n        return o, r, term or trunc, i\n"
+    sources, _ = _old(tmp_path, more, **{"around.py": around})
+    text = (tmp_path / "agent.py").read_text(encoding="utf-8")
+    (tmp_path / "agent.py").write_text(text + "import around\n", encoding="utf-8")
+    step = step_call(sources, a_world(stepped=Site(str(tmp_path / "around.py"), 3)))
+    assert (0 if step is None else step.site.line) == line
+
+
+@pytest.mark.parametrize(
+    ("body", "kept", "moved"),
+    [
+        ("    buf.push(s, a, r, s, done)\n    s = s2\n", 5, 0),
+        ("    buf.append((tensor([s]), a, r / 100, tensor([s]), 1 - done))\n    s = s2\n", 5, 0),
+        ("    s = s2\n    buf.push(Step(s, a, r, s2, done))\n", 6, 5),
+        ("    s = torch.tensor(s2)\n    buf.append([s, a, r, s2.copy(), done])\n", 6, 5),
+        ("    buf.push(s, a, r, s2, done)\n    s = s2\n", 0, 0),
+        ("    buf.push(last, a, r, s, s)\n    last = s\n    s = s2\n    r = 0\n", 5, 0),
+        ("    old = s\n    s = s2\n    buf.push(old, a, r, s2, done)\n", 0, 0),
+        ("    buf.push(s, a, r)\n    s = s2\n", 0, 0),
+        ("    log.append((s, s))\n    s = s2\n", 0, 0),
+        ("    s = s2\nwhile True:\n    a = act(s)\n    buf.push(s, a, r, s2, done)\n", 0, 0),
+        ("    if done:\n        s = s2\n    buf.push(s, a, r, s2, done)\n", 0, 0),
+    ],
+)
+def test_steps_that_are_kept_with_one_state_only(tmp_path, body, kept, moved):
+    found = standstill(step_call(*_old(tmp_path, body)))
+    assert (found.site.line if found is not None else 0) == kept
+    assert (found.advanced.line if found is not None and found.advanced is not None else 0) == moved
+
+
+def _told(tmp_path, text, line, *facts):
+    (tmp_path / "agent.py").write_text(text, encoding="utf-8")
+    trace = acted(a_world(stepped=Site(str(tmp_path / "agent.py"), line)), *facts, returns=[10.0, 11.0] * 30)
+    run = replace(trace.run, working_directory=str(tmp_path), script=str(tmp_path / "agent.py"))
+    trace = Trace(facts={**trace.facts, "run": {run.name: run}}, tables=trace.tables)
+    return [(fault.cause, fault.site.line) for fault in diagnose(trace).faults if fault.site is not None]
+
+
+@pytest.mark.parametrize(
+    ("renewed", "told"),
+    [
+        ("s = torch.tensor([s])", [("RL-STEP-MISSING", 5)]),
+        ("s = torch.tensor([s2])", []),
+        ("s = s + s2 - s", []),
+    ],
+)
+def test_a_state_that_only_changes_its_form_stands_still(tmp_path, renewed, told):
+    text = f"s = env.reset()\nwhile True:\n    {renewed}\n    a = draw(s)\n    s2, r, done, _ = env.step(a)\n"
+    assert _told(tmp_path, text, 5) == told
+
+
+ACT = (
+    "def act(s):\n    {}\ns = env.reset()\nwhile True:\n    s2, r, done, _ = env.step(act(s))\n    s = s2\n{}"
+)
+
+
+@pytest.mark.parametrize(
+    ("act", "more", "told"),
+    [
+        ("return q(s).argmax()", "", [("RL-EXP-MISSING", 2)]),
+        ("return q(s).argmax() if True else random.randrange(2)", "", [("RL-EXP-MISSING", 2)]),
+        ("return q(s).argmax() if random.random() > eps else random.randrange(2)", "", []),
+        (
+            "return q(s).argmax()",
+            "class Noisy(nn.Module):\n    def forward(self, x):\n        return x @ (self.w + self.s * torch.randn(4, 2))\n",
+            [],
+        ),
+    ],
+)
+def test_an_agent_that_never_tries(tmp_path, act, more, told):
+    assert _told(tmp_path, ACT.format(act, more), 5) == told
+
+
+COPY = "def sync(a, b):\n    a.load_state_dict(b.state_dict())\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "again"),
+    [
+        (COPY + "sync(target, q)\nfor t in range(9):\n    learn()\n", False),
+        (COPY + "for t in range(9):\n    if t % 1000 == 0:\n        sync(target, q)\n", True),
+        (COPY + "def learn():\n    sync(target, q)\nfor t in range(9):\n    learn()\n", True),
+        (COPY + "hooks.append(sync)\n", True),
+        (COPY + "sync(target, q)\ndef follow(t, q):\n    for a, b in zip(t.parameters(), q.parameters()):\n        a.data.copy_(b.data)\n", False),
+        ("for a, b in zip(t.parameters(), q.parameters()):\n    a.data.copy_(b.data)\n", False),
+        ("class Agent:\n    def on_step(self):\n        self.target.load_state_dict(self.q.state_dict())\n", True),
+    ],
+)  # fmt: skip
+def test_whether_weights_are_copied_again(tmp_path, body, again):
+    (tmp_path / "agent.py").write_text(body, encoding="utf-8")
+    assert copied_again(Sources(str(tmp_path), "agent.py"), "agent.py") is again

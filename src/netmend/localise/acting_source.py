@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -10,12 +11,18 @@ from netmend.localise.source import Function, Sources, last_name, site_of
 from netmend.vocabulary import Site, Trace, WorldFact
 
 _MOST_HOPS = 3
+_TRIES = re.compile(
+    "eval|test|demo|play|record|watch", re.IGNORECASE
+)  # functions that only show what an agent does
 Scope = ast.Module | Function
 
 
 @dataclass(frozen=True, eq=False)
 class StepCall:
-    """`observation, reward, terminated, truncated, info = env.step(action)`; a name is empty where no plain one takes the value."""
+    """`observation, reward, terminated, truncated, info = env.step(action)`; a name is empty where no plain one takes the value.
+
+    Gym's four values of old have one flag for both ends: `terminated`.
+    """
 
     file: str
     statement: ast.Assign
@@ -25,6 +32,11 @@ class StepCall:
     reward: str
     terminated: str
     truncated: str
+
+    @property
+    def only_shows(self) -> bool:
+        """Whether the function around is there to see what an agent does."""
+        return not isinstance(self.scope, ast.Module) and bool(_TRIES.search(self.scope.name))
 
     @property
     def site(self) -> Site:
@@ -53,23 +65,43 @@ def step_call(sources: Sources, world: WorldFact | None) -> StepCall | None:
     """The statement that steps an environment; None where a library does it."""
     if world is None or world.stepped is None:
         return None
-    file, line = world.stepped.file, world.stepped.line
+    function = sources.function_around(world.stepped)
+    if function is not None and function.name == "step":
+        return _through_own_class(sources, world.stepped.file)
+    line = world.stepped.line
+    steps = _step_statements(sources, world.stepped.file)
+    return next((step for step in steps if step.statement.lineno <= line <= _last_line(step.statement)), None)
+
+
+def _through_own_class(sources: Sources, near: str) -> StepCall | None:
+    """A class around the environment passes its step on: who calls that one. None where several do."""
+    found = []
+    for file in sources.files(near):
+        for step in _step_statements(sources, file):
+            passes_on = not isinstance(step.scope, ast.Module) and step.scope.name == "step"
+            if not passes_on and not step.only_shows:
+                found.append(step)
+    return found[0] if len(found) == 1 else None
+
+
+def _step_statements(sources: Sources, file: str) -> Iterator[StepCall]:
+    """All statements of a file that take an environment's step apart: into five values, or into four as Gym had it until 2022."""
+    tree = sources.tree(file)
     for node in sources.nodes(file):
-        if not isinstance(node, ast.Assign) or not node.lineno <= line <= (node.end_lineno or node.lineno):
+        if not isinstance(node, ast.Assign) or tree is None:
             continue
         call, targets = node.value, node.targets[0]
-        if (
-            not isinstance(call, ast.Call)
-            or last_name(call.func) != "step"
-            or not isinstance(targets, ast.Tuple)
-        ):
+        if not isinstance(call, ast.Call) or last_name(call.func) != "step":
             continue
-        names = [last_name(target) for target in targets.elts]
-        tree = sources.tree(file)
-        if len(names) == 5 and tree is not None:
-            scope = sources.function_around(world.stepped) or tree
-            return StepCall(file, node, call, scope, names[0], names[1], names[2], names[3])
-    return None
+        if isinstance(targets, ast.Tuple) and len(targets.elts) in (4, 5):
+            names = [last_name(target) for target in targets.elts]
+            truncated = names[3] if len(names) == 5 else ""
+            scope = sources.function_around(site_of(file, node)) or tree
+            yield StepCall(file, node, call, scope, names[0], names[1], names[2], truncated)
+
+
+def _last_line(node: ast.stmt) -> int:
+    return node.end_lineno or node.lineno
 
 
 def names_in(node: ast.AST) -> Iterator[str]:
@@ -130,11 +162,3 @@ def model_words(trace: Trace) -> set[str]:
     return words - {"self", "model", "sequential", "linear", ""} | {
         model.name for model in trace.models if model.name == "model"
     }
-
-
-def own_functions(sources: Sources, near: str, name: str) -> Iterator[Function]:
-    """The program's functions of a name."""
-    for file in sources.files(near):
-        for node in sources.nodes(file):
-            if isinstance(node, Function) and node.name == name:
-                yield node

@@ -8,6 +8,7 @@ from typing import ClassVar
 from netmend.diagnose.detector import register
 from netmend.diagnose.measures.acting import agents, training_world
 from netmend.diagnose.measures.acting_examples import a_world, acted, an_agent, twins
+from netmend.diagnose.measures.ending import finished
 from netmend.unit import Run, threshold
 from netmend.vocabulary import AgentFact, Symptom, Trace
 
@@ -34,7 +35,7 @@ class TargetNeverMoves:
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         found = agents(trace)
-        for agent in found:
+        for agent in found if finished(trace) else ():
             moved = self._moved(agent)
             if agent.target_looks >= self.least_looks and (
                 agent.target_changes == 0 or moved < self.moved_limit
@@ -72,7 +73,7 @@ class TargetNeverMoves:
                 component=name,
                 observed=0.0,
                 limit=float(self.least_changes),
-                detail={"twin": trained[0], "soft": False},
+                detail={"twin": trained[0], "soft": False, "finished": finished(trace)},
             )
 
     def _moved(self, agent: AgentFact) -> float:

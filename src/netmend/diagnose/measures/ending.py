@@ -13,7 +13,7 @@ PRESUMES_END = frozenset(
     {
         "D232",  # the rate never rises: a warm-up may be under way
         "D314", "D319", "D507",  # hardly any updates, hardly any samples, most of the run wasted
-        "D719", "D720", "D725",  # an agent that has not begun to learn, to copy its target, to gather
+        "D719", "D725",  # an agent that has not begun to learn, to gather
     }
 )  # fmt: skip
 

@@ -13,6 +13,7 @@ from netmend.diagnose.measures.acting import training_world
 from netmend.localise.agent_lines import made_line, setting_line, target_updates
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, STRONG, fault, for_symptom, register
+from netmend.localise.copied_weights import copied_again
 from netmend.localise.follow import value_origin
 from netmend.localise.source import site_of
 from netmend.unit import Run
@@ -47,12 +48,23 @@ class TargetNetworkUpdates:
                 yield self._fault(
                     case, "RL-NET-TAU" if soft else self.code, symptom, site, remedy, agent.created
                 )
+            elif self._may_still_come(case, symptom):
+                continue
             else:
                 yield self._by_hand(case, symptom)
 
+    def _may_still_come(self, case: Case, symptom: Symptom) -> bool:
+        """A run that was interrupted may not have come to a copy; none will come where no such line is met again."""
+        if symptom.code != "D720" or symptom.detail.get("finished", True):
+            return False
+        near = _near(case)
+        # What was never copied at all may be meant to stay as it was drawn, as for a curious agent.
+        return copied_again(case.sources, near) or not any(
+            target_updates(case.sources, near, symptom.component)
+        )
+
     def _by_hand(self, case: Case, symptom: Symptom) -> Fault:
-        world = training_world(case.trace)
-        near = world.stepped.file if world is not None and world.stepped is not None else ""
+        near = _near(case)
         updates = list(target_updates(case.sources, near, symptom.component))
         # One copy is made where the target is; that in a loop or function that is called again is the one that matters.
         repeated = [
@@ -96,6 +108,11 @@ class TargetNetworkUpdates:
         replace(TargetFollowsAtOnce.FAULTY[0], code="RL-NET-TAU"),
         TargetFollowsAtOnce.FAULTY[1],
     )
+
+
+def _near(case: Case) -> str:
+    world = training_world(case.trace)
+    return world.stepped.file if world is not None and world.stepped is not None else ""
 
 
 def _guard(case: Case, site: Site) -> Site | None:
