@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from netmend.diagnose.detectors.batch_too_small import BatchTooSmall
 from netmend.diagnose.detectors.margin_on_probabilities import MarginOnProbabilities
 from netmend.diagnose.detectors.regulariser_dominates import penalised
 from netmend.diagnose.measures.examples import flat
@@ -207,3 +209,26 @@ def test_pixels_of_any_unit_suit_a_convolution_that_is_normalised_at_once(
     large = Symptom("D302", "The inputs are large.", "net", observed=145.0, limit=10.0)
     (fault,) = InputsNotNormalised().accuse(Case(trace, (large, Symptom("D501", "Nothing was learned."))))
     assert (fault.confidence >= 0.9) is told
+
+
+def test_an_activation_that_stands_in_a_stack_several_times_is_between_its_layers() -> None:
+    trace = net_run("Linear(10,64) ReLU Linear(64,64) ReLU Linear(64,64) ReLU Linear(64,4)", losses=flat(100))
+    modules = dict(trace.facts["module"])
+    modules["model.1"] = replace(modules["model.1"], calls=3)
+    del modules["model.3"], modules["model.5"]
+    shared = replace(trace, facts={**trace.facts, "module": modules})
+    assert "ACT-HID-MISSING" not in told(shared)
+    modules["model.1"] = replace(modules["model.1"], calls=1)
+    assert "ACT-HID-MISSING" in told(replace(trace, facts={**trace.facts, "module": modules}))
+
+
+def test_single_samples_are_told_only_where_the_loss_swings() -> None:
+    (alone,) = [run.trace for run in BatchTooSmall.FAULTY if run.title == "single samples"]
+    assert "HYP-BATCH-SMALL" not in told(alone)
+    swinging = net_run(losses=[1.0 + 0.8 * math.sin(step / 12) for step in range(600)])
+    tables = {
+        **alone.tables,
+        **{key: table for key, table in swinging.tables.items() if key[0] in ("step", "progress")},
+    }
+    loss = dict(swinging.facts["loss"])
+    assert "HYP-BATCH-SMALL" in told(replace(alone, tables=tables, facts={**alone.facts, "loss": loss}))

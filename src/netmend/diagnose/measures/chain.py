@@ -110,6 +110,8 @@ def linear_pairs(trace: Trace) -> Iterator[tuple[Link, Link, bool]]:
                 break
             if second.kind == "linear" and second.module is not None:
                 certain = in_sequence(trace, first.module, second.module)
+                if certain and _shared_between(trace, first.module, second.module):
+                    break
                 joined = _fits(first.module, second.module) and not _built_in(trace, second.module)
                 if joined and (certain or not _written_between(trace, first.module, second.module)):
                     yield first, second, certain
@@ -127,6 +129,19 @@ def in_sequence(trace: Trace, first: ModuleFact, second: ModuleFact) -> bool:
         and holder.kind == "Sequential"
         and one.isdigit()
         and two.isdigit()
+    )
+
+
+def _shared_between(trace: Trace, first: ModuleFact, second: ModuleFact) -> bool:
+    """Whether a place between two layers of a stack holds an activation that also stands elsewhere: it is known under its first place only."""
+    parent, _, one = first.name.rpartition(".")
+    two = second.name.rpartition(".")[2]
+    places = [f"{parent}.{index}" for index in range(int(one) + 1, int(two))]
+    repeated = any(trace.get(ModuleFact, place) is None for place in places)
+    return repeated and any(
+        module.activation is not None and module.calls > 1
+        for module in trace.layers()
+        if module.model == first.model
     )
 
 

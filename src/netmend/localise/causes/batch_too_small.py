@@ -15,12 +15,18 @@ from netmend.localise.data_origin import loader_site
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault
 
+_NOISE_SHOWS = (
+    "D502",
+    "D503",
+)  # the loss swings or climbs: what gradients of single samples do where they harm
+
 
 @register
 class BatchTooSmall:
     """Batches are too small.
 
-    Gradients of one or two samples are mostly noise, and batch normalisation cannot estimate anything from them. Use 16 to 128
+    Gradients of one or two samples are mostly noise, and batch normalisation cannot estimate anything from them. Without batch normalisation
+    this is told only where the loss swings or climbs: many programs train on single samples on purpose, and learn. Use 16 to 128
     samples, accumulate gradients over several batches, or use GroupNorm or LayerNorm.
     """
 
@@ -37,6 +43,8 @@ class BatchTooSmall:
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D313"):
             normed = bool(symptom.detail.get("normed"))
+            if not normed and not any(case.first(code) for code in _NOISE_SHOWS):
+                continue  # many train on single samples on purpose, and well
             # One sample that is the whole set (a condition at a point) is no batch.
             alone = (
                 symptom.detail.get("size") == 1 and (training_samples(case.trace) or 0) >= self.least_samples
