@@ -55,7 +55,7 @@ def done(folder: Path, forward: str, layers: str = "pass", **how: str) -> Record
 LEAKS = {
     "encoder": {"forward": "return self.out(self.enc(h))  # <- here", "layers": ENCODER, "change": "Pass `mask="},
     "by hand": {"forward": BY_HAND.format(mask="pass"), "change": "masked_fill("},
-    "mask too weak": {"forward": BY_HAND.format(mask="scores = scores.masked_fill(torch.ones_like(scores).triu(1) > 0, 1e-9)"), "change": "masked_fill("},
+    "mask too weak": {"forward": BY_HAND.format(mask="scores = scores.masked_fill(torch.ones_like(scores).triu(1) > 0, 1e-9)  # <- filled"), "change": "-inf", "mark": "filled"},
     "function": {"forward": "return self.out(F.scaled_dot_product_attention(h, h, h))  # <- here", "change": "is_causal=True"},
     "both directions": {"forward": "return self.out(self.rnn(h)[0])", "layers": "self.rnn = nn.GRU(C, C, batch_first=True, bidirectional=True)  # <- here", "width": "2 * C", "change": "bidirectional"},
     "convolution": {"forward": "return self.out(self.c(h.mT).mT)", "layers": "self.c = nn.Conv1d(C, C, 3, padding=1)  # <- here", "change": "F.pad(x, (2, 0))"},
@@ -68,11 +68,11 @@ LEAKS = {
 @pytest.mark.parametrize("name", LEAKS)
 def test_a_model_that_sees_what_it_predicts(tmp_path: Path, name: str) -> None:
     given = dict(LEAKS[name])
-    change = given.pop("change")
+    change, mark = given.pop("change"), given.pop("mark", "here")
     recorded = done(tmp_path, **given)
     fault = diagnose(recorded.trace).faults[0]
     assert fault.cause == "TOK-CAUSAL-MISSING"
-    assert recorded.at("here", fault.site)
+    assert recorded.at(mark, fault.site)
     assert change in fault.remedy
 
 
@@ -184,3 +184,25 @@ def test_models_that_are_right(tmp_path: Path, name: str) -> None:
     if name in ("causal", "forwards", "time first", "decoder", "prefix"):
         (probe,) = recorded.trace.probes("looking ahead")
         assert probe.values["offset"] == 1 and probe.values["ahead"] == 0 < probe.values["behind"]
+
+
+MASKED = {
+    "in a method": """def hide(ids):
+    n = ids.shape[1]
+    return torch.triu(torch.ones(n, n), diagonal=n) > 0  # <- mask""",
+    "with the padding": """def hide(ids):
+    n = ids.shape[1]
+    later = torch.ones(n, n, dtype=torch.long).triu(n)  # <- mask
+    return torch.where((ids == 0)[:, None, :], 1, later[None]) > 0""",
+}
+
+
+@pytest.mark.parametrize("mask", list(MASKED.values()), ids=list(MASKED))
+def test_a_mask_that_hides_nothing_is_told_where_it_is_made(tmp_path: Path, mask: str) -> None:
+    program = PROGRAM.replace("class Net", f"{mask}\nclass Net", 1)
+    forward = BY_HAND.format(mask="scores = scores.masked_fill(hide(ids), float('-inf'))")
+    given = {"more": "", "width": "C", "shift": "1", "inputs": "pass", "loss": LOSS}
+    found = record(tmp_path, program.format(forward=forward, layers="pass", **given))
+    (fault,) = [fault for fault in diagnose(found.trace).faults if fault.cause == "TOK-CAUSAL-MISSING"]
+    assert found.at("mask", fault.site)
+    assert "triu(1)" in fault.remedy

@@ -277,6 +277,7 @@ _VERBS = frozenset(
         "train",
         "unscale",
         "update",
+        "turn",
         "use",
         "weight",
     ]

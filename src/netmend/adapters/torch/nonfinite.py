@@ -248,10 +248,20 @@ class Nonfinite:
                     "inputs": list(origin.inputs),
                     "affected": (bad or [])[:50],
                     "exact": True,
+                    **_mask(origin),
                 },
             )
         )
         session.recorder.flush()
+
+
+def _mask(origin: Origin) -> dict[str, Any]:
+    """What hid whole rows from a softmax."""
+    if not origin.hidden:
+        return {}
+    place = origin.mask
+    made = {} if place is None else {"mask_file": place.file, "mask_line": place.line}
+    return {"hidden": origin.hidden, "first_hidden": origin.first_hidden, **made}
 
 
 def _keeper(kept: list[Tensor | None], index: int) -> Any:

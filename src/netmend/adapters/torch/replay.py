@@ -17,6 +17,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 
 from netmend.adapters.torch.eligible import plain, tensors_in
+from netmend.adapters.torch.masks import Masks, hidden_rows
 from netmend.adapters.torch.undisturbed import undisturbed
 from netmend.vocabulary import Site
 
@@ -34,6 +35,9 @@ class Origin:
     component: str
     site: Site | None
     inputs: tuple[str, ...] = ()  # what it was given
+    hidden: float = 0.0  # share of a softmax's rows that a mask hides from end to end
+    first_hidden: bool = False  # these are the first rows of all
+    mask: Site | None = None  # where that mask was made
 
 
 def replay_forward(session: TorchSession, module: nn.Module, call: ForwardCall) -> Origin | None:
@@ -148,6 +152,9 @@ _ON_REQUEST = (
 )
 
 
+_SOFTMAX = ("_softmax", "_log_softmax", "softmax", "log_softmax")  # scores, and the axis
+
+
 class _FiniteWatch(TorchDispatchMode):
     """Looks at what every operation is given and gives."""
 
@@ -155,19 +162,26 @@ class _FiniteWatch(TorchDispatchMode):
         super().__init__()
         self.place = place
         self.origin: Origin | None = None
+        self.masks = Masks(place)
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         name = str(func.overloadpacket.__name__).rstrip("_")
         if self.origin is not None or name in _ON_REQUEST:
-            return func(*args, **(kwargs or {}))
+            result = func(*args, **(kwargs or {}))
+            self.masks.saw(name, args, result)
+            return result
         # Looked at beforehand: operations in place change what they are given.
         clean, numbers = _all_finite((args, kwargs)), not _any_nan((args, kwargs))
         inputs = tuple(_described(t) for t in tensors_in((args, kwargs)))[:4] if numbers else ()
+        hidden = hidden_rows(args[0], args[1]) if name in _SOFTMAX else (0.0, False)
         result = func(*args, **(kwargs or {}))
+        self.masks.saw(name, args, result)
         # Infinite inputs can be meant (masks); NaN made of them is not.
         if (clean and not _all_finite(result)) or (numbers and _any_nan(result)):
             site, component = self.place()
-            self.origin = Origin(name, "forward", component, site, inputs)
+            mask = self.masks.compared if hidden[0] else None
+            made = mask[0] if mask is not None else None
+            self.origin = Origin(name, "forward", component, site, inputs, *hidden, made)
         return result
 
 

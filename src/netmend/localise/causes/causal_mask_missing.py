@@ -60,6 +60,14 @@ class CausalMaskMissing:
 def _change(case: Case, symptom: Symptom) -> tuple[Site | None, str]:
     """Where the change belongs, and what it is."""
     values = symptom.detail
+    if values.get("mask_line") is not None:
+        made = Site(str(values["mask_file"]), int(values["mask_line"]))
+        where = f"the mask in `{case.sources.line(made)}`"
+        return made, (
+            f"Fill with `float('-inf')`: {where} leaves scores that a softmax still counts."
+            if values.get("mask_weak")
+            else f"Correct {where}, which lets later positions through: `torch.ones(T, T, dtype=torch.bool).triu(1)` is True at these."
+        )
     layer = _library_layer(case, symptom)
     kind = layer.kind if layer is not None else ""
     if layer is not None and kind in _RECURRENT:

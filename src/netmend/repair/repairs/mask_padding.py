@@ -13,6 +13,7 @@ from netmend.repair.data.data_holders import training_targets
 from netmend.repair.loss.losses import criterion_of
 from netmend.repair.network.output_uses import once
 from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repairs.turn_mask import hides_whole_rows
 from netmend.repair.source.code import File
 from netmend.repair.source.dataflow import PASSING, uses
 from netmend.repair.source.naming import qualified
@@ -46,6 +47,8 @@ class MaskPadding:
     more_than_padding: float = 0.08  # share of the targets
 
     def propose(self, case: Case) -> Iterator[Change]:
+        if case.fault is not None and hides_whole_rows(case) is not None:
+            return  # there is a mask, and it hides too much
         told = None if case.fault is None else case.trace.get(LossFact, case.fault.component)
         loss = told or next((loss for loss in case.trace.losses if loss.backward is not None), None)
         label = None if loss is None else self._label(case, loss)

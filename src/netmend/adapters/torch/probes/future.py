@@ -8,6 +8,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from netmend.adapters.torch.eligible import tensors_in
+from netmend.adapters.torch.masks import Masks
 from netmend.adapters.torch.probes.bench import largest
 from netmend.adapters.torch.probes.operations import Place, Where
 
@@ -20,14 +21,23 @@ _NOISE = 1e-4
 Seen = list[tuple[str, list[Tensor]]]
 
 
-def first_depending_operation(sequences: Sequences) -> Place | None:
+def first_depending_operation(sequences: Sequences) -> tuple[Place | None, dict[str, Any]]:
+    """That operation, and what is known of the mask that was put on its scores."""
     with Where(sequences.bench).followed() as where:
         before = _Positions(where, sequences, None)
         argument = sum(map(sequences.bench.is_batched, sequences.bench.leaves[: sequences.profile.leaf]))
         sequences.bench.run(under=before)
         after = _Positions(where, sequences, before.seen)
         sequences.bench.run(sequences.change, only=argument, under=after)
-        return after.found
+        return after.found, after.mask
+
+
+def _known(masks: Masks[Place]) -> dict[str, Any]:
+    """Where it was cut to a triangle, or where it fills scores with a number that hides nothing."""
+    place = masks.weak or masks.triangle
+    if place is None or place.site is None:
+        return {}
+    return {"mask_file": place.site.file, "mask_line": place.site.line, "mask_weak": masks.weak is not None}
 
 
 class _Positions(TorchDispatchMode):
@@ -40,12 +50,15 @@ class _Positions(TorchDispatchMode):
         self._where, self._sequences, self._reference = where, sequences, seen
         self._scored: Place | None = None  # where the scores of pairs of positions were last normalised
         self._kept = self._index = 0
+        self._masks = Masks(lambda: where.place("mask"))
+        self.mask: dict[str, Any] = {}
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
         if self.found is not None:
             return result
         name = str(func.overloadpacket.__name__).strip("_")
+        self._masks.saw(name, args, result)
         first = next((t for t in tensors_in(result) if t.dim() and t.is_floating_point()), None)
         laid = self._laid(first) if first is not None else []
         if self._reference is None:
@@ -75,6 +88,8 @@ class _Positions(TorchDispatchMode):
         # Attention by hand: the mask belongs before the softmax, not where its result is used.
         same = scored is not None and scored.component == place.component and "mm" in name
         self.found = scored if same else place
+        if same or any(word in name for word in _SCORING):
+            self.mask = _known(self._masks)
 
     def _sizes(self) -> tuple[int, ...]:
         return (self._sequences.steps, self._sequences.length)

@@ -145,7 +145,9 @@ def _examine(whole: Bench, profile: Profile, seconds: float) -> Found | None:
             if sequences.steps < everything.steps and 4 * seconds < _ALL_SECONDS:
                 again = everything.outputs()
                 moved = (again is not None and _moved(everything, again)) or {**moved, "ahead": 0.0}
-            place = first_depending_operation(sequences) if moved["ahead"] > _NOISE else None
+            if moved["ahead"] > _NOISE:
+                place, mask = first_depending_operation(sequences)
+                values |= mask
         if place is not None:
             values |= {"operation": place.operation, "module": place.component, "kind": place.kind}
         return Found(values | moved, place.site if place is not None else whole.call.site)
