@@ -4,8 +4,10 @@ from collections.abc import Iterator
 
 from netmend.lint.engine.program import Program
 from netmend.lint.rule import Snippet, StaticRule, register
-from netmend.lint.understand.adversaries import CUT, MADE, REAL, judgements
+from netmend.lint.understand.adversaries import REAL, judgements
+from netmend.lint.understand.judged_answers import Pull
 from netmend.lint.understand.training import rounds
+from netmend.lint.understand.wanted_labels import wanted_instead
 from netmend.vocabulary.finding import Finding, Related
 
 GAN = """\
@@ -121,7 +123,7 @@ class GeneratorWantsToBeCaught(StaticRule):
 
     code = "S236"
     cause = "LOS-CALC"
-    message = "The generator is trained with {:g}, the discriminator's label for what it makes; use {:g}, that of real samples."
+    message = "The generator is trained {} as the discriminator is for what the generator makes: it learns to be caught; {}."
     triggers = (".backward(",)
     patterns = (r"detach\(|\.data\b",)
 
@@ -130,13 +132,22 @@ class GeneratorWantsToBeCaught(StaticRule):
         Snippet("wants the discriminator's loss to be large", _gan("-bce(D(fake), zeros)")),
         Snippet("the other way round", _gan("bce(D(fake), zeros)", "zeros", "ones")),
         Snippet("smoothed labels", _gan("bce(D(fake), 0.9 * ones)", "0.9 * ones")),
-        Snippet("not known which samples were made", _gan("bce(D(fake), zeros)", cut="")),
+        Snippet("critic", _gan("-D(fake).mean()").replace("bce(D(real), ones) + bce(D(fake.detach()), zeros)", "D(fake.detach()).mean() - D(real).mean()")),
+        Snippet("hinge", _gan("-D(fake).mean()").replace("bce(D(real), ones) + bce(D(fake.detach()), zeros)", "(torch.relu(1 - D(real)) + torch.relu(1 + D(fake.detach()))).mean()")),
+        Snippet("minus the logarithm of its answer", _gan("-torch.log(torch.sigmoid(D(fake))).mean()")),
+        Snippet("the logarithm of being caught", _gan("torch.log(1 - torch.sigmoid(D(fake))).mean()")),
+        Snippet("a second term beside the wish", _gan("-torch.sigmoid(D(fake)).log().mean() + torch.sigmoid(D(G(code))).log().mean()")),
+        Snippet("a gradient given to backward", _gan("D(fake).mean()").replace("g_loss.backward()", "g_loss.backward(minus_one)")),
+        Snippet("steps of both at the end", _gan("bce(D(fake), ones)").replace("    opt_d.step()\n", "").replace("    opt_g.step()\n", "    opt_g.step()\n    opt_d.step()\n")),
         Snippet("labels not known", _gan("bce(D(fake), labels)", made="labels")),
         Snippet("one tensor filled anew", FILLED.format("real_label")),
         Snippet("a judge with two answers", TWO_ANSWERS.format("valid")),
     )  # fmt: skip
     BAD = (
         Snippet("the label of made samples", _gan("bce(D(fake), zeros)"), line=14),
+        Snippet("judged without cutting", _gan("bce(D(fake), zeros)", cut=""), line=14),
+        Snippet("a critic's own term", _gan("D(fake).mean()").replace("bce(D(real), ones) + bce(D(fake.detach()), zeros)", "D(fake.detach()).mean() - D(real).mean()"), line=14),
+        Snippet("beside a hinge", _gan("D(fake).mean()").replace("bce(D(real), ones) + bce(D(fake.detach()), zeros)", "(torch.relu(1 - D(real)) + torch.relu(1 + D(fake.detach()))).mean()"), line=14),
         Snippet("made anew", _gan("bce(D(fake).view(-1, 1), torch.zeros_like(ones))"), line=14),
         Snippet("labels the other way round", _gan("bce(D(fake), ones)", "zeros", "ones"), line=14),
         Snippet("squares, and a second term", _gan("0.5 * nn.functional.mse_loss(D(fake), zeros) + fake.pow(2).mean()"), line=14),
@@ -147,16 +158,27 @@ class GeneratorWantsToBeCaught(StaticRule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         for turn in rounds(program):
-            found = list(judgements(program, turn))
+            found = judgements(program, turn)
             for wish in found:
-                if wish.about != MADE:
+                if not wish.is_of_maker or wish.backward is None:
                     continue
-                others = [other for other in found if other.judge is wish.judge and other is not wish]
-                real = {other.wanted for other in others if other.about == REAL}
-                caught = [other for other in others if other.about == CUT and other.wanted == wish.wanted]
-                if len(real) != 1 or wish.wanted in real or not caught:
+                hers = [other for other in found if other.judge is wish.judge and other.is_of_judge]
+                hers = [other for other in hers if other.backward is not None]
+                real = [other for other in hers if other.about == REAL]
+                caught = [other for other in hers if other.about != REAL and wish.pull.agrees(other.pull)]
+                if not real or not caught or any(wish.pull.agrees(other.pull) is not False for other in real):
                     continue
-                place = program.place(caught[0].use.node)
+                wishes = [other for other in found if other.is_of_maker and other.judge is wish.judge]
+                if any(other.pull.agrees(real[0].pull) for other in wishes):
+                    continue  # the generator has its wish; this term is beside it
+                place = program.place(caught[0].node)
                 related = Related("The discriminator's loss.", place.file, place.line, place.column)
-                message = self.message.format(wish.wanted, real.pop())
-                yield self.finding(program, wish.use.node, message, related=(related,))
+                fix = wanted_instead(program, wish.pull, real[0].pull)
+                yield self.finding(
+                    program, wish.node, self._message(wish.pull, real[0].pull), fix=fix, related=(related,)
+                )
+
+    def _message(self, wish: Pull, real: Pull) -> str:
+        if wish.level is not None and real.level is not None:
+            return self.message.format(f"with {wish.level:g}", f"use {real.level:g}, that of real samples")
+        return self.message.format("the same way", "turn the sign of this term")

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from netmend.lint.engine.history import Event
 from netmend.lint.engine.program import Program
-from netmend.lint.engine.values import Attribute, Call, Collection, Item, Operation, Value, constant, resolved
-from netmend.lint.understand.heads import loss_uses
-from netmend.lint.understand.losses import LossUse
+from netmend.lint.engine.values import Call, Collection, Either, Value, resolved
+from netmend.lint.understand.gradient_cuts import cut_at
+from netmend.lint.understand.judged_answers import Answers, Pull, pulls
 from netmend.lint.understand.models import bare, is_module
-from netmend.lint.understand.operations import LAYOUT, operation
+from netmend.lint.understand.operations import walk
 from netmend.lint.understand.optimisers import made_optimisers
-from netmend.lint.understand.signed_terms import signed_terms
-from netmend.lint.understand.training import Round
+from netmend.lint.understand.roles import optimised
+from netmend.lint.understand.training import Round, stepped
 from netmend.lint.understand.training_steps import loss_of
 
 REAL, CUT, MADE = (
@@ -22,141 +23,146 @@ REAL, CUT, MADE = (
     "cut",
     "made",
 )  # what is judged: a sample, one that was made without and with a way back
-_KINDS = ("bce", "bce_logits", "mse")
-_WRAPPERS = ("torch.autograd.Variable",)
-_ONES, _ZEROS = ("ones", "ones_like", "new_ones"), ("zeros", "zeros_like", "new_zeros")
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """One loss of a judge's answer that a backward pass starts from, against the same number for all samples."""
+    """One term of a loss that pulls a judge's answer: to a number, up or down."""
 
-    use: LossUse
+    pull: Pull
     judge: Value
     about: str  # REAL, CUT or MADE
-    wanted: float
+    trains: frozenset[int] | None  # the models that the next step moves; None where that is not plain
+    makers: frozenset[int]  # the trained models that what is judged comes from
+    backward: Event | None  # None: no backward pass starts from it
+
+    @property
+    def node(self) -> ast.AST:
+        return self.pull.node
+
+    @property
+    def is_of_judge(self) -> bool:
+        """Is it a term of the judge's own loss?"""
+        if self.trains is None:
+            return self.about in (REAL, CUT)
+        return id(self.judge) in self.trains and not self.makers & self.trains
+
+    @property
+    def is_of_maker(self) -> bool:
+        if self.about != MADE or self.trains is None:
+            return self.about == MADE
+        return bool(self.makers & self.trains) and id(self.judge) not in self.trains
 
 
-def judgements(program: Program, turn: Round) -> Iterator[Judgement]:
-    """Those of a training loop that are made small, not large."""
-    trained = {id(model) for made in made_optimisers(program) for model in made.models}
-    uses = {id(use.call): use for use in loss_uses(program) if use.kind in _KINDS}
-    for event in turn.backward:
-        loss = loss_of(event)
-        for sign, term in (signed_terms(loss) if loss is not None else None) or ():
-            use = uses.get(id(term))
-            if use is None or sign < 0 or use.prediction is None:
-                continue
-            asked = _module_call(use.prediction)
-            wanted = _level(program, use)
-            judge = bare(asked.function) if asked is not None else None
-            if asked is not None and judge is not None and asked.args and wanted is not None:
-                yield Judgement(use, judge, _about(asked.args[0], judge, trained), wanted)
+def judgements(program: Program, turn: Round) -> tuple[Judgement, ...]:
+    """Those of one training loop, in the order of its backward passes; last those that no backward pass starts from."""
+    trained = frozenset(id(model) for made in made_optimisers(program) for model in made.models)
+    asked = [event for event in turn.loop.body.events() if _is_asked(event, trained)]
+    answers = Answers(program, [event.call for event in asked if event.call is not None])
+    losses = [(event, loss) for event in turn.backward if (loss := _loss(event)) is not None]
+    if len(losses) < len(turn.backward):
+        return ()  # a gradient that is handed to backward() may turn a loss round
+    found: list[Judgement] = []
+    for event, loss in losses:
+        for pull in pulls(answers, loss):
+            found.append(_judgement(pull, trained, _trains(turn, event), event))
+    seen = {id(part) for _, loss in losses for part in walk(loss)}
+    for use in answers.uses(turn.loop):
+        if id(use.call) not in seen:
+            found += [_judgement(pull, trained, frozenset(), None) for pull in pulls(answers, use.call)]
+    return tuple(_without_conditions(found))
 
 
-def _module_call(value: Value) -> Call | None:
-    """The call of a model that gives a value, behind what only lays it out."""
-    for _ in range(20):
-        if isinstance(value, Item):  # one of several answers
-            value = value.base
-            continue
-        if not isinstance(value, Call):
-            return None
-        if is_module(value.function):
-            return value
-        op = operation(value)
-        if op is None or op.name not in LAYOUT or not op.inputs:
-            return None
-        value = op.inputs[0]
-    return None
+def _is_asked(event: Event, trained: frozenset[int]) -> bool:
+    call = event.call
+    return call is not None and _is_model(call.function) and id(bare(call.function)) in trained
 
 
-def _about(value: Value, judge: Value, trained: set[int]) -> str:
-    """Does what is judged come from another model that is trained, and do gradients go back there?"""
-    cut = False
-    for _ in range(40):
-        if isinstance(value, Attribute) and value.name == "data":
-            cut, value = True, value.base
-            continue
-        maker = _module_call(value)
-        if maker is not None:
-            if id(bare(maker.function)) in trained:
-                return REAL if bare(maker.function) is judge else CUT if cut else MADE
-            if not maker.args:
-                break
-            value = maker.args[0]  # a part of the judge
-            continue
-        value = resolved(value)
-        op = operation(value)
-        if op is not None and op.name == "detach":
-            cut, value = True, op.inputs[0]
-        elif op is not None and op.name in LAYOUT and op.inputs:
-            value = op.inputs[0]
-        elif isinstance(value, Call) and value.qualified in (*_WRAPPERS, "torch.cat") and value.args:
-            value = _first(value.args[0])
-        else:
-            break
-    return REAL
+def _is_model(value: Value) -> bool:
+    """A module, or one of several that a setting chooses from."""
+    model = bare(value)
+    return all(map(is_module, model.options)) if isinstance(model, Either) else is_module(model)
 
 
-def _first(value: Value) -> Value:
-    given = resolved(value)
-    return given.items[0] if isinstance(given, Collection) and given.items else value
+def _loss(event: Event) -> Value | None:
+    call = event.call
+    if call is None or "gradient" in call.keywords:
+        return None
+    loss = loss_of(event)
+    is_given = loss is not None and any(resolved(argument) is resolved(loss) for argument in call.args)
+    return loss if not call.args or is_given else None
 
 
-def _level(program: Program, use: LossUse) -> float | None:
-    """The number that all targets of a loss are, if the text tells it."""
-    value, factor = use.target, 1.0
-    for _ in range(20):
-        if value is None:
-            return None
-        value = resolved(value)
-        filled = _filled_before(program, value, use.event)
-        if filled is not None:
-            return _number(filled.args[0], factor) if filled.args else None
-        if isinstance(value, Operation) and value.operator == "*" and len(value.operands) == 2:
-            left, right = (constant(operand) for operand in value.operands)
-            if not isinstance(left, float | int) and not isinstance(right, float | int):
+def _trains(turn: Round, backward: Event) -> frozenset[int] | None:
+    """The models of the one optimiser that steps next, before gradients are computed again for another one."""
+    later = [event for event in turn.step if event.order > backward.order]
+    if not later:
+        return None
+    between = [event.order for event in turn.backward if event.order > later[0].order]
+    owners: set[int] = set()
+    for event in later:
+        if not between or event.order < min(between):
+            models = optimised(stepped(event))
+            if models is None:
                 return None
-            known = isinstance(right, float | int)
-            factor *= float(right if known else left)
-            value = value.operands[0 if known else 1]
-            continue
-        if not isinstance(value, Call):
-            return None
-        op = operation(value)
-        name = op.name if op is not None else value.qualified.rpartition(".")[2]
-        if name in _ONES or name in _ZEROS:
-            return factor * (name in _ONES)
-        if name in ("full", "full_like", "new_full"):
-            position = 0 if name == "new_full" else 1
-            given = value.keywords.get("fill_value") or (
-                value.args[position] if len(value.args) > position else None
-            )
-            return _number(given, factor)
-        if name == "fill_":
-            return _number(value.args[0] if value.args else None, factor)
-        if op is not None and op.name in LAYOUT and op.inputs:
-            value = op.inputs[0]
-        elif value.qualified in _WRAPPERS and value.args:
-            value = value.args[0]
-        else:
-            return None
-    return None
+            if owners and owners != {id(bare(model)) for model in models}:
+                return None
+            owners = {id(bare(model)) for model in models}
+    return frozenset(owners)
 
 
-def _number(value: Value | None, factor: float) -> float | None:
-    number = constant(resolved(value)) if value is not None else None
-    return factor * number if isinstance(number, float | int) else None
+def _judgement(
+    pull: Pull, trained: frozenset[int], trains: frozenset[int] | None, backward: Event | None
+) -> Judgement:
+    judge = bare(pull.answer.function)
+    assert judge is not None
+    return Judgement(pull, judge, REAL, trains, trained - {id(judge)}, backward)
 
 
-def _filled_before(program: Program, value: Value, event: Event) -> Call | None:
-    """The last `target.fill_(number)` that the loss comes after, where a tensor is used again and again."""
-    last = None
-    for other in program.methods_of("fill_"):
-        call = other.call
-        if call is None or call is value or call.receiver is None or other.order > event.order:
-            continue
-        if resolved(call.receiver) is value:
-            last = call
-    return last
+def _without_conditions(found: list[Judgement]) -> Iterator[Judgement]:
+    """What each is about: what a judge is always given beside a sample, made or not, is a condition and does not count."""
+    origins = [_origins(judgement) for judgement in found]
+    for judgement, parts in zip(found, origins, strict=True):
+        others = [
+            theirs
+            for other, theirs in zip(found, origins, strict=True)
+            if other.judge is judgement.judge and len(theirs) == len(parts)
+        ]
+        subjects = [
+            part
+            for place, part in enumerate(parts)
+            if not (len(parts) > 1 and all(theirs[place][1] for theirs in others))
+        ]
+        makers = frozenset(maker for _, made in subjects for maker in made)
+        is_open = any(is_open for is_open, made in subjects if made)
+        about = REAL if not makers else MADE if is_open else CUT
+        yield replace(judgement, about=about, makers=makers)
+
+
+def _origins(judgement: Judgement) -> list[tuple[bool, frozenset[int]]]:
+    """For each thing that a judge is given: do gradients go back to a model that made it, and which models that were."""
+    return [
+        (bool(_made_by(part, judgement.makers, through_cuts=False)), _made_by(part, judgement.makers))
+        for part in _given(judgement.pull.answer)
+    ]
+
+
+def _given(call: Call) -> list[Value]:
+    parts: list[Value] = []
+    for value in (*call.args, *call.keywords.values()):
+        inner = resolved(value)
+        joined = isinstance(inner, Call) and inner.qualified in ("torch.cat", "torch.concat") and inner.args
+        items = resolved(inner.args[0]) if isinstance(inner, Call) and joined else None
+        parts.extend(items.items if isinstance(items, Collection) else [value])
+    return parts
+
+
+def _made_by(value: Value, makers: frozenset[int], through_cuts: bool = True) -> frozenset[int]:
+    def into(part: Value) -> bool:
+        return through_cuts or cut_at(part) is None
+
+    found = set()
+    for part in walk(value, into=into):
+        if isinstance(part, Call) and _is_model(part.function) and id(bare(part.function)) in makers:
+            found.add(id(bare(part.function)))
+    return frozenset(found)

@@ -67,7 +67,7 @@ def _split(sign: int, value: Operation) -> list[tuple[int, Value]] | None:
     if value.operator in ("+", "-") and len(operands) == 2:
         return [(sign, operands[0]), (sign if value.operator == "+" else -sign, operands[1])]
     if value.operator in ("*", "/") and len(operands) == 2:
-        left, right = _sign(operands[0]), _sign(operands[1])
+        left, right = sign_of(operands[0]), sign_of(operands[1])
         if right is not None:
             return [(sign * right, operands[0])]
         if left is not None and value.operator == "*":
@@ -75,7 +75,8 @@ def _split(sign: int, value: Operation) -> list[tuple[int, Value]] | None:
     return None
 
 
-def _sign(value: Value) -> int | None:
+def sign_of(value: Value) -> int | None:
+    """The sign of a factor: of a number, a count, a weight of a term; None where it is not known."""
     value = resolved(value)
     if isinstance(value, Const) and isinstance(value.value, int | float) and value.value:
         return 1 if value.value > 0 else -1
