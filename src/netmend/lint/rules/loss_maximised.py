@@ -8,6 +8,7 @@ from netmend.lint.engine.history import Event, Loop
 from netmend.lint.engine.program import Program
 from netmend.lint.engine.values import Call, Value, resolved
 from netmend.lint.rule import Snippet, StaticRule, register
+from netmend.lint.understand.actor_terms import falling_value
 from netmend.lint.understand.batches import is_from_loop
 from netmend.lint.understand.gradient_cuts import is_computed
 from netmend.lint.understand.gradient_flow import layers_of, lost, reach
@@ -68,6 +69,103 @@ def update(agent, optimizer, batch, epochs):
         loss.backward()
         optimizer.step()
 """
+SURROGATE = """\
+import torch
+from torch import nn
+from torch.distributions import Categorical
+
+class PPO:
+    def __init__(self, env):
+        self.env = env
+        self.actor, self.critic = nn.Linear(4, 2), nn.Linear(4, 1)
+        self.actor_optim = torch.optim.Adam(self.actor.parameters(), lr=0.005)
+
+    def learn(self, obs, acts, log_probs, rtgs):
+        A_k = rtgs - self.critic(obs).squeeze().detach()
+        A_k = (A_k - A_k.mean()) / (A_k.std() + 1e-10)
+        for _ in range(5):
+            curr_log_probs = Categorical(logits=self.actor(obs)).log_prob(acts)
+            ratios = torch.exp(curr_log_probs - log_probs)
+            surr1 = {0} * A_k
+            surr2 = torch.clamp(ratios, 0.8, 1.2) * A_k
+            actor_loss = {1}
+            self.actor_optim.zero_grad()
+            actor_loss.backward()
+            self.actor_optim.step()
+"""
+DDPG = """\
+import copy
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+class Actor(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.l1 = nn.Linear(3, 1)
+
+    def forward(self, state):
+        return 2 * torch.tanh(self.l1(state))
+
+class Critic(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.l1, self.l2 = nn.Linear(4, 1), nn.Linear(4, 1)
+
+    def forward(self, state, action):
+        sa = torch.cat([state, action], 1)
+        return self.l1(sa), self.l2(sa)
+
+    def Q1(self, state, action):
+        return self.l1(torch.cat([state, action], 1))
+
+class TD3:
+    def __init__(self):
+        self.actor, self.critic = Actor(), Critic()
+        self.critic_target = copy.deepcopy(self.critic)
+        self.actor_optimizer = torch.optim.Adam(self.actor.parameters(), lr=3e-4)
+        self.critic_optimizer = torch.optim.Adam(self.critic.parameters(), lr=3e-4)
+
+    def train(self, replay_buffer):
+        state, action, next_state, reward, not_done = replay_buffer.sample(256)
+        with torch.no_grad():
+            q1, q2 = self.critic_target(next_state, self.actor(next_state))
+            target = {1} + not_done * 0.99 * torch.min(q1, q2)
+        current1, current2 = self.critic(state, action)
+        critic_loss = F.mse_loss(current1, target) + F.mse_loss(current2, target)
+        self.critic_optimizer.zero_grad()
+        critic_loss.backward()
+        self.critic_optimizer.step()
+        actor_loss = {0}
+        self.actor_optimizer.zero_grad()
+        actor_loss.backward()
+        self.actor_optimizer.step()
+"""
+TWO_FUNCTIONS = """\
+import torch
+from torch import nn
+
+q, q_target = nn.Linear(4, 1), nn.Linear(4, 1)
+pi = nn.Sequential(nn.Linear(3, 1), nn.Tanh())
+pi_optimizer, q_optimizer = torch.optim.Adam(pi.parameters()), torch.optim.Adam(q.parameters())
+
+def compute_loss_q(o, a, r, o2, d):
+    with torch.no_grad():
+        backup = {1}r + 0.99 * (1 - d) * q_target(torch.cat([o2, pi(o2)], -1))
+    return ((q(torch.cat([o, a], -1)) - backup) ** 2).mean()
+
+def compute_loss_pi(o):
+    return {0}q(torch.cat([o, pi(o)], -1)).mean()
+
+def update(o, a, r, o2, d):
+    q_optimizer.zero_grad()
+    compute_loss_q(o, a, r, o2, d).backward()
+    q_optimizer.step()
+    pi_optimizer.zero_grad()
+    loss_pi = compute_loss_pi(o)
+    loss_pi.backward()
+    pi_optimizer.step()
+"""
 ENCODER = """\
 import torch
 import torch.nn.functional as F
@@ -93,7 +191,7 @@ class LossMaximised(StaticRule):
 
     Seen are: minus an ordinary loss of the model's own prediction against the labels; a log-likelihood without its minus; a hinge
     `max(0, 1 + y * score)`; a Gaussian likelihood whose two terms have opposite signs; a policy's log-probability times its return, or
-    PPO's ratio times the advantage, without the minus; minus the divergence of a variational encoder. The loss falls without end while
+    PPO's ratio times the advantage, without the minus; a critic's value of the actor's action, without the minus; minus the divergence of a variational encoder. The loss falls without end while
     the error grows.
 
     Optimisers minimise: give them the loss, or minus the log-likelihood.
@@ -125,6 +223,17 @@ class LossMaximised(StaticRule):
         Snippet("an optimiser that maximises", POLICY.format("log_prob * R").replace("parameters())", "parameters(), maximize=True)")),
         Snippet("clipped ratios", PPO.format("-batch.adv", "-batch.adv", "torch.max(first, second)")),
         Snippet("the smaller of two gains", PPO.format("batch.adv", "batch.adv", "-torch.min(first, second)")),
+        Snippet("the smaller of two gains, whatever they are called", SURROGATE.format("ratios", "(-torch.min(surr1, surr2)).mean()")),
+        Snippet("the larger of two losses", SURROGATE.format("-ratios", "torch.max(surr1, -surr2).mean()")),
+        Snippet("another ratio", SURROGATE.format("curr_log_probs", "torch.min(surr1, surr2).mean()")),
+        Snippet("an actor through its critic", DDPG.format("-self.critic.Q1(state, self.actor(state)).mean()", "reward")),
+        Snippet("an actor through the smaller of two values", DDPG.format("(0.2 * self.actor(state) - torch.min(*self.critic(state, self.actor(state)))).mean()", "reward")),
+        Snippet("a critic of costs", DDPG.format("self.critic.Q1(state, self.actor(state)).mean()", "cost")),
+        Snippet("rewards turned into costs", DDPG.format("self.critic.Q1(state, self.actor(state)).mean()", "-reward")),
+        Snippet("a critic's value of what was done", DDPG.format("self.critic.Q1(state, action).mean()", "reward")),
+        Snippet("conservative values", DDPG.format("(self.critic.Q1(state, self.actor(state)) - self.critic.Q1(state, action)).mean()", "reward")),
+        Snippet("an actor through its critic, in functions", TWO_FUNCTIONS.format("-", "")),
+        Snippet("costs, in functions", TWO_FUNCTIONS.format("", "-")),
         Snippet("temperature of an actor", "import torch\n\ndef update(actor, critic, optimizer, obs, alpha, rewards):\n    action, log_prob = actor(obs)\n"
                 "    loss = (alpha * log_prob - critic(obs, action)).mean()\n    loss.backward()\n    optimizer.step()\n"),
         Snippet("fit and divergence", ENCODER.format("-0.5", "fit + divergence")),
@@ -140,6 +249,12 @@ class LossMaximised(StaticRule):
                 "    loss = (dist.log_prob(actions) * rewards.detach()).mean()\n    optimizer.zero_grad()\n    loss.backward()\n    optimizer.step()\n", line=5),
         Snippet("gain of both ratios lowered", PPO.format("batch.adv", "batch.adv", "torch.max(first, second)"), line=9),
         Snippet("gain of one ratio lowered", PPO.format("-batch.adv", "batch.adv", "torch.max(first, second)"), line=9),
+        Snippet("a surrogate whose gain is called anything", SURROGATE.format("ratios", "torch.min(surr1, surr2).mean()"),
+                fixed=SURROGATE.format("ratios", "-torch.min(surr1, surr2).mean()"), line=19),
+        Snippet("an actor through its critic without a minus", DDPG.format("self.critic.Q1(state, self.actor(state)).mean()", "reward"),
+                fixed=DDPG.format("-self.critic.Q1(state, self.actor(state)).mean()", "reward"), line=43),
+        Snippet("a value beside another term", DDPG.format("(self.critic(state, self.actor(state))[0] + 0.001 * self.actor(state) ** 2).mean()", "reward"), line=43),
+        Snippet("in functions without a minus", TWO_FUNCTIONS.format("", ""), fixed=TWO_FUNCTIONS.format("-", ""), line=14),
         Snippet("minimum without a minus", PPO.format("batch.adv", "batch.adv", "torch.min(first, second)"), line=9),
         Snippet("divergence with the wrong sign", ENCODER.format("0.5", "fit + divergence"), line=6),
         Snippet("divergence taken away", ENCODER.format("-0.5", "(fit - divergence) / x.size(0)"), line=6),
@@ -172,29 +287,42 @@ class LossMaximised(StaticRule):
                             if is_hinge
                             else "a log-likelihood should be maximised; put a minus before it"
                         )
-                flipped = None if why else self._flipped(program, event, terms or [])
+                flipped = None if why else self._flipped(program, event, loss, terms or [])
                 if flipped is not None:
-                    value, why = flipped
-                    node = value.node or event.node
-                    yield self.finding(program, node, self.message.format(why), fix=_negated(program, node))
+                    node, why = flipped
+                    yield self.finding(
+                        program, node, self.message.format(why), fix=_negated(program, node, terms)
+                    )
                 elif why:
                     yield self.finding(program, resolved(loss).node or event.node, self.message.format(why))
 
-    def _flipped(self, program: Program, event: Event, terms: Terms) -> tuple[Value, str] | None:
-        if (value := growing_divergence(terms)) is not None:
-            return (
-                value,
-                "it contains minus the divergence, which then grows without bound; the divergence is -0.5 * (1 + log_var - mu² - exp(log_var))",
-            )
+    def _flipped(
+        self, program: Program, event: Event, loss: Value, terms: Terms
+    ) -> tuple[ast.AST, str] | None:
+        value = growing_divergence(terms)
+        if value is not None:
+            why = "it contains minus the divergence, which then grows without bound; the divergence is -0.5 * (1 + log_var - mu² - exp(log_var))"
+            return value.node or event.node, why
         value = falling_gain(terms)
-        if value is None or _is_meant_by_name(program, event) or _ascends(program):
+        is_through_critic = value is None and falling_value(program, loss) is not None
+        if (
+            (value is None and not is_through_critic)
+            or _is_meant_by_name(program, event)
+            or _ascends(program)
+        ):
             return None
-        return value, "the likelihood of rewarded actions falls; put a minus before it"
+        if value is not None:
+            return value.node or event.node, "the likelihood of rewarded actions falls; put a minus before it"
+        why = "the actor learns the actions that its critic values least; the critic's value belongs in it with a minus"
+        return resolved(loss).node or event.node, why
 
 
-def _negated(program: Program, node: ast.AST) -> Fix | None:
-    """A minus before a product; the other signs want more than that."""
-    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mult):
+def _negated(program: Program, node: ast.AST, terms: Terms | None) -> Fix | None:
+    """A minus before a product, a minimum or a mean that is the whole loss; the other signs want more than that."""
+    is_product = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult)
+    if not isinstance(node, ast.expr) or not (
+        is_product or (isinstance(node, ast.Call) and len(terms or ()) == 1)
+    ):
         return None
     edits = wrap(program, node, "-", "")
     return Fix("Put a minus before it", edits) if edits else None

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 from netmend.lint.engine.history import Event
 from netmend.lint.engine.program import Program
-from netmend.lint.engine.values import Call, Collection, Either, Value, resolved
+from netmend.lint.engine.values import Call, Collection, Value, resolved
 from netmend.lint.understand.gradient_cuts import cut_at
-from netmend.lint.understand.judged_answers import Answers, Pull, pulls
-from netmend.lint.understand.models import bare, is_module
+from netmend.lint.understand.judged_answers import Answers, Pull, is_model, pulls
+from netmend.lint.understand.models import bare
 from netmend.lint.understand.operations import walk
 from netmend.lint.understand.optimisers import made_optimisers
 from netmend.lint.understand.roles import optimised
@@ -58,7 +58,7 @@ def judgements(program: Program, turn: Round) -> tuple[Judgement, ...]:
     """Those of one training loop, in the order of its backward passes; last those that no backward pass starts from."""
     trained = frozenset(id(model) for made in made_optimisers(program) for model in made.models)
     asked = [event for event in turn.loop.body.events() if _is_asked(event, trained)]
-    answers = Answers(program, [event.call for event in asked if event.call is not None])
+    answers = Answers(program, asked)
     losses = [(event, loss) for event in turn.backward if (loss := _loss(event)) is not None]
     if len(losses) < len(turn.backward):
         return ()  # a gradient that is handed to backward() may turn a loss round
@@ -75,13 +75,7 @@ def judgements(program: Program, turn: Round) -> tuple[Judgement, ...]:
 
 def _is_asked(event: Event, trained: frozenset[int]) -> bool:
     call = event.call
-    return call is not None and _is_model(call.function) and id(bare(call.function)) in trained
-
-
-def _is_model(value: Value) -> bool:
-    """A module, or one of several that a setting chooses from."""
-    model = bare(value)
-    return all(map(is_module, model.options)) if isinstance(model, Either) else is_module(model)
+    return call is not None and is_model(call.function) and id(bare(call.function)) in trained
 
 
 def _loss(event: Event) -> Value | None:
@@ -163,6 +157,6 @@ def _made_by(value: Value, makers: frozenset[int], through_cuts: bool = True) ->
 
     found = set()
     for part in walk(value, into=into):
-        if isinstance(part, Call) and _is_model(part.function) and id(bare(part.function)) in makers:
+        if isinstance(part, Call) and is_model(part.function) and id(bare(part.function)) in makers:
             found.add(id(bare(part.function)))
     return frozenset(found)

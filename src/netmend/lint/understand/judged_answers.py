@@ -6,12 +6,24 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from netmend.lint.engine.history import Loop
+from netmend.lint.engine.history import Body, Event, Loop
 from netmend.lint.engine.program import Program
-from netmend.lint.engine.values import Call, Collection, Const, Item, Operation, Value, constant, resolved
+from netmend.lint.engine.values import (
+    Call,
+    Collection,
+    Const,
+    Either,
+    Function,
+    Item,
+    Operation,
+    Value,
+    constant,
+    resolved,
+)
 from netmend.lint.understand.heads import loss_uses
 from netmend.lint.understand.levels import level
 from netmend.lint.understand.losses import LossUse
+from netmend.lint.understand.models import bare, is_module
 from netmend.lint.understand.operations import LAYOUT, operation
 from netmend.lint.understand.signed_terms import sign_of
 
@@ -33,6 +45,7 @@ _RISING = {
     "clamp",
     "elu",
 }
+_SMALLER_OF = ("min", "minimum", "max", "maximum")
 _MOST_TERMS = 60
 
 
@@ -55,14 +68,34 @@ class Pull:
         return self.upward == other.upward
 
 
+def is_model(value: Value | None) -> bool:
+    """A module, or one of several that a setting chooses from."""
+    model = bare(value)
+    return all(map(is_module, model.options)) if isinstance(model, Either) else is_module(model)
+
+
+def model_of(call: Call) -> Value | None:
+    """The model that a call asks: by calling it, or by one of its own methods."""
+    if is_model(call.function):
+        return bare(call.function)
+    function = resolved(call.function)
+    if isinstance(function, Function) and function.owner is not None and is_model(function.owner):
+        return bare(function.owner)
+    return None
+
+
 class Answers:
     """Answers of models, found in values whether the model's inside was followed or not."""
 
-    def __init__(self, program: Program, calls: list[Call]) -> None:
+    def __init__(self, program: Program, asked: list[Event]) -> None:
         self.program = program
         self._losses = {id(use.call): use for use in loss_uses(program)}
         self._known: dict[int, Call] = {}
-        for call in calls:
+        # Of calls within one another, as in forward(), the outermost is the model that is asked.
+        for event in sorted(asked, key=lambda event: -_depth(event)):
+            call = event.call
+            if call is None:
+                continue
             inside = resolved(call)
             self._known[id(call)] = self._known[id(inside)] = call
             if isinstance(inside, Collection):  # several answers
@@ -95,6 +128,10 @@ class Answers:
                 yield use
 
 
+def _depth(event: Event) -> int:
+    return sum(isinstance(part, Body) for part in event.around())
+
+
 def pulls(answers: Answers, loss: Value) -> list[Pull]:
     """All terms of a loss that pull an answer and are understood."""
     return _pulls(answers, 1, loss, [_MOST_TERMS])
@@ -120,6 +157,8 @@ def _pulls(answers: Answers, sign: int, value: Value, left: list[int]) -> list[P
         return _pulls(answers, -sign, op.inputs[0], left)
     if op.name in _SUMS:
         return _pulls(answers, sign, op.inputs[0], left)
+    if op.name in _SMALLER_OF and len(op.inputs) == 2:
+        return [pull for side in op.inputs for pull in _pulls(answers, sign, side, left)]
     if op.name in _RISING:
         inner = _pulls(answers, sign, op.inputs[0], left)
         return inner if len(inner) == 1 and inner[0].level is None else []

@@ -11,9 +11,11 @@ from netmend.lint.understand.signed_terms import signed_terms
 
 Terms = list[tuple[int, Value]]
 
-_GAIN = re.compile(r"reward|return|advantage|(^|_)advs?(_|$)|(^|_)gae|^R$|^G$", re.IGNORECASE)
+_GAIN = re.compile(
+    r"reward|return|advantage|(^|_)advs?(_|$)|(^|_)gae|(^|_)td_?err|^delta$|^R$|^G$", re.IGNORECASE
+)
 _LOSS = re.compile("cost|loss|penal|regret|neg", re.IGNORECASE)
-_LIKELIHOOD = re.compile(r"log_?p(rob|i)?s?(_|$)|logp", re.IGNORECASE)
+_LIKELIHOOD = re.compile(r"log_?p(rob|i|olicy|olicies)?s?(_|$)|logp", re.IGNORECASE)
 _PROBABILITY = re.compile(r"prob|(^|_)pi(_|$)", re.IGNORECASE)
 _RATIO = re.compile(r"ratio", re.IGNORECASE)
 _CLIPPED = ("max", "maximum", "min", "minimum")
@@ -27,9 +29,34 @@ def falling_gain(terms: Terms) -> Value | None:
             sides = [_side(side) for side in op.inputs]
             if all(side is not None for side in sides) and any(sign * (side or 0) > 0 for side in sides):
                 return value
+            if sign > 0 and op.name in ("min", "minimum") and _is_clipped_gain(*op.inputs):
+                return value
         elif isinstance(value, Operation) and sign * (_gain(value) or 0) > 0:
             return value
     return None
+
+
+def _is_clipped_gain(one: Value, other: Value) -> bool:
+    """`ratio * gain` beside `clamp(ratio) * gain`, whatever the gain is called: the smaller of them is to be raised."""
+    first, second = (_factors(resolved(side), side.node) for side in (one, other))
+    if first[0] < 0 or second[0] < 0 or len(first[1]) != 2 or len(second[1]) != 2:
+        return False
+    for plain, clipped in ((first[1], second[1]), (second[1], first[1])):
+        for place, (value, _) in enumerate(clipped):
+            op = operation(value)
+            if op is None or op.name != "clamp" or op.input is None or not _is_exponential(op.input):
+                continue
+            gain, node = clipped[1 - place]
+            ratio = resolved(op.input)
+            is_same = {id(ratio), id(gain)} == {id(part) for part, _ in plain}
+            if is_same and not _is_turned(gain) and not _LOSS.search(word(node)):
+                return True
+    return False
+
+
+def _is_exponential(value: Value) -> bool:
+    op = operation(resolved(value))
+    return op is not None and op.name == "exp"
 
 
 def _side(value: Value) -> int | None:
@@ -41,7 +68,7 @@ def _side(value: Value) -> int | None:
 def _gain(value: Value) -> int | None:
     """The sign of a product of a likelihood or a ratio with what it brings; None for anything else."""
     sign, factors = _factors(resolved(value), value.node)
-    gains = [part for part, node in factors if _is_gain(_word(node)) and not _is_turned(part)]
+    gains = [part for part, node in factors if _is_gain(word(node)) and not _is_turned(part)]
     chances = [node for part, node in factors if _is_chance(part, node)]
     return sign if len(gains) == 1 and len(chances) == 1 and len(factors) == 2 else None
 
@@ -70,16 +97,16 @@ def _factors(value: Value, node: ast.AST | None) -> tuple[int, list[tuple[Value,
 
 
 def _is_chance(value: Value, node: ast.AST | None) -> bool:
-    word, op = _word(node), operation(value)
+    name, op = word(node), operation(value)
     if _is_log_prob(value):
         return True
     if op is not None and op.name == "clamp" and op.input is not None:
-        return _RATIO.search(word) is not None or _is_chance(resolved(op.input), op.input.node)
+        return _RATIO.search(name) is not None or _is_chance(resolved(op.input), op.input.node)
     if op is not None and op.name == "log" and isinstance(op.value.node, ast.Call) and op.value.node.args:
-        return bool(_PROBABILITY.search(_word(op.value.node.args[0])))
+        return bool(_PROBABILITY.search(word(op.value.node.args[0])))
     if op is not None and op.name == "exp":
-        return bool(_RATIO.search(word) or _LIKELIHOOD.search(word))
-    return bool(_LIKELIHOOD.search(word) or _RATIO.search(word))
+        return bool(_RATIO.search(name) or _LIKELIHOOD.search(name))
+    return bool(_LIKELIHOOD.search(name) or _RATIO.search(name))
 
 
 def _is_log_prob(value: Value) -> bool:
@@ -96,25 +123,29 @@ def _is_turned(value: Value) -> bool:
         return False
     if value.operator != "-" or not isinstance(value.node, ast.BinOp):
         return value.operator not in ("+", "*", "/", "@")
-    return bool(_GAIN.search(_word(value.node.right)) or re.search("target", _word(value.node.right)))
+    return bool(_GAIN.search(word(value.node.right)) or re.search("target", word(value.node.right)))
 
 
-def _word(node: ast.AST | None) -> str:
+def word(node: ast.AST | None) -> str:
     """The name that an expression goes by, through indices and methods."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute):
         return node.attr
     if isinstance(node, ast.Subscript):
-        return _word(node.value)
+        key = node.slice
+        is_named = isinstance(key, ast.Constant) and isinstance(key.value, str)
+        return str(key.value) if is_named and isinstance(key, ast.Constant) else word(node.value)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub) and re.search("target", word(node.left)):
+        return "advantage"  # `td_target - value`
     if isinstance(node, ast.UnaryOp):
-        return _word(node.operand)
+        return word(node.operand)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         if node.func.attr == "log_prob":
             return "log_prob"
         owner = node.func.value
         is_library = isinstance(owner, ast.Name) and owner.id in ("torch", "np", "numpy")
-        return _word(node.args[0] if is_library and node.args else owner)
+        return word(node.args[0] if is_library and node.args else owner)
     return ""
 
 
