@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from netmend.adapters.torch import structure
 from netmend.adapters.torch.class_axis import Layout
+from netmend.adapters.torch.direct_calls import owner_called_directly
 from netmend.adapters.torch.eligible import tensors_in, unusual_execution
 from netmend.adapters.torch.environment import conditions
 from netmend.adapters.torch.guard import RAISED, around, guarded
@@ -99,11 +100,11 @@ class Models:
         self.last_output: tuple[int, ...] | None = None  # shape of what the latest forward pass returned
         self.outputs: list[Layout] = []  # the tensors that it was made of
         self._by_id: dict[int, Model] = {}
-        self._patched: set[type[nn.Module]] = set()
+        self._patched: set[tuple[type[nn.Module], str]] = set()
 
     def install(self) -> None:
-        for kind in self._patched:  # after a pause
-            self._wrap(kind)
+        for kind, method in tuple(self._patched):  # after a pause
+            self._wrap(kind, method)
 
     def find(self, module: nn.Module) -> Model | None:
         model = self._by_id.get(id(module))
@@ -123,7 +124,14 @@ class Models:
     @guarded("the models of the program")
     def discover(self, module: nn.Module, args: Any) -> Model | None:
         """A module hook saw a call from outside any module: a model, if it has parameters."""
-        model = self.find(module) or self._new(module)
+        known = self.find(module)
+        owner = None if known is not None else owner_called_directly(module, sys._getframe(1))
+        if owner is not None:  # its next forward() is seen as a call
+            known = self.find(owner) or self._new(owner)
+            if known is not None and (type(owner), "forward") not in self._patched:
+                self._wrap(type(owner), "forward")
+            return None
+        model = known or self._new(module)
         if model is None:
             return None
         self._enter(model, module, args, {}, self.session.sites.here())
@@ -156,8 +164,7 @@ class Models:
         self.all.append(model)
         self._by_id[id(module)] = model
         kind = type(module)
-        if kind not in self._patched and not isinstance(module, torch.jit.ScriptModule):
-            self._patched.add(kind)
+        if (kind, "__call__") not in self._patched and not isinstance(module, torch.jit.ScriptModule):
             self._wrap(kind)
         structure.record_parameters(self.session, model, module)
         return model
@@ -166,10 +173,11 @@ class Models:
         file = getattr(sys.modules.get(kind.__module__), "__file__", None)
         return file is None or self.session.sites.is_user_file(file)
 
-    def _wrap(self, kind: type[nn.Module]) -> None:
+    def _wrap(self, kind: type[nn.Module], method: str = "__call__") -> None:
+        self._patched.add((kind, method))
         self.session.patches.wrap(
             kind,
-            "__call__",
+            method,
             self.session.often.passing(
                 around(self.session, "forward passes", self._calling, self._called, always=True)
             ),

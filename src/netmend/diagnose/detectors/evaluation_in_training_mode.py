@@ -9,7 +9,7 @@ from typing import ClassVar
 from netmend.diagnose.detector import register
 from netmend.diagnose.measures.loop import first_step
 from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
-from netmend.diagnose.measures.modes import kinds, mode_layers
+from netmend.diagnose.measures.modes import kinds, mode_layers, switched_passes
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Call, LossFact, Pattern, Site, Symptom, Trace
 
@@ -51,6 +51,10 @@ class EvaluationInTrainingMode:
         for model in sorted(models):
             layers = mode_layers(trace, model)
             found = [(p, call) for p in trace.patterns if (call := _evaluates(p, model, several)) is not None]
+            switched = not found and not several
+            if switched:
+                found = switched_passes(trace, model)
+                switched = bool(found)
             if not found and not several:
                 found = _unused_passes(trace, model)
             passes = sum(pattern.steps for pattern, _ in found)
@@ -62,14 +66,19 @@ class EvaluationInTrainingMode:
             call = max(found, key=lambda item: item[0].steps)[1]
             yield Symptom(
                 self.code,
-                f"`{model}` was evaluated {passes} times in training mode: its {kinds(trace, layers)} layers "
+                f"`{model}` was evaluated {passes} time{'s' if passes > 1 else ''} in training mode: its {kinds(trace, layers)} layers "
                 f"({len(layers)}) were active.",
                 component=model,
                 first_step=first_step(pattern for pattern, _ in found),
                 observed=float(passes),
                 limit=0.0,
                 site=call.site,
-                detail={"layers": layers, "passes": passes, "graded": call.detail.endswith(", grad")},
+                detail={
+                    "layers": layers,
+                    "passes": passes,
+                    "graded": call.detail.endswith(", grad") and not switched,
+                    "switched": switched,
+                },
             )
 
     def _on_purpose(self, trace: Trace) -> bool:
@@ -108,11 +117,36 @@ class EvaluationInTrainingMode:
             ),
         ),
         Run(
+            "both modes are used: a pass for the statistics of batch norm",
+            lambda: trained(
+                optimizer(),
+                *_DROPOUT,
+                loop=[
+                    (f"train:model@8 {_TRAIN}", 40),
+                    (
+                        f"train:model@48 forward:model=train,no_grad@50 eval:model@52 forward:model=eval,no_grad@53 train:model@8 {_TRAIN}",
+                        3,
+                    ),
+                ],
+            ),
+        ),
+        Run(
             "switched to training mode on purpose",
             lambda: trained(optimizer(), *_DROPOUT, loop=[(_TRAIN, 40), (f"train:model {_EVALUATE}", 3)]),
         ),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "train() where eval() was meant",
+            lambda: trained(
+                optimizer(),
+                *_DROPOUT,
+                loop=[
+                    (f"train:model@8 {_TRAIN}", 40),
+                    (f"train:model@48 forward:model=train,no_grad@50 train:model@8 {_TRAIN}", 3),
+                ],
+            ),
+        ),
         Run(
             "validation that records gradients, too",
             lambda: trained(

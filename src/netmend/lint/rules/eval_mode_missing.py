@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from netmend.lint.engine.history import Body, Event, Guard, Loop, before, common_loop
@@ -9,7 +10,15 @@ from netmend.lint.engine.values import Call, Collection, Instance, Operation, Va
 from netmend.lint.rule import Snippet, StaticRule, register
 from netmend.lint.understand.loops import changes_in
 from netmend.lint.understand.losses import loss_use
-from netmend.lint.understand.modes import calls_of_model, cares, guard_of, is_eval, may_switch, switches
+from netmend.lint.understand.modes import (
+    MEANT_TO_DROP,
+    calls_of_model,
+    cares,
+    guard_of,
+    is_eval,
+    may_switch,
+    switches,
+)
 from netmend.lint.understand.modules import forward_around
 from netmend.lint.understand.operations import depends_on, layer_name, operation, walk
 from netmend.lint.understand.roles import MODEL, role, same
@@ -66,6 +75,7 @@ def main(loader, test_loader):
     train(net, loader, optimizer)
     print(test(net, test_loader))
 """
+_EVALUATION = re.compile("eval|test|valid|(^|_)val(_|$)|predict|infer|score|accuracy", re.IGNORECASE)
 _MEASURES = frozenset(("argmax", "max", "topk", "sigmoid", "softmax", "round", "eq", "gt", "sub"))
 _COMPARISONS = frozenset(("==", ">", "<", ">=", "<=", "!="))
 
@@ -97,6 +107,9 @@ class EvalModeMissing(StaticRule):
                 "        if self.training:\n            x = x + torch.randn_like(x)\n        return self.fc(x)") + TRAIN + CHECK),
         Snippet("parts are replaced elsewhere", HEAD.replace("self.drop = nn.Dropout(0.5)", "self.body = nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.5))").replace("self.drop(x)", "self.body(x)")
                 .replace("\nnet = Net()", "    def save_memory(self):\n        self.body = torch.utils.checkpoint(self.body)\n\nnet = Net()") + TRAIN + "    net.eval()\n" + CHECK + "    net.train()\nnet.save_memory()\n"),
+        Snippet("dropout on purpose, in a function", TWO.replace("def test(model, loader):\n", "def test(model, loader):\n    model.train()\n").replace("test(", "mc_dropout_test(")),
+        Snippet("both modes in one evaluation", TWO.replace("def test(model, loader):\n", "def test(model, loader):\n    model.train()\n")
+                .replace("    print(test", "    net.eval()\n    print(net(torch.zeros(1, 4)))\n    print(test")),
         Snippet("accuracy of the batch just trained on", HEAD + TRAIN + "        with torch.no_grad():\n            hits = (net(x).argmax(1) == y).sum()\n"),
     )  # fmt: skip
     BAD = (
@@ -105,6 +118,7 @@ class EvalModeMissing(StaticRule):
         Snippet("scores and probabilities", HEAD.replace("super().__init__()", "super(Net, self).__init__()").replace("return self.fc(self.drop(x))", "x = self.fc(self.drop(x))\n        return x, x.softmax(1)")
                 + "def accuracy(model, loader):\n    return sum((model(x)[1].max(1)[1] == y).sum() for x, y in loader)\n\n"
                 + TRAIN.replace("net(x), y", "net(x)[0], y") + "    with torch.set_grad_enabled(False):\n        print(accuracy(net, val_loader))\n", line=25),
+        Snippet("the other mode was meant", TWO.replace("def test(model, loader):\n", "def test(model, loader):\n    model.train()\n").replace("    for x, y in loader:\n        optimizer", "    model.train()\n    for x, y in loader:\n        optimizer"), line=11),
         Snippet("switched back too early", HEAD + TRAIN + "    net.eval()\n    show(epoch)\n    net.train()\n" + CHECK, line=24),
     )  # fmt: skip
 
@@ -165,14 +179,11 @@ class EvalModeMissing(StaticRule):
             return False  # the same input again and again: dropout is wanted
         body = next((part for part in event.around() if isinstance(part, Body)), None)
         for other in switches(program):
-            if not is_eval(other) and guard in other.around() and may_switch(other, model):
+            if is_eval(other) or _mistaken(program, other, model):
+                continue
+            if guard in other.around() and may_switch(other, model):
                 return False
-            if (
-                other.block.parent is body
-                and body is not None
-                and not is_eval(other)
-                and not _trains(program, body)
-            ):
+            if other.block.parent is body and body is not None and not _trains(program, body):
                 return False  # a function that switches to training mode itself, to predict
         trained = [other for other in calls_of_model(list(program.calls), model) if not grad_is_off(other)]
         if any(_same_input(other, call) for other in trained):
@@ -227,6 +238,13 @@ class EvalModeMissing(StaticRule):
             return None
         edits = insert_before(program, guard.node, f"{node.func.id}.eval()")
         return Fix(f"Call {node.func.id}.eval()", edits, SAFE) if edits else None
+
+
+def _mistaken(program: Program, switch: Event, model: Value) -> bool:
+    """train() in a function that is named as an evaluation, where no other call switches to evaluation mode."""
+    around = next((above for above in program.above(switch.node) if isinstance(above, ast.FunctionDef)), None)
+    named = around is not None and _EVALUATION.search(around.name) and not MEANT_TO_DROP.search(around.name)
+    return bool(named) and not any(is_eval(o) for o in switches(program) if may_switch(o, model))
 
 
 _TORCH = ("torch.", "print", "len", "isinstance", "list", "sum")

@@ -24,6 +24,11 @@ _TRANSFORMERS = frozenset(
     ("transformerencoderlayer", "transformerdecoderlayer", "transformer")
 )  # 0.1 by default
 _CONTAINERS = ("torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict")
+# Names of functions that leave dropout on to learn how sure a model is, or let batch norm see the data again.
+MEANT_TO_DROP = re.compile(
+    r"monte|carlo|(?:^|_)mc(?:_|$)|dropout|uncertain|stochastic|bayes|ensemble|batch_?norm|(?:^|_)bn(?:_|$)|calibrat",
+    re.IGNORECASE,
+)
 _DROPS = re.compile(r"drop|batch_norm", re.IGNORECASE)
 _MODEL_PACKAGES = ("torchvision.models.", "timm.create_model")
 

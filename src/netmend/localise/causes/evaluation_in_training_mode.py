@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import ClassVar
 
@@ -11,6 +12,12 @@ from netmend.localise.cause import PROVEN, STRONG, fault, for_symptom, register
 from netmend.localise.lines import no_grad_around
 from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault, Site
+
+# Functions that leave dropout on to learn how sure a model is, or let batch norm see the data again.
+_MEANT = re.compile(
+    "monte|carlo|(^|_|\\b)mc(_|$)|dropout|uncertain|stochastic|bayes|ensemble|batch_?norm|bn_|calibrat",
+    re.IGNORECASE,
+)
 
 
 @register
@@ -32,6 +39,9 @@ class EvaluationInTrainingMode:
                 evidence.append(
                     Evidence("The passes also recorded gradients, as training passes do.", -STRONG / 2)
                 )
+            switched = bool(symptom.detail.get("switched"))
+            if switched and symptom.site is not None and _MEANT.search(symptom.site.function):
+                continue
             model = symptom.component
             block = no_grad_around(case.sources, symptom.site)
             yield fault(
@@ -41,7 +51,9 @@ class EvaluationInTrainingMode:
                 site=block or symptom.site,
                 summary=symptom.message,
                 reason="Dropout disturbs every prediction, and batch norm uses the statistics of the current batch.",
-                remedy=f"Call `{model}.eval()` before this pass and `{model}.train()` after it.",
+                remedy=f"Call `{model}.eval()` here instead of `{model}.train()`."
+                if switched
+                else f"Call `{model}.eval()` before this pass and `{model}.train()` after it.",
                 refutation="Dropout is left on to estimate uncertainty.",
                 related=[symptom.site, *_layers(case, symptom.detail.get("layers", ()))],
                 explains=("D509", "D603", "D605"),

@@ -12,7 +12,7 @@ from netmend.repair.loop.loop_code import Spot, body_start, model_at, names_in, 
 from netmend.repair.loop.mode_places import back_to_training, evaluation_start, trains_afterwards
 from netmend.repair.repair import Case, Example, change, register
 from netmend.repair.source.code import File
-from netmend.repair.source.writing import insert_before
+from netmend.repair.source.writing import insert_before, replace
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 _HEAD = """
@@ -51,6 +51,16 @@ class EvaluationMode:
         if fault is None or site is None:
             return
         model = fault.component
+        switched = case.code.call_at(site)
+        if (
+            switched is not None
+            and isinstance(switched[1].func, ast.Attribute)
+            and switched[1].func.attr == "train"
+        ):
+            file, call_of_train = switched
+            text = f"{file.source(switched[1].func.value)}.eval()"
+            yield from change(self, case, text, replace(file, call_of_train, text), knob=f"{model} mode")
+            return
         passes = [
             each
             for each in (*spots(case, "forward", model, False), *spots(case, "forward", model, True))
@@ -224,6 +234,24 @@ for epoch in range(3):
             old="    total = 0.0",
             new="    net.train(opt is not None)\n    total = 0.0",
             mark="loss = net",
+            component="net",
+        ),
+        Example(
+            "the other mode was meant",
+            before=_HEAD
+            + _TRAIN
+            + """
+def predict(net):
+    net.train()  # as for training
+    return net(torch.zeros(4, 2)).sum().item()
+
+for epoch in range(3):
+    train(model)
+    predict(model)
+""",
+            old="net.train()  # as",
+            new="net.eval()  # as",
+            mark="# as for training",
             component="net",
         ),
         Example(
