@@ -130,7 +130,7 @@ class FunctionFact:
 
     name: str  # "relu@train.py:23"
     function: str  # "relu", "softmax", "dropout", "detach", …
-    kind: str  # "activation" | "dropout" | "norm" | "graph cut" | "loss path"
+    kind: str  # "activation" | "dropout" | "norm" | "graph cut" | "loss path" | "pair scores"
     model: str = ""
     inside: str = ""  # module whose forward made the call; "" when outside any module
     after: str = ""  # module that produced the input, if seen

@@ -21,6 +21,7 @@ from netmend.adapters.torch.known import Known
 from netmend.adapters.torch.loss_calls import CRITERIA, LossCall, detached, flattened, same_for
 from netmend.adapters.torch.loss_path import grown_in_graph, path_facts
 from netmend.adapters.torch.operands import autograd_path, loss_settings, operands_of, split_arguments
+from netmend.adapters.torch.pair_scores import pair_scores
 from netmend.observe.schedule import FULL
 from netmend.observe.targets import CLASS_INDEX
 from netmend.observe.task import task_of
@@ -29,6 +30,7 @@ from netmend.vocabulary import LossFact, ProbeFact, Site, TaskFact
 if TYPE_CHECKING:
     from netmend.adapters.torch.session import TorchSession
 
+_GRAPHS_READ = 2  # closely observed steps whose whole graph is read
 _SETTLED = 3  # closely observed steps after which the operations of an objective are known
 _REMEMBERED = 8  # loss calls kept until the step ends
 
@@ -262,6 +264,8 @@ class Losses:
             # A forward pass in between (of a target network, say) ends the watch over calls; the graph holds them all.
             grown = grown_in_graph(objective, site)
             steps += [grown] if grown is not None else []
+        if self._closely_seen < _GRAPHS_READ:
+            steps += pair_scores(objective)
         for step in steps:
             if step.name not in self._on_path:
                 self._on_path.add(step.name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors import softmax_over_wrong_axis
+from netmend.diagnose.detectors import attention_over_batch, softmax_over_wrong_axis
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, fault, for_symptom, register
 from netmend.localise.head_lines import STUCK, activation_line, head_of, text_at
@@ -46,6 +46,22 @@ class SoftmaxAxis:
                 explains=(*STUCK, "D401", "D403", "D601"),
             )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = tuple(
-        run for run in softmax_over_wrong_axis.SoftmaxOverWrongAxis.FAULTY if "a vector" not in run.title
+        seen = any("softmax" in str(symptom.detail.get("operation", "")) for symptom in case.of("D601"))
+        for symptom in case.of("D417") if not seen else ():
+            line = "" if symptom.site is None else f" in `{case.sources.line(symptom.site)}`"
+            yield fault(
+                self.code,
+                [for_symptom(symptom, PROVEN)],
+                component=symptom.component,
+                site=symptom.site,
+                summary=symptom.message,
+                reason="Samples compete instead of positions, so what one sample attends to depends on the rest of its batch.",
+                remedy=f"Apply softmax over the positions that are attended to (`dim=-1`){line}.",
+                refutation="The first axis of the scores holds the positions.",
+                explains=(*STUCK, "D601"),
+            )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        *attention_over_batch.AttentionOverBatch.FAULTY,
+        *(run for run in softmax_over_wrong_axis.SoftmaxOverWrongAxis.FAULTY if "a vector" not in run.title),
     )
