@@ -44,7 +44,7 @@ _WHATEVER_IT_LEARNS = (
 )  # fmt: skip
 # Rules whose mistake a training loss cannot show: answers given to the decoder, derivatives that teach nothing, trained weights thrown
 # away, a best state that is never taken, a sign with which any loss falls. Neither a low loss nor what was watched speaks against them.
-_BEYOND_THE_LOSS = frozenset({"S217", "S218", "S230", "S231", "S236", "S237", "S238", "S346", "S617"})
+_BEYOND_THE_LOSS = frozenset({"S217", "S218", "S230", "S231", "S236", "S237", "S238", "S239", "S346", "S617"})
 # Mistakes of evaluation: a run that was over before it evaluated could not show them.
 _OF_EVALUATION = ("VAL-", "PRE-TRAIN-TEST-SKEW", "LOOP-MODE-EVAL", "LYR-DROPOUT-MODE")
 # Data that a run shows to be prepared wrongly without showing where: the line in the source is read, that of the run inferred.

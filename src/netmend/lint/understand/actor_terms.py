@@ -20,7 +20,7 @@ _DISTANCES = ("mse", "l1", "smooth_l1", "huber")
 
 def falling_value(program: Program, loss: Value) -> Pull | None:
     """`critic(state, actor(state)).mean()` that is minimised, of a critic that learns what rewards add up to."""
-    answers = _all_answers(program)
+    answers = all_answers(program)
     found = pulls(answers, loss)
     for pull in found:
         critic = model_of(pull.answer)
@@ -86,7 +86,7 @@ def _unwrapped(value: Value) -> Iterator[Value]:
 
 
 @once
-def _all_answers(program: Program) -> Answers:
+def all_answers(program: Program) -> Answers:
     calls = program.calls
     return Answers(
         program, [event for event in calls if event.call is not None and model_of(event.call) is not None]
