@@ -9,7 +9,7 @@ from netmend.diagnose.detector import register
 from netmend.diagnose.measures.batches import prints
 from netmend.diagnose.measures.data import training_samples
 from netmend.unit import Run, threshold
-from netmend.vocabulary import BatchPrint, ModelFact, Symptom, Trace
+from netmend.vocabulary import BatchPrint, LoaderFact, ModelFact, Symptom, Trace
 
 
 def _trace(training: range, evaluation: range) -> Trace:
@@ -64,6 +64,25 @@ def _looked_at_rarely() -> Trace:
         for step in range(0, 39, 3)
     ]
     return Trace(batches=(*training, BatchPrint(40, "evaluation", 640, hashes=tuple(range(640)))))
+
+
+def _looked_at_again(loader: int = 1000) -> Trace:
+    """After each epoch the last training batch, an incomplete one, is shown as a picture; a tenth of the training was looked at."""
+    training = [
+        BatchPrint(step, "training", 128, hashes=tuple(range(128 * step, 128 * step + 128)))
+        for step in range(40)
+    ]
+    again = [
+        BatchPrint(
+            step, "evaluation", 96, hashes=(*range(step, step + 9), *range(100 * step, 100 * step + 87))
+        )
+        for step in (468, 936)
+    ]
+    train = LoaderFact("train", samples=60_000, batch_size=128, phase="training")
+    test = LoaderFact("test", samples=loader, batch_size=96, phase="evaluation")
+    return Trace(
+        {"loader": {one.name: one for one in (train, test) if one.samples}}, batches=(*training, *again)
+    )
 
 
 def _windows(seen: int, length: int = 32) -> Trace:
@@ -200,6 +219,8 @@ class TrainingEvaluationOverlap:
         if len(common) / len(evaluated) < by_chance:
             return None
         whole = all(inside)
+        if whole and _asked_of_training_batch(trace):
+            return None
         apart = [
             loader.samples for loader in trace.loaders if loader.phase == "evaluation" and loader.samples
         ]
@@ -236,10 +257,12 @@ class TrainingEvaluationOverlap:
         Run("a new model in every fold", lambda: _folds()),
         Run("a teacher that answers training batches", lambda: _distilled()),
         Run("a few windows of one text meet", lambda: _windows(seen=2)),
+        Run("the last training batch is looked at again", lambda: _looked_at_again(0)),
         Run("short windows meet", lambda: _windows(seen=9, length=4)),
     )
     FAULTY: ClassVar[tuple[Run, ...]] = (
         Run("slices overlap", lambda: _trace(range(400), range(350, 450))),
+        Run("evaluation data of its own, some of it trained on", lambda: _looked_at_again()),
         Run("a text that repeats itself", lambda: _windows(seen=9)),
     )
 
@@ -271,6 +294,18 @@ def _teaches(trace: Trace, batch: BatchPrint) -> bool:
         last[one.model] = max(one.step, last.get(one.model, 0))
     over = last.get(batch.model, batch.step)
     return batch.step > over and any(step > over for step in last.values())
+
+
+def _asked_of_training_batch(trace: Trace) -> bool:
+    """Whether each evaluation is one batch as the training loader gives them: the last one is looked at once more, for a picture."""
+    loaders = [loader for loader in trace.loaders if loader.samples and loader.batch_size]
+    if not loaders or any(loader.phase != "training" for loader in loaders):
+        return False
+    sizes = {size for loader in loaders for size in (loader.batch_size, loader.samples % loader.batch_size)}
+    passes = [
+        count for table in trace.tables_of("evaluation") for count in table.known("batches")[1].tolist()
+    ]
+    return all(batch.size in sizes for batch in prints(trace, "evaluation")) and max(passes, default=1) <= 1
 
 
 def _evaluated_at_once(trace: Trace, least: int) -> float:
