@@ -137,3 +137,18 @@ def test_a_usual_rate_is_not_what_puts_a_loss_hundreds_of_times_too_high_before_
         growth=lambda step: min(1 + step, 15.0),
     )
     assert ("HYP-LR-HIGH" in causes(diagnose(trace))) is told
+
+
+def test_a_slow_optimizer_in_a_comparison_is_there_on_purpose() -> None:
+    alone = net_run(
+        losses=[1.1 - 1e-4 * s for s in range(300)], optimizer="SGD", settings={"lr": 0.01}, ratio=1e-4
+    )
+    (model,), (optimizer,) = alone.models, alone.optimizers
+    networks = {f"net{number}": replace(model, name=f"net{number}") for number in range(3)}
+    others = {kind: replace(optimizer, name=kind, kind=kind) for kind in ("Adam", "RMSprop")}
+    facts = {**alone.facts, "optimizer": {optimizer.name: optimizer, **others}}
+    two_parts = replace(alone, facts=facts)
+    compared = replace(alone, facts={**facts, "model": networks})
+    assert "OPT-SELECT" in causes(diagnose(alone))
+    assert "OPT-SELECT" in causes(diagnose(two_parts))
+    assert "OPT-SELECT" not in causes(diagnose(compared))

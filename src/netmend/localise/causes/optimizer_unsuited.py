@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import ClassVar
 
@@ -15,7 +16,7 @@ from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, regis
 from netmend.localise.outcome import harm, level, relief, rivals
 from netmend.localise.rates import highest_rate
 from netmend.unit import Run, threshold
-from netmend.vocabulary import Evidence, Fault, OptimizerFact
+from netmend.vocabulary import Evidence, Fault, OptimizerFact, Trace
 
 # Other reasons why the steps of plain SGD are small, or why a loss stays high at any step.
 _RIVALS = {
@@ -72,6 +73,8 @@ class OptimizerUnsuited:
     shrunk: float = threshold(3.0, "convention", "times smaller than in the first steps: the steps die out")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
+        if _compares_optimizers(case.trace):
+            return
         for motion in motions(case.trace):
             optimizer = case.trace.get(OptimizerFact, motion.optimizer)
             rate = None if optimizer is None else highest_rate(case.trace, optimizer)
@@ -187,3 +190,13 @@ class OptimizerUnsuited:
             ),
         ),
     )
+
+
+def _compares_optimizers(trace: Trace) -> bool:
+    """Whether equal networks are each trained by an optimiser of another kind or momentum: then the slow one is there on purpose."""
+    ways = {
+        (one.kind, *(bool(group.settings.get("momentum")) for group in one.groups))
+        for one in trace.optimizers
+    }
+    alike = Counter((model.kind, model.parameters) for model in trace.models)
+    return len(ways) > 2 and max(alike.values(), default=0) >= len(trace.optimizers)
