@@ -206,3 +206,38 @@ def test_a_mask_that_hides_nothing_is_told_where_it_is_made(tmp_path: Path, mask
     (fault,) = [fault for fault in diagnose(found.trace).faults if fault.cause == "TOK-CAUSAL-MISSING"]
     assert found.at("mask", fault.site)
     assert "triu(1)" in fault.remedy
+
+
+LEFT_OUT = {
+    "the last": "F.cross_entropy(net(x)[:, :-1].reshape(-1, V), x[:, 1:].reshape(-1))",
+    "the last, classes first": "F.cross_entropy(net(x)[:, :-1].transpose(1, 2), x[:, 1:])",
+    "the last, with dropout": "F.cross_entropy(F.dropout(net(x), 0.0)[:, :-1].flatten(0, 1), x[:, 1:].flatten())",
+}
+
+
+@pytest.mark.parametrize("loss", list(LEFT_OUT.values()), ids=list(LEFT_OUT))
+@pytest.mark.parametrize("causal", [False, True])
+def test_a_loss_that_leaves_the_last_position_out(tmp_path: Path, loss: str, causal: bool) -> None:
+    forward = CAUSAL if causal else "return self.out(self.enc(h))  # <- here"
+    recorded = done(tmp_path, forward, ENCODER, loss=loss)
+    (probe,) = recorded.trace.probes("looking ahead")
+    assert probe.values["offset"] == 1
+    faults = [fault for fault in diagnose(recorded.trace).faults if fault.cause.startswith("TOK")]
+    assert [fault.cause for fault in faults] == ([] if causal else ["TOK-CAUSAL-MISSING"])
+    assert causal or recorded.at("here", faults[0].site)
+
+
+def test_scores_moved_instead_of_targets(tmp_path: Path) -> None:
+    loss = "F.cross_entropy(net(x)[:, 1:].reshape(-1, V), x[:, 1:].reshape(-1))"
+    (fault,) = [
+        fault
+        for fault in diagnose(done(tmp_path, CAUSAL, ENCODER, loss=loss).trace).faults
+        if fault.cause.startswith("TOK")
+    ]
+    assert fault.cause == "TOK-SHIFT-MISSING"
+
+
+def test_a_model_of_the_whole_text_that_leaves_its_first_answer_out(tmp_path: Path) -> None:
+    loss = "F.cross_entropy(net(x)[:, 1:].reshape(-1, V), x[:, 1:].reshape(-1))"
+    recorded = done(tmp_path, "return self.out(self.enc(h))", ENCODER, loss=loss)
+    assert not [fault for fault in diagnose(recorded.trace).faults if fault.cause.startswith("TOK")]

@@ -19,6 +19,7 @@ from netmend.adapters.torch.eligible import tensors_in
 from netmend.adapters.torch.probes.bench import Bench, Found, largest
 from netmend.adapters.torch.probes.future import first_depending_operation
 from netmend.adapters.torch.probes.offsets import Profile, Scored, profiles
+from netmend.adapters.torch.probes.scores_left_out import whole_length
 
 WHAT = "looking ahead"
 _LENGTHS = (13, 11, 17, 19, 23, 29, 37, 53)  # hardly the size of anything else
@@ -104,7 +105,7 @@ class Sequences:
 
 def examine(whole: Bench, seconds: float) -> Found | None:
     """`seconds`: what a forward pass of the whole batch takes."""
-    scored = list(_scored(whole))
+    scored = list(_scored(whole, seconds))
     told: list[Found] = []
     for profile in profiles(whole.leaves, scored):
         found = _examine(whole, profile, seconds)
@@ -118,12 +119,14 @@ def _means_sequences(found: Found) -> tuple[bool, bool]:
     return found.values["offset"] == 1, found.values.get("behind", 0.0) > _NOISE
 
 
-def _scored(bench: Bench) -> Iterator[Scored]:
+def _scored(bench: Bench, seconds: float) -> Iterator[Scored]:
     losses = bench.session.losses
     for call in losses.calls:
         if call.target is not None and call.prediction is not None:
-            ignored = losses.facts[call.name].settings.get("ignore_index", -100)
-            yield Scored(call.target, int(ignored), call.prediction.numel())
+            ignored = int(losses.facts[call.name].settings.get("ignore_index", -100))
+            yield Scored(call.target, ignored, call.prediction.numel())
+            if 2 * seconds <= _ALL_SECONDS:
+                yield from whole_length(bench, call.prediction, call.target, ignored)
 
 
 def _examine(whole: Bench, profile: Profile, seconds: float) -> Found | None:
