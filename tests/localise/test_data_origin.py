@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from netmend.localise.case import Case
-from netmend.localise.data_origin import input_origin, target_origin
+from netmend.localise.data_origin import input_origin, loader_site, target_origin
 from netmend.localise.loops import epoch_loop
 from netmend.localise.source import Sources
 from netmend.vocabulary import Call, LossFact, ModelFact, Pattern, Site, Trace
@@ -123,3 +123,19 @@ def test_what_an_object_holds_is_no_argument_of_its_method(tmp_path: Path) -> No
     trace = Trace(facts={"model": {"model": ModelFact("model", "Net", called=called)}})
     origin = input_origin(Case(trace, (), Sources(str(tmp_path), str(file))))
     assert origin is None or origin.line == 4
+
+
+def test_the_loop_that_cuts_batches_for_a_function_of_one_step(tmp_path: Path) -> None:
+    text = """\
+        def train(model, x, y):
+            out = model(x)  # model
+            criterion(out, y).backward()
+
+        for epoch in range(9):
+            for start in range(0, 100, 10):
+                train(model, rows[start : start + 10], tags[start : start + 10])
+        """
+    (tmp_path / "train.py").write_text(textwrap.dedent(text), encoding="utf-8")
+    trace = Trace(facts={"model": {"model": ModelFact("model", "Net", called=Site("train.py", 2))}})
+    found = loader_site(Case(trace, (), Sources(str(tmp_path), "train.py")))
+    assert found is not None and found.line == 6

@@ -7,10 +7,12 @@ import ast
 from netmend.diagnose.measures.data import training_loader
 from netmend.diagnose.measures.progress import main_progress
 from netmend.localise.case import Case
+from netmend.localise.loops import caller
 from netmend.localise.source import Function, Sources, last_name, own_nodes, site_of
 from netmend.vocabulary import LossFact, Site
 
 _MOST_HOPS = 8
+_MOST_CALLERS = 4  # functions between the loop over batches and the call of the model
 _MOVES = ("to", "cuda", "cpu", "float", "double", "half", "contiguous")
 _DATASETS = (
     "TensorDataset",
@@ -98,14 +100,21 @@ def loader_site(case: Case) -> Site | None:
 
 
 def _batch_line(case: Case) -> Site | None:
-    """The loop that cuts batches by hand, around the call of the model."""
+    """The loop that cuts batches by hand, around the call of the model or of the function that calls it."""
     model = next(iter(case.trace.models), None)
     if model is None or model.called is None:
         return None
-    loop = case.sources.loop_around(model.called)
-    if loop is None:
+    at: Site | None = model.called
+    for _ in range(_MOST_CALLERS):
+        loop = None if at is None else case.sources.loop_around(at)
+        if at is None or loop is not None:
+            break
+        at = caller(case.sources, at)
+    else:
+        loop = None
+    if at is None or loop is None:
         return model.called
-    return Site(model.called.file, loop.lineno, loop.col_offset, loop.lineno, None)
+    return Site(at.file, loop.lineno, loop.col_offset, loop.lineno, None)
 
 
 def _loader_site(case: Case) -> Site | None:

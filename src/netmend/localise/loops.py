@@ -32,7 +32,7 @@ def epoch_loop(sources: Sources, trace: Trace) -> EpochLoop | None:
             break
         for loop in _counted_loops(sources, step):
             found = _described(sources, step.file, loop)
-        step = _caller(sources, step)
+        step = caller(sources, step)
     return found
 
 
@@ -70,7 +70,7 @@ def _described(sources: Sources, file: str, loop: ast.For) -> EpochLoop:
     return EpochLoop(site_of(file, loop), value_origin(sources, file, bound), given)
 
 
-def _caller(sources: Sources, site: Site) -> Site | None:
+def caller(sources: Sources, site: Site) -> Site | None:
     """A line from which the function around a line is called."""
     function = sources.function_around(site)
     if function is None:

@@ -1,4 +1,4 @@
-"""Lines of schedules: the function that a LambdaLR is given, and what it returns."""
+"""Lines of schedules: the function that a LambdaLR is given, what it returns, and rates that a program sets itself."""
 
 from __future__ import annotations
 
@@ -22,4 +22,24 @@ def returned_factor(sources: Sources, made: Site | None) -> Site | None:
                 if isinstance(node, Function) and node.name == value.id:
                     returns = [inner for inner in ast.walk(node) if isinstance(inner, ast.Return)]
                     return site_of(made.file, max(returns, key=lambda r: r.lineno)) if returns else None
+    return None
+
+
+def set_by_hand(sources: Sources, stepped: Site | None) -> Site | None:
+    """The line that multiplies or sets the rate in the optimiser's groups: `group["lr"] *= 0.9`."""
+    if stepped is None:
+        return None
+    for node in sources.nodes(stepped.file):
+        targets: list[ast.expr] = []
+        if isinstance(node, ast.AugAssign):
+            targets = [node.target]
+        elif isinstance(node, ast.Assign):
+            targets = node.targets
+        for target in targets:
+            if (
+                isinstance(target, ast.Subscript)
+                and isinstance(target.slice, ast.Constant)
+                and target.slice.value == "lr"
+            ):
+                return site_of(stepped.file, node)
     return None

@@ -125,9 +125,11 @@ def keeping(sources: Sources, backward: Site | None) -> Site | None:
     """The line that adds up or collects a loss as a tensor: `total += loss`, `losses.append(loss)`."""
     call = None if backward is None else sources.call_at(backward)
     loop = None if backward is None else sources.loop_around(backward)
-    if backward is None or call is None or loop is None or not isinstance(call.func, ast.Attribute):
+    if backward is None or call is None or not isinstance(call.func, ast.Attribute):
         return None
     names = {node.id for node in ast.walk(call.func.value) if isinstance(node, ast.Name)}
+    if loop is None:
+        return _keeping_caller(sources, backward, names)
     for node in ast.walk(loop):
         kept: list[ast.expr] = []
         if isinstance(node, ast.AugAssign) or (
@@ -138,6 +140,20 @@ def keeping(sources: Sources, backward: Site | None) -> Site | None:
             kept = node.args
         if any(_whole(value, names) for value in kept) and isinstance(node, ast.stmt | ast.expr):
             return site_of(backward.file, node)
+    return None
+
+
+def _keeping_caller(sources: Sources, backward: Site, names: set[str]) -> Site | None:
+    """The line outside that adds up or collects what a function of one step returns: `total += train(x, y)`, where that is the loss itself."""
+    function = sources.function_around(backward)
+    returns = [node.value for node in ast.walk(function) if isinstance(node, ast.Return)] if function else []
+    if function is None or not any(isinstance(value, ast.expr) and _whole(value, names) for value in returns):
+        return None
+    for node in sources.nodes(backward.file):
+        if isinstance(node, ast.Call) and last_name(node.func) == function.name:
+            found = kept_call(sources, site_of(backward.file, node))
+            if found is not None:
+                return found
     return None
 
 

@@ -11,7 +11,7 @@ from netmend.diagnose.measures.loop_examples import optimizer, trained
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.effects import NOT_LEARNING, outcome
-from netmend.localise.schedule_lines import returned_factor
+from netmend.localise.schedule_lines import returned_factor, set_by_hand
 from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault, SchedulerFact, Symptom, Trace
 
@@ -83,11 +83,13 @@ class ScheduleRuinsRate:
         made = None if scheduler is None else scheduler.created
         stepped = None if scheduler is None else scheduler.stepped
         optimizers = [optimizer.created for optimizer in case.trace.optimizers]
+        updated = next((optimizer.stepped for optimizer in case.trace.optimizers), None)
+        by_hand = set_by_hand(case.sources, updated) if scheduler is None else None
         return fault(
             self.code,
             evidence,
             component=name,
-            site=(stepped if often else made) or stepped or next(iter(optimizers), None),
+            site=(stepped if often else made) or stepped or by_hand or next(iter(optimizers), None),
             summary=symptom.message,
             reason="With a rate near zero the weights stop moving, however long the run goes on.",
             remedy=f"Step the {kind} once per epoch instead of once per batch, or give it numbers that count batches."

@@ -186,7 +186,7 @@ class RateSchedule:
         if isinstance(node.op, ast.Mult):
             text, known = self._decay(times), literal(node.value)
             faces = set_number(case.code, file, node.value, text, case.arguments)
-            title = f"the rate's factor {'' if known is None else f'{known:g} '}→ {text}"
+            title = f"factor of the rate {'' if known is None else f'{known:g} '}→ {text}"
             yield from change(self, case, title, faces, knob="scheduler")
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
