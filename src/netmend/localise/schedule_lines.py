@@ -30,11 +30,9 @@ def set_by_hand(sources: Sources, stepped: Site | None) -> Site | None:
     if stepped is None:
         return None
     for node in sources.nodes(stepped.file):
-        targets: list[ast.expr] = []
-        if isinstance(node, ast.AugAssign):
-            targets = [node.target]
-        elif isinstance(node, ast.Assign):
-            targets = node.targets
+        if not isinstance(node, ast.AugAssign | ast.Assign):
+            continue
+        targets = [node.target] if isinstance(node, ast.AugAssign) else node.targets
         for target in targets:
             if (
                 isinstance(target, ast.Subscript)
