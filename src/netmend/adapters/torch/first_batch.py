@@ -199,6 +199,11 @@ class FirstBatch:
         used = few if few is not None else whole
         if few is not None and few.refused and whole.rows <= _WHOLE:
             used = whole  # written for one size of batch
+        if whole.rows == 1:
+            found = affine.alone(whole)
+            if found is not None:
+                self._record(affine.WHAT, found, whole.name)
+            return True
         sizes = {size for leaf in used.batched for size in leaf.shape[1:]}
         if not 2 <= used.rows <= _WHOLE or used.rows in sizes:
             return True  # the axis of the samples cannot be told from others

@@ -42,7 +42,7 @@ class ModelIsAffine:
                 observed=curvature,
                 limit=self.curvature_limit,
                 site=probe.site,
-                detail={"weight_layers": layers},
+                detail=dict(probe.values),
             )
 
     HEALTHY: ClassVar[tuple[Run, ...]] = (

@@ -8,6 +8,7 @@ from typing import ClassVar
 from netmend.diagnose.detectors.hidden_activation_missing import on_purpose
 from netmend.diagnose.measures.chain import Link, chain, in_sequence, linear_pairs
 from netmend.diagnose.measures.examples import falling, flat
+from netmend.diagnose.measures.heads import minimised
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
@@ -15,6 +16,8 @@ from netmend.localise.handed_on import handed_on
 from netmend.localise.outcome import harm, relief
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, Site
+
+_CLASSIFYING = ("cross_entropy", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits")
 
 
 @register
@@ -31,6 +34,9 @@ class HiddenActivationMissing:
         3.0, "convention", "a network of several layers that is linear as a whole is rarely meant"
     )
     certain_weight: float = threshold(2.2, "convention", "two layers that surely follow one another")
+    certain_layers: int = threshold(
+        3, "convention", "products with weights that nobody writes to limit a rank"
+    )
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         pairs = [
@@ -42,6 +48,7 @@ class HiddenActivationMissing:
         if not found:
             found = self._as_a_whole(case)
         if not found:
+            yield from self._by_hand(case)
             return
         first, second, reason = found[0]
         evidence = [reason, *harm(case), *relief(case)]
@@ -77,6 +84,33 @@ class HiddenActivationMissing:
                 text = f"By experiment, {symptom.message}"
                 return [(layers[0], layers[1], Evidence(text, STRONG, symptom.code, symptom.first_step))]
         return []
+
+    def _by_hand(self, case: Case) -> Iterator[Fault]:
+        """A classifier whose layers are parameters and functions, found to be linear by experiment."""
+        classifies = any(loss.criterion in _CLASSIFYING for loss in minimised(case.trace))
+        for symptom in case.of("D604") if classifies else ():
+            line = symptom.detail.get("weighted_line")
+            several = int(symptom.detail["weight_layers"]) >= self.certain_layers
+            links = [
+                link
+                for link in chain(case.trace)
+                if link.model == symptom.component and link.kind == "linear"
+            ]
+            if line is None or len(links) > 1 or not (several or harm(case)):
+                continue
+            site = Site(str(symptom.detail["weighted_file"]), int(line))
+            yield fault(
+                self.code,
+                [for_symptom(symptom, self.certain_weight), *harm(case), *relief(case)],
+                component=symptom.component,
+                site=site,
+                summary=f"By experiment, {symptom.message}",
+                reason="Linear layers in a row are no more than one linear layer: the network cannot learn anything nonlinear.",
+                remedy=f"Apply an activation such as `torch.relu` to what each layer makes, from `{case.sources.line(site)}` on; leave the last one as it is.",
+                refutation="The task is linear: an activation there does not lower the loss.",
+                related=(symptom.site,),
+                explains=("D118", "D504", "D501", "D604", "D508"),
+            )
 
     def _reason(self, case: Case, first: Link, second: Link, certain: bool) -> Evidence | None:
         """Why the second layer surely gets the first one's output: the trace says so, or the source does."""

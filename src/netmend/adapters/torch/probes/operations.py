@@ -21,6 +21,7 @@ _RANDOM = ("bernoulli", "dropout", "rand", "normal", "uniform", "exponential", "
 _VIEWS = ("view", "unsafe_view", "reshape", "reshape_alias")
 _REARRANGING = (*_VIEWS, "unflatten", "select", "index", "slice")
 _MOVING = ("transpose", "permute", "t")
+_WEIGHING = ("convolution", "addmm", "mm", "bmm", "baddbmm", "mv")
 _MOST_SWAPS = 4
 _FALLS_SHORT = 1e-6  # relative: less than this is rounding
 
@@ -121,6 +122,8 @@ class Findings:
     left: Place | None = None  # the last one, if the axis did not come back after it
     swapped: list[tuple[Place, tuple[int, ...], tuple[int, ...]]] = field(default_factory=list)
     batch_first: bool = False  # a layer that expects samples on the first axis was used
+    weighted: Place | None = None  # the first product with weights
+    products: int = 0  # of matrices, and convolutions
 
 
 class _Survey(TorchDispatchMode):
@@ -135,6 +138,9 @@ class _Survey(TorchDispatchMode):
         if found.random is None and any(word in name for word in _RANDOM):
             found.random = self._where.place(name)
         found.batch_first = found.batch_first or self._where.batch_first
+        if name in _WEIGHING:
+            found.products += 1
+            found.weighted = found.weighted or self._where.place(name)
         first = next((t for t in tensors_in(result) if t.dim()), None)
         if first is not None and not self._where.in_library:
             self._look(name, first, next((t for t in tensors_in(args) if t.dim()), None))
