@@ -301,7 +301,10 @@ def _asked_of_training_batch(trace: Trace) -> bool:
     loaders = [loader for loader in trace.loaders if loader.samples and loader.batch_size]
     if not loaders or any(loader.phase != "training" for loader in loaders):
         return False
-    sizes = {size for loader in loaders for size in (loader.batch_size, loader.samples % loader.batch_size)}
+    lengths = [
+        (loader.samples, loader.batch_size) for loader in loaders if loader.samples and loader.batch_size
+    ]
+    sizes = {size for samples, size in lengths} | {samples % size for samples, size in lengths}
     passes = [
         count for table in trace.tables_of("evaluation") for count in table.known("batches")[1].tolist()
     ]
