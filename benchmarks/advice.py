@@ -25,7 +25,7 @@ from diagnose_corpus import Program, programs, record_all, run_of
 from repair import folder_of
 from repair_score import reference_of
 
-from netmend.lint.of_run import findings_of_run
+from netmend.check.of_run import findings_of_run
 from netmend.localise import diagnose
 from netmend.repair.advise import with_edits
 from netmend.repair.objective import choose

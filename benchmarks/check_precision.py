@@ -103,8 +103,8 @@ _project: Any = None  # files that are followed are parsed once per process
 
 def _prepare(select: tuple[str, ...]) -> None:
     global _project, _rules
-    from netmend.lint.engine.project import Project
-    from netmend.lint.rule import RULES
+    from netmend.check.rule import RULES
+    from netmend.program.engine.project import Project
 
     _project = Project()
 
@@ -113,7 +113,7 @@ def _prepare(select: tuple[str, ...]) -> None:
 
 
 def _check(source: Source) -> tuple[Source, dict[str, Any]]:
-    from netmend.lint.run import check_text
+    from netmend.check.run import check_text
 
     begun = time.monotonic()
     text = text_of(source.file)

@@ -166,9 +166,9 @@ def case(
 
 
 def by_netmend(files: list[Path], advisory: bool) -> list[Said]:
-    from netmend.lint.engine.project import Project
-    from netmend.lint.rule import RULES
-    from netmend.lint.run import check_text
+    from netmend.check.rule import RULES
+    from netmend.check.run import check_text
+    from netmend.program.engine.project import Project
 
     rules = tuple(rule for rule in RULES.all() if advisory or not rule.advisory)
     said = set()

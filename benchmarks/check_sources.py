@@ -167,7 +167,7 @@ def text_of(file: Path) -> str:
     raw = _raw(file)
     if file.suffix != ".ipynb":
         return raw
-    from netmend.lint.notebook import read_notebook
+    from netmend.check.notebook import read_notebook
 
     notebook = read_notebook(raw)
     return "" if isinstance(notebook, str) else notebook.text

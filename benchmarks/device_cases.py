@@ -12,8 +12,8 @@ from torch import Tensor
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "src"))
 
-from netmend.adapters.torch import device_scan
-from netmend.adapters.torch.device_meter import DeviceMeter
+from netmend.adapters.torch.meters.device import scan as device_scan
+from netmend.adapters.torch.meters.device.meter import DeviceMeter
 from netmend.vocabulary.table import COLUMNS
 
 NAN = float("nan")

@@ -25,8 +25,8 @@ from device_cases import (
 )
 from device_speed import bandwidth
 
-from netmend.adapters.torch import device_launch
-from netmend.adapters.torch.device_meter import DeviceMeter
+from netmend.adapters.torch.meters.device import launch as device_launch
+from netmend.adapters.torch.meters.device.meter import DeviceMeter
 
 
 def check_activations(check: Checker, device: torch.device, large: bool, kernels: bool) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from diagnose_corpus import Expected, Program, programs, record_all, run_of
 
-from netmend.lint.of_run import findings_of_run
+from netmend.check.of_run import findings_of_run
 from netmend.localise import diagnose
 from netmend.store import read_trace
 from netmend.vocabulary import Diagnosis, Fault, Finding, RunFact

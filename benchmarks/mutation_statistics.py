@@ -22,7 +22,7 @@ from scipy.special import stdtr
 
 from netmend.bench.machine import machine, today
 from netmend.mutate.additions import Pool, Survivor, additions
-from netmend.mutate.looks import KILLED, MORE, Looks
+from netmend.mutate.interim_analyses import KILLED, MORE, Looks
 from netmend.mutate.power import groups_power, paired_power
 from netmend.mutate.verdicts import scores_verdict
 

@@ -14,14 +14,14 @@ import shutil
 import sys
 from pathlib import Path
 
+from netmend.mutate.agents.comparison import compare
+from netmend.mutate.agents.ladders import ON, Ladder
+from netmend.mutate.agents.options import RlOptions
+from netmend.mutate.agents.study import Study
+from netmend.mutate.agents.summary import summary
 from netmend.mutate.mutation import Mutation
-from netmend.report.rl_as_json import rl_data
-from netmend.rl.comparison import compare
-from netmend.rl.ladders import ON, Ladder
-from netmend.rl.options import RlOptions
-from netmend.rl.study import Study
-from netmend.rl.summary import summary
-from netmend.syntax.positions import lines_of
+from netmend.program.text.positions import lines_of
+from netmend.report.agents.as_json import rl_data
 from netmend.trials.local import LocalExecutor
 from netmend.trials.runner import Runner, memory_limit
 from netmend.trials.trial import Limits, Target

@@ -29,11 +29,11 @@ def main() -> int:
     parser.add_argument("--results", type=Path, default=HERE / "results")
     given = parser.parse_args()
 
-    from netmend.report.rl_as_json import rl_json
-    from netmend.report.rl_text import rl_text
+    from netmend.mutate.agents.options import RlOptions
+    from netmend.mutate.agents.session import options_of, study, target_of
+    from netmend.report.agents.as_json import rl_json
+    from netmend.report.agents.text import rl_text
     from netmend.report.terminal import console
-    from netmend.rl.options import RlOptions
-    from netmend.rl.session import options_of, study, target_of
 
     work = (given.work / given.study).resolve()
     work.mkdir(parents=True, exist_ok=True)

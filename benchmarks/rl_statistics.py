@@ -19,14 +19,14 @@ from typing import Any
 import numpy as np
 
 from netmend.bench.machine import machine, today
+from netmend.mutate.agents.criteria import FELL
+from netmend.mutate.agents.episodes import Episodes
+from netmend.mutate.agents.generators.edge import hardest_passed
+from netmend.mutate.agents.options import PROFILES
+from netmend.mutate.agents.pair_verdicts import decided
+from netmend.mutate.agents.result import EDGE
+from netmend.mutate.agents.start_lists import counts, weak_and_edge
 from netmend.mutate.counts import Counts, successes_verdict
-from netmend.rl.criteria import FELL
-from netmend.rl.episodes import Episodes
-from netmend.rl.generators.edge import hardest_passed
-from netmend.rl.options import PROFILES
-from netmend.rl.pair_verdicts import decided
-from netmend.rl.result import EDGE
-from netmend.rl.start_lists import counts, weak_and_edge
 
 RESULT = Path(__file__).resolve().parent / "results" / "rl-statistics.json"
 PLAN = PROFILES["quick"]

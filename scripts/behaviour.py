@@ -115,7 +115,7 @@ def _diagnosis_tasks() -> Iterator[Task]:
 
 def _judged(run: str) -> tuple[Any, Any]:
     """A run and its diagnosis, as `netmend run` tells it, but without limits of time."""
-    from netmend.lint.of_run import findings_of_run
+    from netmend.check.of_run import findings_of_run
     from netmend.localise import diagnose
     from netmend.repair.advise import with_edits
     from netmend.store import read_trace
@@ -139,7 +139,7 @@ def _proposal_tasks() -> Iterator[Task]:
 
 
 def _write_proposals(task: Task) -> str:
-    from netmend.localise.source import Sources
+    from netmend.localise.lines.source import Sources
     from netmend.mutate.mutation import every
     from netmend.neutral.move import MOVES
     from netmend.repair.propose import everything, for_fault
@@ -198,8 +198,8 @@ def _finding_tasks() -> Iterator[Task]:
 
 
 def _write_findings(task: Task) -> str:
-    from netmend.lint.session import CheckOptions, check_paths
-    from netmend.report.as_findings import render
+    from netmend.check.session import CheckOptions, check_paths
+    from netmend.report.check.findings import render
 
     options = CheckOptions(extend_select=("ALL",), jobs=1, cache=False, seconds=UNHURRIED)
     return render("json", check_paths([task.source], options))
@@ -246,8 +246,8 @@ def _write_text(task: Task) -> str:
 
 def _all_forms(run: str) -> Iterator[str]:
     from netmend import report
-    from netmend.lint.session import CheckOptions, check_paths
-    from netmend.report.as_findings import render
+    from netmend.check.session import CheckOptions, check_paths
+    from netmend.report.check.findings import render
 
     trace, diagnosis = _judged(run)
     for width in WIDTHS:

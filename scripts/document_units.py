@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 from netmend.adapters.torch.weight_mutants import MUTANTS
+from netmend.check import listing
+from netmend.check.rule import FAMILIES, RULES, Snippet
 from netmend.diagnose.detector import DETECTORS
-from netmend.lint import listing
-from netmend.lint.rule import FAMILIES, RULES, Snippet
 from netmend.localise.cause import CAUSES
 from netmend.mutate.magnitude import Graded
 from netmend.mutate.mutation import OPERATORS

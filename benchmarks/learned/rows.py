@@ -21,8 +21,8 @@ sys.path.insert(0, str(BENCHMARKS))
 from diagnose_corpus import programs, run_of  # noqa: E402
 
 import netmend  # noqa: E402
+from netmend.check.of_run import findings_of_run  # noqa: E402
 from netmend.diagnose.learned.features import features  # noqa: E402
-from netmend.lint.of_run import findings_of_run  # noqa: E402
 from netmend.localise.learned_ranking import log_odds  # noqa: E402
 from netmend.localise.rank import UNMISSABLE, Ranking, diagnose  # noqa: E402
 from netmend.store import read_trace  # noqa: E402

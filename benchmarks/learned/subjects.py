@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from choosing import drawn
 from diagnose_corpus import Program
 
-from netmend.localise.source import Sources
+from netmend.localise.lines.source import Sources
 from netmend.mutate.mutation import Mutation, combined, every, texts_of
 from netmend.repair.repair import Case
 from netmend.store import read_trace

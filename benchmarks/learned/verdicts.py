@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import netmend
-from netmend.lint.of_run import findings_of_run
+from netmend.check.of_run import findings_of_run
 from netmend.localise.rank import Ranking, diagnose
 from netmend.store import read_trace
 

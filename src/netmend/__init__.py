@@ -24,8 +24,8 @@ if TYPE_CHECKING:
         repair,
         watch,
     )
+    from netmend.check.outcome import Outcome
     from netmend.errors import NetmendError
-    from netmend.lint.outcome import Outcome
     from netmend.vocabulary import Diagnosis, Fault, Finding, Trace
 
 __all__ = [
@@ -54,7 +54,7 @@ _PLACES = {
     "Diagnosis": "netmend.vocabulary",
     "Fault": "netmend.vocabulary",
     "Finding": "netmend.vocabulary.finding",
-    "Outcome": "netmend.lint.outcome",
+    "Outcome": "netmend.check.outcome",
     "Report": "netmend.api",
     "adequacy": "netmend.api",
     "check": "netmend.api",

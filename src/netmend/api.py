@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from netmend.adequacy.result import Adequacy
-    from netmend.lint.outcome import Outcome
+    from netmend.check.outcome import Outcome
     from netmend.locate.located import Located
     from netmend.mend.result import Mended
     from netmend.mutate.result import MutationResult
@@ -212,8 +212,8 @@ def check(
     Iterates over its findings. `[tool.netmend.check]` counts as on the command line, where `select` replaces it and
     the other choices add to it.
     """
+    from netmend.check.session import CheckOptions, check_paths
     from netmend.config import read_check_settings
-    from netmend.lint.session import CheckOptions, check_paths
 
     given = tuple(str(path) for path in paths) or (".",)
     settings = read_check_settings(Path(given[0]))
@@ -299,7 +299,7 @@ def mutate(
     network: bool = False,
     directory: str | Path | None = None,
 ) -> MutationResult:
-    """Which faults of training a test set would notice, and what to add to it; for agents see `netmend.rl.session.study`.
+    """Which faults of training a test set would notice, and what to add to it; for agents see `netmend.mutate.agents.session.study`.
 
     The same as `netmend mutate script arguments…`. `tests` and `subsets` are written as `--test` and `--subset` take them.
     """
@@ -369,8 +369,8 @@ def diagnose(
 
 def judge(path: Path | None, trace: Trace, learned: bool | None = None) -> Diagnosis:
     """What is wrong with a run; the other processes of a distributed run are compared with this one."""
+    from netmend.check.of_run import findings_of_run
     from netmend.diagnose.measures.replicas import with_replicas
-    from netmend.lint.of_run import findings_of_run
     from netmend.localise import diagnose as judge_trace
     from netmend.localise.rank import Ranking
     from netmend.repair.advise import with_edits

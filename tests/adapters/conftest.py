@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from netmend.adapters.torch import first_batch
 from netmend.adapters.torch.probes import batch_overfit, input_ignored, rate_probe
+from netmend.adapters.torch.watch import first_batch
 
 
 @pytest.fixture(autouse=True)

@@ -18,10 +18,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from netmend.adapters.torch.device_meter import DeviceMeter
-from netmend.adapters.torch.device_scan import is_dense, plan_scan
-from netmend.adapters.torch.host_meter import HostMeter
-from netmend.adapters.torch.meter import Meter
+from netmend.adapters.torch.meters.device.meter import DeviceMeter
+from netmend.adapters.torch.meters.device.scan import is_dense, plan_scan
+from netmend.adapters.torch.meters.host_meter import HostMeter
+from netmend.adapters.torch.meters.meter import Meter
 
 Rows = dict[tuple[str, str, int], tuple[float, ...]]
 SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "device_check.py"

@@ -8,10 +8,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from netmend.adapters.torch import device_queue
-from netmend.adapters.torch.device_lane import Lane
-from netmend.adapters.torch.device_queue import Habit, Queue, Ticket
-from netmend.adapters.torch.device_scan import plan_scan
+from netmend.adapters.torch.meters.device import queue as device_queue
+from netmend.adapters.torch.meters.device.lane import Lane
+from netmend.adapters.torch.meters.device.queue import Habit, Queue, Ticket
+from netmend.adapters.torch.meters.device.scan import plan_scan
 
 
 def waiting(monkeypatch: pytest.MonkeyPatch) -> tuple[Queue, list[list[str]]]:

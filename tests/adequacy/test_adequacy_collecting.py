@@ -20,7 +20,7 @@ from torch.utils.data import (
     WeightedRandomSampler,
 )
 
-from netmend.adapters.torch.collecting import Collector
+from netmend.adapters.torch.subject.collecting import Collector
 from netmend.adequacy.session import adequacy
 from netmend.errors import UsageError
 

@@ -28,11 +28,11 @@ from netmend.bench.repair_study import Search, Work, as_data, comparable, from_d
 from netmend.bench.repair_table import averages, per_fault
 from netmend.bench.repairs22 import Shifted, repaired
 from netmend.errors import UsageError
+from netmend.program.text.positions import Lines
 from netmend.repair.budget import Budget
 from netmend.repair.objective import Objective
 from netmend.repair.result import Result
 from netmend.repair.version import Version
-from netmend.syntax.positions import Lines
 from netmend.trials.runner import Executor
 from netmend.trials.trial import FAILED, FINISHED, Outcome, Target, Trial
 from netmend.vocabulary.change import Change, FileEdit

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from netmend.cli import live
-from netmend.report.findings_look import Look
+from netmend.report.check.look import Look
 from netmend.vocabulary import FAULTY, Diagnosis, Fault, Site
 
 WORDS = "`cross_entropy` applies softmax itself, but was given values that went through softmax before. " * 4

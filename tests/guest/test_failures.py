@@ -169,7 +169,12 @@ def test_run_directory_removed_while_training(undisturbed: Outcome, tmp_path: Pa
 
 @pytest.mark.parametrize(
     "module",
-    ["netmend.adapters.torch.session", "netmend.store.writer", "netmend.observe.recorder", "netmend.report"],
+    [
+        "netmend.adapters.torch.watch.session",
+        "netmend.store.writer",
+        "netmend.observe.recorder",
+        "netmend.report",
+    ],
 )
 def test_broken_netmend_under_the_command(module: str, undisturbed: Outcome, tmp_path: Path) -> None:
     """A `sitecustomize` breaks all functions of one module as soon as it has been imported."""

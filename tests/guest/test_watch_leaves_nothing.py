@@ -212,7 +212,7 @@ def test_sabotage_does_something(monkeypatch: pytest.MonkeyPatch) -> None:
     """The test above would pass, too, if nothing were ever broken."""
 
     def check() -> None:
-        hits = break_module("netmend.adapters.torch.losses", 0, monkeypatch)
+        hits = break_module("netmend.adapters.torch.watch.losses", 0, monkeypatch)
         with netmend.watch():
             train(1)
         assert hits

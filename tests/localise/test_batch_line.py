@@ -6,9 +6,9 @@ import textwrap
 
 import pytest
 
-from netmend.localise.batch_line import batch_size_line
 from netmend.localise.case import Case
-from netmend.localise.source import Sources
+from netmend.localise.lines.batch_line import batch_size_line
+from netmend.localise.lines.source import Sources
 from netmend.vocabulary import LoaderFact, ModelFact, Site, Trace
 
 PROGRAMS = {

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from netmend.localise import lines, values
-from netmend.localise.source import Sources
+from netmend.localise.lines.blocks import blocks as lines
+from netmend.localise.lines.blocks import values
+from netmend.localise.lines.source import Sources
 from netmend.vocabulary import Site
 
 PROGRAM = """

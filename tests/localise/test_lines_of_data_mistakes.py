@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from netmend.diagnose.measures.loss_examples import given, run_of, wanted
-from netmend.localise.added_term import added_term_line
 from netmend.localise.case import Case
 from netmend.localise.causes.labels_do_not_belong import LabelsDoNotBelong
-from netmend.localise.data_origin import prepared_in_loop
-from netmend.localise.label_line import labels_moved, rewritten_argument
-from netmend.localise.source import Sources
-from netmend.localise.split_line import dataset_line, several_loaders
+from netmend.localise.lines.added_term import added_term_line
+from netmend.localise.lines.data_origin import prepared_in_loop
+from netmend.localise.lines.label_line import labels_moved, rewritten_argument
+from netmend.localise.lines.source import Sources
+from netmend.localise.lines.split_line import dataset_line, several_loaders
 from netmend.vocabulary import Call, LossFact, ModelFact, Pattern, Site, Trace
 
 PARTS = """\

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from netmend.localise.case import Case
-from netmend.localise.data_origin import input_origin
-from netmend.localise.source import Sources
+from netmend.localise.lines.data_origin import input_origin
+from netmend.localise.lines.source import Sources
 from netmend.vocabulary import ModelFact, Site, Trace
 
 PROGRAM = """\

@@ -10,8 +10,8 @@ import pytest
 from netmend.diagnose.detectors.constant_parameters import ConstantParameters
 from netmend.localise.case import Case
 from netmend.localise.causes.call_missing import CallMissing
-from netmend.localise.skipped_initialiser import Held, initialiser_of
-from netmend.localise.source import Sources
+from netmend.localise.lines.skipped_initialiser import Held, initialiser_of
+from netmend.localise.lines.source import Sources
 from netmend.vocabulary import ProbeFact
 
 

@@ -13,7 +13,7 @@ from netmend.locate.extrinsic import extrinsic_of
 from netmend.locate.extrinsic_checks import check_here
 from netmend.locate.extrinsic_evidence import ALL_KINDS, evidence_in, package_of
 from netmend.locate.extrinsic_own import own_names, plain_name, speaks_of_own_change
-from netmend.locate.spoken import spoken
+from netmend.locate.prose import spoken
 
 TRACE = (
     'Traceback (most recent call last):\n  File "/v/lib/python3.8/site-packages/mypkg/a.py", line 3, in f\n    g()\n'

@@ -24,7 +24,7 @@ from netmend.locate.extrinsic import Extrinsic, Outside
 from netmend.locate.extrinsic_checks import Here, HereChecked
 from netmend.locate.kinds import Kind
 from netmend.locate.located import Located
-from netmend.report.locate_text import locate_text
+from netmend.report.locate.text import locate_text
 from netmend.store import RunWriter
 from netmend.vocabulary import Diagnosis, Fault, Trace
 from netmend.vocabulary.facts import LossFact, OptimizerFact, RunFact

@@ -12,7 +12,7 @@ from choosing import pairs, singles
 from harm import judged
 
 from netmend.mutate.mutation import Mutation
-from netmend.syntax.positions import lines_of
+from netmend.program.text.positions import lines_of
 from netmend.trials.trial import FAILED, FINISHED, TIMED_OUT, Outcome
 from netmend.vocabulary.change import FileEdit
 

@@ -15,7 +15,7 @@ import torch
 
 import netmend
 from netmend.errors import UsageError
-from netmend.localise.source import Sources
+from netmend.localise.lines.source import Sources
 from netmend.mutate.examples import CUT_LATER, FUNCTIONS, LOG_PROBABILITIES, PROBABILITIES, STACK, VALIDATED
 from netmend.mutate.magnitude import Graded, Knob, Scale, knobs, singles
 from netmend.mutate.mutation import OPERATORS, Mutation

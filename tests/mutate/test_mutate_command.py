@@ -29,9 +29,9 @@ from netmend.mutate.session import ESTIMATED, INTERRUPTED
 from netmend.mutate.study import refuse_failure
 from netmend.mutate.test_sets import TRAINING
 from netmend.mutate.verdicts import Verdict
-from netmend.report.mutate_as_json import mutate_data, mutate_json
-from netmend.report.mutate_page import mutate_html
-from netmend.report.mutate_text import mutate_text
+from netmend.report.mutate.as_json import mutate_data, mutate_json
+from netmend.report.mutate.page import mutate_html
+from netmend.report.mutate.text import mutate_text
 from netmend.report.terminal import console
 from netmend.trials.trial import FAILED, FINISHED, Outcome
 
@@ -336,7 +336,7 @@ def test_the_page_begins_with_a_picture_and_what_is_missed() -> None:
 
 
 def test_bars_count_what_became_of_the_mutants_of_each_operator() -> None:
-    from netmend.report.mutate_bars import bar_charts
+    from netmend.report.mutate.bars import bar_charts
 
     of_test, of_weak = bar_charts(several())
     assert [(bar.code, bar.parts) for bar in of_test.bars] == [

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import torch
 
-from netmend.adapters.torch import examining
-from netmend.adapters.torch.examining_answers import (
+from netmend.adapters.torch.subject import examining
+from netmend.adapters.torch.subject.examining_answers import (
     BINARY,
     CLASSES,
     COLUMNS,

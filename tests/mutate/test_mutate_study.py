@@ -13,9 +13,9 @@ from netmend.mutate.advice import lacking, lined_up
 from netmend.mutate.choice import coarse, spread
 from netmend.mutate.estimate import estimate, steps
 from netmend.mutate.examined import Examined
+from netmend.mutate.interim_analyses import Looks
 from netmend.mutate.judging import NO_EFFECT, Judge
 from netmend.mutate.laboratory import Run, seeds_of
-from netmend.mutate.looks import Looks
 from netmend.mutate.magnitude import Knob, Scale
 from netmend.mutate.mutation import Mutation
 from netmend.mutate.options import PROFILES, MutateOptions

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from netmend.localise.source import Sources
+from netmend.localise.lines.source import Sources
 from netmend.mutate.mutation import (
     OPERATORS,
     Mutation,
@@ -17,8 +17,8 @@ from netmend.mutate.mutation import (
     relative_lines,
     texts_of,
 )
+from netmend.program.text.positions import lines_of
 from netmend.repair.repair import Case
-from netmend.syntax.positions import lines_of
 from netmend.vocabulary import Trace
 from netmend.vocabulary.change import FileEdit, FileEdits
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import netmend
-from netmend.localise.source import Sources
+from netmend.localise.lines.source import Sources
 from netmend.mutate.magnitude import Graded
 from netmend.mutate.mutation import OPERATORS
 from netmend.repair.apply import applied

@@ -17,9 +17,9 @@ from netmend.neutral.neutrality import (
     Neutrality,
     Node,
 )
+from netmend.program.text.spans import Span
 from netmend.repair.objective import Objective
 from netmend.repair.version import Part, Version
-from netmend.syntax.spans import Span
 from netmend.vocabulary.change import Change
 
 SOURCE = "import torch\n\nrate = 0.3\nepochs = 10\nkind = 'sigmoid'\ntrain(rate, epochs, kind)\n"

@@ -11,9 +11,9 @@ from typing import Any
 from netmend.neutral.neutrality import Neutrality, Node
 from netmend.neutral.options import NeutralOptions
 from netmend.neutral.session import neutral
+from netmend.program.text.positions import Lines
 from netmend.repair.budget import Budget
 from netmend.repair.problem import Problem
-from netmend.syntax.positions import Lines
 from netmend.trials.trial import FAILED, FINISHED, Outcome, Target, Trial
 from netmend.vocabulary.change import Change, FileEdit
 

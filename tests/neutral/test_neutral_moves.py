@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import netmend
-from netmend.localise.source import Sources
+from netmend.localise.lines.source import Sources
 from netmend.neutral.move import MOVES
 from netmend.repair.apply import applied
 from netmend.repair.repair import REPAIRS, Case, Example

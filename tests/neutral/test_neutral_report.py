@@ -13,11 +13,11 @@ import pytest
 from neutral_sample import analysis, every, node, nodes
 
 from netmend.neutral.neutrality import START, Neutrality
-from netmend.report.neutral_as_json import neutral_data, neutral_json
-from netmend.report.neutral_graph import graph
-from netmend.report.neutral_page import neutral_html
-from netmend.report.neutral_text import neutral_text
-from netmend.report.neutral_words import verdict_words
+from netmend.report.neutral.as_json import neutral_data, neutral_json
+from netmend.report.neutral.graph import graph
+from netmend.report.neutral.page import neutral_html
+from netmend.report.neutral.text import neutral_text
+from netmend.report.neutral.words import verdict_words
 from netmend.report.terminal import console
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "neutral.md"

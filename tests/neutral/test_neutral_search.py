@@ -10,9 +10,9 @@ from neutral_world import PROGRAM, Settings, World, sets, sets_of, settings_of
 from netmend.errors import UsageError
 from netmend.neutral.neutrality import FAILED, GIVEN_UP, KEPT, OPEN, SAME, WORSE
 from netmend.neutral.versions import with_change
+from netmend.program.text.positions import Lines
 from netmend.repair.budget import Budget
 from netmend.repair.version import Version
-from netmend.syntax.positions import Lines
 from netmend.vocabulary.change import Change, FileEdit
 
 NOISE = {0: 0.0, 101: 0.01, 102: -0.01}

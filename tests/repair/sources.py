@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from netmend.localise.source import Sources, last_name, site_of
+from netmend.localise.lines.source import Sources, last_name, site_of
+from netmend.program.source.code import Code, File
 from netmend.repair.apply import applied
-from netmend.repair.source.code import Code, File
 from netmend.vocabulary import Site
 from netmend.vocabulary.change import FileEdit
 

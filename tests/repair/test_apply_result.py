@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from netmend.errors import UsageError
+from netmend.program.text.spans import Span
 from netmend.repair import apply_result as module
 from netmend.repair.apply import read
 from netmend.repair.apply_result import apply_result
 from netmend.repair.result import Result
 from netmend.repair.version import Part, Version
-from netmend.syntax.spans import Span
 from netmend.trials.trial import FINISHED, Outcome
 from netmend.vocabulary.change import Change
 from netmend.vocabulary.verification import NONE, PROMISING, PROVEN, Verification

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sources import Program
 
-from netmend.repair.source.naming import imports, qualified, rename_callee, spelled
+from netmend.program.source.naming import imports, qualified, rename_callee, spelled
 
 
 @pytest.mark.parametrize(

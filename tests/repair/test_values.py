@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from sources import Program
 
-from netmend.repair.source.values import Faces, set_argument, set_value
+from netmend.program.source.values import Faces, set_argument, set_value
 from netmend.vocabulary import Site
 
 ARGPARSE = """\

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from netmend.program.text.positions import Lines
+from netmend.program.text.spans import Span
 from netmend.repair.apply import read
 from netmend.repair.version import Part, Version
-from netmend.syntax.positions import Lines
-from netmend.syntax.spans import Span
 from netmend.vocabulary.change import Change, FileEdit
 from netmend.vocabulary.finding import Edit
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from sources import Program
 
+from netmend.program.source import writing
 from netmend.repair.apply import applied
-from netmend.repair.source import writing
 
 COMMENTED = """\
 opt(

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
+from netmend.program.text.positions import Lines
 from netmend.repair import search as search_module
 from netmend.repair.budget import Budget
 from netmend.repair.candidates import Candidates
 from netmend.repair.problem import Measure, Problem
 from netmend.repair.search import Search
 from netmend.repair.version import Version
-from netmend.syntax.positions import Lines
 from netmend.trials.runner import Runner
 from netmend.trials.trial import FAILED, FINISHED, STOPPED, Limits, Outcome, Target, Trial
 from netmend.vocabulary.change import FREE, Change, FileEdit

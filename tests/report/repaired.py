@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from netmend.program.text.spans import Span
 from netmend.repair.objective import Objective
 from netmend.repair.result import Result
 from netmend.repair.search import Attempt
 from netmend.repair.version import Part, Version
-from netmend.syntax.spans import Span
 from netmend.trials.trial import FAILED, FINISHED, STOPPED, Outcome
 from netmend.vocabulary import FAULTY, HEALTHY, Diagnosis, Fault, Site
 from netmend.vocabulary.change import Change

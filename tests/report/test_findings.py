@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netmend.errors import UsageError
-from netmend.report.as_findings import FORMATS, Look, look_of, render, statistics, summary, write_to
+from netmend.report.check.findings import FORMATS, Look, look_of, render, statistics, summary, write_to
 from netmend.report.signs import cells, cropped, on_screen, wrapped
 from netmend.vocabulary.finding import SAFE, UNSAFE, Edit, Finding, Fix, Related
 
@@ -451,7 +451,7 @@ def test_narrow_encodings_get_plain_signs() -> None:
 
 def test_text_needs_nothing_heavy() -> None:
     program = (
-        "import sys; from netmend.report.as_findings import render; import netmend.report.findings_text;"
+        "import sys; from netmend.report.check.findings import render; import netmend.report.check.text;"
         "print(sorted({'rich', 'typer', 'numpy', 'json', 'torch'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -15,16 +15,16 @@ import repaired
 from repaired import ACCURACY, ROOT, SOURCE
 from test_html import Outline
 
+from netmend.program.text.spans import Span
 from netmend.repair.objective import Objective
 from netmend.repair.result import Result
 from netmend.repair.search import Attempt
 from netmend.repair.version import Part, Version
 from netmend.report import console, repair_html, repair_json, repair_text
-from netmend.report.as_repair import Diff
-from netmend.report.repair_figures import course_chart, ends_chart
-from netmend.report.repair_patch import DiffLine, diff_lines, places
-from netmend.report.repair_proof import mean_words
-from netmend.syntax.spans import Span
+from netmend.report.repair.figures import course_chart, ends_chart
+from netmend.report.repair.patch import DiffLine, diff_lines, places
+from netmend.report.repair.proof import mean_words
+from netmend.report.repair.text import Diff
 from netmend.trials.trial import FINISHED, Outcome
 from netmend.vocabulary import UNDECIDED, Diagnosis
 from netmend.vocabulary.change import Change

@@ -8,13 +8,13 @@ import pytest
 
 from netmend.diagnose.measures.acting_examples import a_world, acted
 from netmend.localise import diagnose
-from netmend.localise.acting_source import kept, step_call
-from netmend.localise.agent_lines import learning_guard
-from netmend.localise.bootstrap_source import bootstraps
-from netmend.localise.copied_weights import copied_again
-from netmend.localise.policy_sign import lowered_likelihood
-from netmend.localise.source import Sources
-from netmend.localise.stored_steps import standstill
+from netmend.localise.lines.acting_source import kept, step_call
+from netmend.localise.lines.agent_lines import learning_guard
+from netmend.localise.lines.bootstrap_source import bootstraps
+from netmend.localise.lines.copied_weights import copied_again
+from netmend.localise.lines.policy_sign import lowered_likelihood
+from netmend.localise.lines.source import Sources
+from netmend.localise.lines.stored_steps import standstill
 from netmend.vocabulary import ModelFact, OptimizerFact, RunFact, Site, Trace
 
 HEAD = "s, _ = env.reset()\nfor t in range(9):\n    s2, r, term, trunc, _ = env.step(act(s))\n"

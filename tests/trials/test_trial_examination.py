@@ -14,7 +14,7 @@ from netmend.mutate.test_sets import test_sets as named_sets
 from netmend.trials.examination import Finished, examiner_of
 from netmend.trials.trial import FAILED, Target, Trial
 
-MODULE = "netmend.adapters.torch.examining"
+MODULE = "netmend.adapters.torch.subject.examining"
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from netmend.adapters.torch.guard import attempt
-from netmend.adapters.torch.session import TorchSession
+from netmend.adapters.torch.watch.session import TorchSession
 from netmend.observe.session import Adapter
 
 

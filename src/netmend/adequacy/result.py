@@ -100,20 +100,20 @@ class Adequacy:
         return tuple(row.name for row in self.classes if row.train and not row.test)
 
     def json(self) -> str:
-        from netmend.report.adequacy_as_json import adequacy_json
+        from netmend.report.adequacy.as_json import adequacy_json
 
         return adequacy_json(self)
 
     def save(self, file: str | Path) -> None:
         """Write the suggestions as CSV: method, rank, index, score, predicted."""
-        from netmend.report.adequacy_table import suggestions_csv
+        from netmend.report.adequacy.table import suggestions_csv
 
         Path(file).write_text(suggestions_csv(self), encoding="utf-8")
 
     def __str__(self) -> str:
         from io import StringIO
 
-        from netmend.report.adequacy_text import adequacy_text
+        from netmend.report.adequacy.text import adequacy_text
         from netmend.report.terminal import console
 
         stream = StringIO()

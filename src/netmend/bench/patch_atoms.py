@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from netmend.bench.codes import answer_of
 from netmend.bench.faults22.facts import Atom
 from netmend.bench.faults22.programs import Written
+from netmend.program.text.positions import Lines
+from netmend.program.text.spans import Span
 from netmend.repair.version import Version
-from netmend.syntax.positions import Lines
-from netmend.syntax.spans import Span
 from netmend.vocabulary import Fault
 from netmend.vocabulary.site import Site
 

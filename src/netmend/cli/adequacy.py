@@ -84,7 +84,7 @@ def _finish(parts: Callable[[], dict[str, Any]], wishes: Wishes) -> None:
 
 def _measure(parts: dict[str, Any], wishes: Wishes) -> None:
     from netmend.adequacy.session import adequacy
-    from netmend.report.adequacy_text import adequacy_text
+    from netmend.report.adequacy.text import adequacy_text
     from netmend.report.terminal import console
 
     options = {"layer": wishes.layer, "task": wishes.task, "limit": wishes.limit, "count": wishes.count}
@@ -106,7 +106,7 @@ def _run(program: tuple[str, ...], names: Names) -> dict[str, Any]:
     listening: list[Any] = []
 
     def listen() -> None:
-        from netmend.adapters.torch.collecting_names import Names as Listener
+        from netmend.adapters.torch.subject.collecting_names import Names as Listener
 
         listening.append(Listener(wanted, loaded.file))
         listening[0].listen()

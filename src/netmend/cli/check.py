@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from netmend.check.outcome import Outcome
+from netmend.check.progress import Progress
+from netmend.check.session import CheckOptions, Session
 from netmend.config import CheckSettings, read_check_settings
 from netmend.errors import UsageError
-from netmend.lint.outcome import Outcome
-from netmend.lint.progress import Progress
-from netmend.lint.session import CheckOptions, Session
 
 if TYPE_CHECKING:
     from netmend.vocabulary.finding import Finding
@@ -79,7 +79,7 @@ def check_files(request: Request) -> int:
 
 
 def _refuse_contradictions(request: Request) -> None:
-    from netmend.report.as_findings import FORMATS
+    from netmend.report.check.findings import FORMATS
 
     if request.form not in FORMATS:
         raise UsageError(f"--format must be one of {', '.join(FORMATS)}, got {request.form!r}")
@@ -140,7 +140,7 @@ def exit_code(outcome: Outcome, request: Request) -> int:
 
 def tell(outcome: Outcome, request: Request, stream: IO[str] | None = None) -> None:
     """Findings to the stream or the file that was asked for; what could not be checked to stderr."""
-    from netmend.report.as_findings import Look, look_of, render, statistics, summary
+    from netmend.report.check.findings import Look, look_of, render, statistics, summary
 
     for file, problem in outcome.problems:
         complain(f"{file}: {problem}")
@@ -160,7 +160,7 @@ def tell(outcome: Outcome, request: Request, stream: IO[str] | None = None) -> N
 
 
 def write(text: str, output: Path | None, stream: IO[str]) -> None:
-    from netmend.report.as_findings import write_to
+    from netmend.report.check.findings import write_to
 
     if output is None:
         write_to(stream, text)
@@ -181,6 +181,6 @@ def _fixes(fixed: Sequence[Finding]) -> str:
 
 
 def complain(line: str) -> None:
-    from netmend.report.as_findings import write_to
+    from netmend.report.check.findings import write_to
 
     write_to(sys.stderr, f"netmend: {line}\n")

@@ -6,9 +6,9 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+from netmend.check import baseline
+from netmend.check.outcome import Outcome
 from netmend.cli.check import CLEAN, NOT_CHECKED, Request, complain, tell
-from netmend.lint import baseline
-from netmend.lint.outcome import Outcome
 from netmend.vocabulary.finding import Finding
 
 DEFAULT = "netmend-baseline.json"

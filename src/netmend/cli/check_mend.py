@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from netmend.check import baseline, fix
+from netmend.check.discover import absolute
+from netmend.check.mend import Change, Filter, changes, write_all
+from netmend.check.outcome import Outcome
+from netmend.check.session import Session
 from netmend.cli.check import CLEAN, FOUND, NOT_CHECKED, Request, complain, exit_code, tell, write
 from netmend.cli.check_known import Names, without_known
-from netmend.lint import baseline, fix
-from netmend.lint.discover import absolute
-from netmend.lint.mend import Change, Filter, changes, write_all
-from netmend.lint.outcome import Outcome
-from netmend.lint.session import Session
 from netmend.vocabulary.finding import Finding
 
 

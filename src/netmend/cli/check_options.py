@@ -59,7 +59,7 @@ def _in_our_words(message: str, parser: argparse.ArgumentParser) -> str:
     start = "unrecognized arguments: "
     if not message.startswith(start):
         return f"{message}."
-    from netmend.lint.select import did_you_mean
+    from netmend.check.select import did_you_mean
 
     wrong = message.removeprefix(start).split()[0].split("=")[0]
     known = [name for action in parser._actions for name in action.option_strings]

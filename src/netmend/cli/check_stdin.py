@@ -5,14 +5,14 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 
+from netmend.check.discover import absolute
+from netmend.check.mend import change
+from netmend.check.outcome import Outcome
+from netmend.check.reading import Bytes, decode, holds_notebook, is_notebook
+from netmend.check.session import Session, shown
 from netmend.cli.check import Request, exit_code, tell
 from netmend.cli.check_known import without_known
 from netmend.cli.check_mend import show_diff, unknown_to
-from netmend.lint.discover import absolute
-from netmend.lint.mend import change
-from netmend.lint.outcome import Outcome
-from netmend.lint.reading import Bytes, decode, holds_notebook, is_notebook
-from netmend.lint.session import Session, shown
 
 NAME = "<stdin>"
 

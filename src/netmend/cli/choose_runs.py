@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 
+from netmend.check.select import did_you_mean
 from netmend.errors import UsageError
-from netmend.lint.select import did_you_mean
 from netmend.store import RunInfo
 
 

@@ -13,7 +13,7 @@ import sys
 import time
 from typing import IO, Any
 
-from netmend.report.findings_look import look_of, write_to
+from netmend.report.check.look import look_of, write_to
 
 _FIRST_LOOK = 5.0  # seconds after which a run counts as long: a certain fault need not wait for the end
 HAS_STOPPED = 3  # exit code of a companion that has interrupted the program

@@ -39,11 +39,11 @@ def show_environment(project: Path, paths: tuple[Path, ...], json: bool) -> int:
         )
     checked = check(project, paths)
     if json:
-        from netmend.report.environment_as_json import environment_json
+        from netmend.report.environment.as_json import environment_json
 
         sys.stdout.write(environment_json(checked))
     else:
-        from netmend.report.environment_text import environment_text
+        from netmend.report.environment.text import environment_text
         from netmend.report.terminal import console
 
         console(sys.stdout).print(environment_text(checked))

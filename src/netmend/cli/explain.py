@@ -15,9 +15,9 @@ from rich.table import Table
 from rich.text import Text
 
 from netmend import report
+from netmend.check.select import did_you_mean
 from netmend.cli.explain_kinds import KINDS, measures
 from netmend.errors import UsageError
-from netmend.lint.select import did_you_mean
 from netmend.unit import page
 from netmend.vocabulary.cause import LEAVES
 

@@ -6,8 +6,8 @@ import inspect
 
 from rich.markup import escape
 
-from netmend.lint.rule import FAMILIES, RULES, Snippet, StaticRule
-from netmend.lint.suppress import PAGES
+from netmend.check.rule import FAMILIES, RULES, Snippet, StaticRule
+from netmend.check.suppress import PAGES
 from netmend.unit import page
 from netmend.vocabulary.cause import LEAVES
 
@@ -54,7 +54,7 @@ def rule_page(code: str) -> list[str] | None:
 
 def _fix(rule: type[StaticRule]) -> str:
     """How it is mended, learnt from its own examples."""
-    from netmend.lint.run import check_text
+    from netmend.check.run import check_text
 
     for snippet in rule.BAD:
         if snippet.fixed is not None:

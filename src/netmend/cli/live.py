@@ -11,7 +11,7 @@ from pathlib import Path
 
 from netmend.cli.companion import HAS_STOPPED
 from netmend.localise import diagnose
-from netmend.report.findings_look import Look, look_of
+from netmend.report.check.look import Look, look_of
 from netmend.report.numbers import alike, sure
 from netmend.report.signs import harmless, wrapped
 from netmend.store import read_trace

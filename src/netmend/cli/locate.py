@@ -89,7 +89,7 @@ def locate(
     if form == "json":
         sys.stdout.write(found.json())
     elif not quiet:
-        from netmend.report.locate_text import locate_text
+        from netmend.report.locate.text import locate_text
         from netmend.report.terminal import console
 
         console(sys.stdout).print(locate_text(found), crop=False)  # a path to open may be longer than a line

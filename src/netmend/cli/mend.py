@@ -91,8 +91,8 @@ def show(
     from netmend.mend.fit import fit
     from netmend.mend.model_files import open_model
     from netmend.mend.patch_file import read_patch
-    from netmend.report.mend_patch_as_json import patch_json
-    from netmend.report.mend_patch_text import patch_text
+    from netmend.report.mend.patch_as_json import patch_json
+    from netmend.report.mend.patch_text import patch_text
 
     _refuse_bad_file(json)
     if model is not None:
@@ -118,8 +118,8 @@ def diff(
     from netmend.mend.model_files import open_model
     from netmend.mend.patch import patch_between
     from netmend.mend.patch_file import read_patch, write_patch
-    from netmend.report.mend_patch_as_json import patch_json
-    from netmend.report.mend_patch_text import patch_text
+    from netmend.report.mend.patch_as_json import patch_json
+    from netmend.report.mend.patch_text import patch_text
 
     _refuse_bad_file(json)
     if out is not None and out.exists() and not force:
@@ -159,8 +159,8 @@ def _change(
 ) -> int:
     from netmend.mend.change_model import change_model
     from netmend.mend.fit import State
-    from netmend.report.mend_patch_as_json import patch_json
-    from netmend.report.mend_patch_text import changed_text
+    from netmend.report.mend.patch_as_json import patch_json
+    from netmend.report.mend.patch_text import changed_text
 
     _refuse_bad_file(json)
     _refuse_swapped("apply" if wanted is State.IN else "revert", patch, model)

@@ -83,8 +83,8 @@ def _classifier(asked: Asked) -> int:
     from netmend.cli.mend_progress import MendProgress
     from netmend.mend.from_file import mend_file
     from netmend.mend.options import MendOptions, parse_methods, parse_rates
-    from netmend.report.mend_as_json import mend_json
-    from netmend.report.mend_text import mend_text
+    from netmend.report.mend.as_json import mend_json
+    from netmend.report.mend.text import mend_text
     from netmend.report.terminal import console
 
     given = ("--dry-run", asked.dry_run), ("--spread", asked.spread), ("--memory", asked.memory is not None)

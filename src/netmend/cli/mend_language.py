@@ -70,8 +70,8 @@ def _options(asked: Asked) -> Options:
 def _repair(asked: Asked, options: Options, pairs: Path, texts: Path) -> int:
     from netmend.adapters.torch.mending.language.session import mend_folder
     from netmend.mend.patch_file import write_patch
-    from netmend.report.mend_language_as_json import language_json
-    from netmend.report.mend_language_text import language_text
+    from netmend.report.mend.language_as_json import language_json
+    from netmend.report.mend.language_text import language_text
     from netmend.report.terminal import console
 
     outcome = mend_folder(asked.model, pairs, texts, options, _sayer(asked.quiet))

@@ -45,10 +45,10 @@ def mutate_program(
     script, arguments = (module, program) if module is not None else (program[0], program[1:])
     files = (wishes.json, wishes.html, wishes.additions)
     options = replace(options.checked(), results=tuple(file for file in files if file is not None))
-    from netmend.rl import is_rl
+    from netmend.mutate.agents import is_rl
 
     if module is None and is_rl(script):
-        from netmend.rl.command import mutate_agent
+        from netmend.mutate.agents.command import mutate_agent
 
         options = replace(options, directory=work_folder(options.directory, quiet=wishes.quiet))
         return mutate_agent(script, arguments, options, wishes, fails)
@@ -72,9 +72,9 @@ def _judged(result: MutationResult, least: float | None) -> int:
 
 
 def _hand_over(result: MutationResult, wishes: Wishes) -> None:
-    from netmend.report.mutate_as_json import mutate_json
-    from netmend.report.mutate_page import mutate_html
-    from netmend.report.mutate_text import mutate_text
+    from netmend.report.mutate.as_json import mutate_json
+    from netmend.report.mutate.page import mutate_html
+    from netmend.report.mutate.text import mutate_text
     from netmend.report.terminal import console
 
     if wishes.json is not None:

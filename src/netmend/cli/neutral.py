@@ -89,9 +89,9 @@ def neutral_program(
 
 
 def _hand_over(found: Neutrality, wishes: Wishes) -> None:
-    from netmend.report.neutral_as_json import neutral_json
-    from netmend.report.neutral_page import neutral_html
-    from netmend.report.neutral_text import neutral_text
+    from netmend.report.neutral.as_json import neutral_json
+    from netmend.report.neutral.page import neutral_html
+    from netmend.report.neutral.text import neutral_text
     from netmend.report.terminal import console
 
     if wishes.json is not None:

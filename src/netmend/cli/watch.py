@@ -8,8 +8,8 @@ import sys
 import time
 from collections.abc import Callable
 
+from netmend.check.session import Session
 from netmend.errors import UsageError
-from netmend.lint.session import Session
 
 EVERY = 0.5  # seconds between two looks; thousands of files take a few hundredths of one
 CLEAR = "\x1b[2J\x1b[3J\x1b[H"

@@ -7,8 +7,8 @@ from netmend.diagnose.measures.data import training_loader
 from netmend.diagnose.measures.heads import minimised
 from netmend.diagnose.measures.loop import usual_site
 from netmend.localise.case import Case
-from netmend.localise.follow import argument_origin
-from netmend.localise.rates import setting
+from netmend.localise.lines.follow import argument_origin
+from netmend.localise.lines.rates import setting
 from netmend.vocabulary import Site
 
 _OPTIMIZER = {

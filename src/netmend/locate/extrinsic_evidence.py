@@ -14,7 +14,7 @@ from netmend.locate.extrinsic_own import LONGEST, own_names, plain_name
 from netmend.locate.extrinsic_pattern import LIBRARIES
 from netmend.locate.extrinsic_patterns import CHANGES
 from netmend.locate.extrinsic_triggers import TRIGGERS
-from netmend.locate.spoken import spoken
+from netmend.locate.prose import spoken
 
 PATTERNS = (*CHANGES, *TRIGGERS)
 INSTALLED = re.compile(r"[\\/](?:site|dist)-packages[\\/](?P<package>[^\\/]+)")

@@ -27,14 +27,14 @@ class Located:
         return self.answer.files
 
     def json(self) -> str:
-        from netmend.report.locate_as_json import locate_json
+        from netmend.report.locate.as_json import locate_json
 
         return locate_json(self)
 
     def __str__(self) -> str:
         from io import StringIO
 
-        from netmend.report.locate_text import locate_text
+        from netmend.report.locate.text import locate_text
         from netmend.report.terminal import console
 
         stream = StringIO()

@@ -99,14 +99,14 @@ class Mended:
         write_patch(self._wanted(), Path(path))
 
     def json(self) -> str:
-        from netmend.report.mend_as_json import mend_json
+        from netmend.report.mend.as_json import mend_json
 
         return mend_json(self)
 
     def __str__(self) -> str:
         from io import StringIO
 
-        from netmend.report.mend_text import mend_text
+        from netmend.report.mend.text import mend_text
         from netmend.report.terminal import console
 
         stream = StringIO()

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from netmend.mutate.interim_analyses import MORE, Looks
 from netmend.mutate.laboratory import Laboratory, Run
-from netmend.mutate.looks import MORE, Looks
 from netmend.mutate.magnitude import Knob
 from netmend.mutate.magnitude_search import Found, mildest_killed
 from netmend.mutate.mutation import Mutation

@@ -15,7 +15,7 @@ from netmend.mutate.test_sets import Subset, TestSet
 from netmend.trials.runner import Runner
 from netmend.trials.trial import LOST, TIMED_OUT, Limits, Outcome, Trial
 
-MODULE = "netmend.adapters.torch.examining"
+MODULE = "netmend.adapters.torch.subject.examining"
 OVERHEAD = 0.01  # as `netmend run` watches by itself
 WEIGHTS = {
     "places": 2,

@@ -13,8 +13,8 @@ from typing import Protocol, TypeVar, runtime_checkable
 
 from netmend.errors import UsageError
 from netmend.mutate.mutation import OPERATORS, Mutation, Operator, mutation
+from netmend.program.source.values import Faces
 from netmend.repair.repair import Case
-from netmend.repair.source.values import Faces
 from netmend.vocabulary.change import FileEdits
 
 Item = TypeVar("Item")

@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
+from netmend.program.source.values import Faces
+from netmend.program.text.spans import Span, meet, spans_of
 from netmend.repair.apply import applied, by_file, read
 from netmend.repair.repair import Case, Example
-from netmend.repair.source.values import Faces
-from netmend.syntax.spans import Span, meet, spans_of
 from netmend.unit import Family
 from netmend.vocabulary.change import FileEdits
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from netmend.errors import UsageError
-from netmend.mutate.looks import Looks
+from netmend.mutate.interim_analyses import Looks
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from netmend.localise.source import last_name
-from netmend.repair.loop.loop_code import Spot, spots
-from netmend.repair.network.model_layers import in_stack
+from netmend.changes.loop.loop_code import Spot, spots
+from netmend.changes.network.model_layers import in_stack
+from netmend.localise.lines.source import last_name
+from netmend.program.source.code import File
+from netmend.program.source.names_of_object import known_as
+from netmend.program.source.naming import spelled
+from netmend.program.source.writing import insert_after, insert_before
 from netmend.repair.repair import Case
-from netmend.repair.source.code import File
-from netmend.repair.source.known_as import known_as
-from netmend.repair.source.naming import spelled
-from netmend.repair.source.writing import insert_after, insert_before
 from netmend.vocabulary import ModelFact, ModuleFact, ParameterFact
 from netmend.vocabulary.change import FileEdits
 

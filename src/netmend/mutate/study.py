@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from netmend.errors import UsageError
-from netmend.localise.source import Sources
+from netmend.localise.lines.source import Sources
 from netmend.mutate.choice import Chosen, chosen
 from netmend.mutate.estimate import Estimate, estimate
 from netmend.mutate.judging import Judge, Trained

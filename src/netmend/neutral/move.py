@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar, Protocol
 
+from netmend.program.source.values import Faces
 from netmend.repair.repair import Case, Example
-from netmend.repair.source.values import Faces
 from netmend.unit import Family
 from netmend.vocabulary.change import Change, FileEdits
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 
-from netmend.localise.source import Sources
+from netmend.localise.lines.source import Sources
 from netmend.neutral.move import MOVES
 from netmend.repair.problem import Problem
 from netmend.repair.propose import everything, for_fault

@@ -5,9 +5,9 @@ from __future__ import annotations
 import difflib
 from dataclasses import dataclass, field
 
+from netmend.program.text.files import diff
 from netmend.repair.objective import Objective
 from netmend.repair.version import Version
-from netmend.syntax.files import diff
 from netmend.vocabulary.change import Change
 
 # What became of a configuration.

@@ -27,7 +27,7 @@ def start_torch(
         from netmend.adapters.gymnasium.session import Worlds
         from netmend.adapters.sb3.session import Agents
         from netmend.adapters.together import Together
-        from netmend.adapters.torch.session import TorchSession
+        from netmend.adapters.torch.watch.session import TorchSession
         from netmend.observe.session import Watching
 
         watching = Watching(options, script, arguments, progress, sites)

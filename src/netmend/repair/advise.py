@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from netmend.localise.findings import of_source
-from netmend.localise.source import Sources
+from netmend.localise.lines.source import Sources
+from netmend.program.text.files import diff
 from netmend.repair.apply import applied, read
 from netmend.repair.propose import for_fault, from_findings
 from netmend.repair.together import RATES, collide, companions, joined
 from netmend.repair.uncovered import uncovered
-from netmend.syntax.files import diff
 from netmend.vocabulary import Diagnosis, Fault, Trace
 from netmend.vocabulary.change import Change, Patch
 from netmend.vocabulary.finding import Finding

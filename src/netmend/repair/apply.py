@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from netmend.syntax.spans import carried_out, spans_of
+from netmend.program.text.spans import carried_out, spans_of
 from netmend.vocabulary.change import FileEdit
 from netmend.vocabulary.finding import Edit
 

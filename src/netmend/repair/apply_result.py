@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from netmend.errors import UsageError
+from netmend.program.text.files import write
 from netmend.repair.result import Result
-from netmend.syntax.files import write
 from netmend.vocabulary.verification import PROVEN
 
 

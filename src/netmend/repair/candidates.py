@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
-from netmend.lint.engine.project import Project
-from netmend.lint.run import check_text
-from netmend.localise.source import Sources
+from netmend.check.run import check_text
+from netmend.localise.lines.source import Sources
+from netmend.program.engine.project import Project
 from netmend.repair.propose import everything, for_fault, from_findings, to_explore
 from netmend.vocabulary import Diagnosis, Fault, Trace
 from netmend.vocabulary.change import ARCHITECTURE, BUDGET, BY_FACTS, Change

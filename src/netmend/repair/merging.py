@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from netmend.program.text.spans import Span
 from netmend.repair.version import Part, Version
-from netmend.syntax.spans import Span
 
 
 def merged(version: Version) -> Version:

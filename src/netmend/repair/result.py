@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from netmend.program.text.files import diff
 from netmend.repair.objective import Objective
 from netmend.repair.search import Attempt
 from netmend.repair.version import Version
-from netmend.syntax.files import diff
 from netmend.trials.trial import Outcome
 from netmend.vocabulary import Diagnosis
 from netmend.vocabulary.verification import NONE, Verification

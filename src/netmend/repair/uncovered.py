@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from netmend.changes.loop.good_rates import ADAPTIVE, good_rate, rounded, share_moved
+from netmend.changes.loop.rate_places import peak_rate, present_rate, rate_title, set_rate
 from netmend.diagnose.measures.rates import usual_range
-from netmend.localise.source import Sources
-from netmend.repair.loop.good_rates import ADAPTIVE, good_rate, rounded, share_moved
-from netmend.repair.loop.rate_places import peak_rate, present_rate, rate_title, set_rate
+from netmend.localise.lines.source import Sources
 from netmend.repair.repair import Case
 from netmend.vocabulary import Fault, OptimizerFact, Trace
 from netmend.vocabulary.change import Change

@@ -6,8 +6,8 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from netmend.program.text.spans import Span, carried_out, meet, spans_of
 from netmend.repair.apply import by_file, is_whole, read
-from netmend.syntax.spans import Span, carried_out, meet, spans_of
 from netmend.vocabulary.change import Change, FileEdits
 
 

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from netmend.report.as_html import html
     from netmend.report.as_machine import FORMATS, as_json, render
     from netmend.report.as_page import page
-    from netmend.report.as_repair import repair_text
     from netmend.report.as_runs_table import runs_table
     from netmend.report.as_summary import summary
     from netmend.report.live import LiveStatus
-    from netmend.report.repair_as_json import repair_json
-    from netmend.report.repair_page import repair_html
+    from netmend.report.repair.as_json import repair_json
+    from netmend.report.repair.page import repair_html
+    from netmend.report.repair.text import repair_text
     from netmend.report.terminal import console
 
 __all__ = [
@@ -47,9 +47,9 @@ _HOMES = {
     "console": "netmend.report.terminal",
     "html": "netmend.report.as_html",
     "page": "netmend.report.as_page",
-    "repair_html": "netmend.report.repair_page",
-    "repair_json": "netmend.report.repair_as_json",
-    "repair_text": "netmend.report.as_repair",
+    "repair_html": "netmend.report.repair.page",
+    "repair_json": "netmend.report.repair.as_json",
+    "repair_text": "netmend.report.repair.text",
     "runs_table": "netmend.report.as_runs_table",
     "summary": "netmend.report.as_summary",
 }

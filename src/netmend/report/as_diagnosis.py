@@ -10,16 +10,16 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.style import Style
 from rich.text import Text
 
-from netmend.localise.source import Sources
+from netmend.localise.lines.source import Sources
+from netmend.program.text.positions import Lines
+from netmend.report.check.excerpt import AROUND, excerpt, span_of
+from netmend.report.check.look import Look
 from netmend.report.content import Remark, clean, doubt, place
 from netmend.report.fault_edit import ChangedLine, changed_lines, told_once
-from netmend.report.findings_excerpt import AROUND, excerpt, span_of
-from netmend.report.findings_look import Look
 from netmend.report.numbers import alike, sure
 from netmend.report.signs import cells, cropped
 from netmend.report.terminal import STYLES, Indented, Remarks, blank
 from netmend.report.wording import verdict_words
-from netmend.syntax.positions import Lines
 from netmend.vocabulary import Diagnosis, Fault, Site, Trace
 from netmend.vocabulary.change import Patch
 

@@ -25,7 +25,7 @@ _PRELOADED = (
     "torch.utils.data",
     "torch._dynamo",  # the first optimiser imports it
     "netmend.trials.child",
-    "netmend.adapters.torch.session",
+    "netmend.adapters.torch.watch.session",
 )
 
 

@@ -13,15 +13,15 @@ from netmend.adapters.gymnasium.describe import about, chain_of, is_vector, kind
 from netmend.adapters.gymnasium.twins import Twins
 from netmend.adapters.gymnasium.world import MOST_LEVELS, Copy, World
 from netmend.adapters.torch.guard import RAISED, around, guarded
-from netmend.adapters.torch.known import Known
-from netmend.adapters.torch.patches import Patches
+from netmend.adapters.torch.watch.known import Known
+from netmend.adapters.torch.watch.patches import Patches
 from netmend.adapters.watched_classes import WatchedClasses
 from netmend.launch.import_hook import AfterImport
 from netmend.observe.budget import Purse
 from netmend.vocabulary import Site
 
 if TYPE_CHECKING:
-    from netmend.adapters.torch.session import TorchSession
+    from netmend.adapters.torch.watch.session import TorchSession
 
 PART = "environments"
 _MOST_WORLDS = 50

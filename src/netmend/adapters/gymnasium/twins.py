@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from netmend.vocabulary import ProbeFact
 
 if TYPE_CHECKING:
-    from netmend.adapters.torch.session import TorchSession
+    from netmend.adapters.torch.watch.session import TorchSession
 
 WHAT = "weights while acting"
 _DISTANCE = 37  # environment steps between two looks; shares no factor with the intervals that people choose

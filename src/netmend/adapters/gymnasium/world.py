@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from netmend.adapters.gymnasium.running import FeatureFigures, RewardFigures
-from netmend.adapters.torch.known import Known
+from netmend.adapters.torch.watch.known import Known
 from netmend.observe.recorder import Recorder
 from netmend.vocabulary import Site, WorldFact
 

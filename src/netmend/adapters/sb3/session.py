@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 from netmend.adapters.sb3.looks import NAN, gathered, logged, prints_of, target_of
 from netmend.adapters.sb3.settings import settings_of, spaces_of
 from netmend.adapters.torch.guard import RAISED, around, guarded
-from netmend.adapters.torch.known import Known
+from netmend.adapters.torch.watch.known import Known
 from netmend.adapters.watched_classes import WatchedClasses
 from netmend.launch.import_hook import AfterImport
 from netmend.vocabulary import AgentFact, Site
 from netmend.vocabulary.table import COLUMNS
 
 if TYPE_CHECKING:
-    from netmend.adapters.torch.session import TorchSession
+    from netmend.adapters.torch.watch.session import TorchSession
 
 PART = "agents of Stable-Baselines3"
 _DENSE = 24  # looks after which the distance between two doubles

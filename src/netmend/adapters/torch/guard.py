@@ -16,7 +16,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import _disable_current_modes
 
 if TYPE_CHECKING:
-    from netmend.adapters.torch.session import TorchSession
+    from netmend.adapters.torch.watch.session import TorchSession
 
 is_compiling = torch.compiler.is_compiling
 _function_modes = torch._C._len_torch_function_stack

@@ -10,7 +10,7 @@ from netmend.diagnose.measures.wiring import stepped_optimizers
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.effects import NOT_LEARNING, UNSTABLE, outcome
-from netmend.localise.lines import writes_gradients
+from netmend.localise.lines.blocks import writes_gradients
 from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import ClassVar
 
 from netmend.diagnose.detectors.agent_setting_unusual import AgentSettingUnusual
-from netmend.localise.agent_lines import setting_line
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, fault, for_symptom, register
+from netmend.localise.lines.agent_lines import setting_line
 from netmend.unit import Run
 from netmend.vocabulary import AgentFact, Evidence, Fault, Symptom
 

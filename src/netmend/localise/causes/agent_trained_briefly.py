@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from netmend.diagnose.detectors.few_rollouts import FewRollouts
-from netmend.localise.agent_lines import planned_line
 from netmend.localise.case import Case
 from netmend.localise.cause import STRONG, fault, for_symptom, register
+from netmend.localise.lines.agent_lines import planned_line
 from netmend.unit import Run
 from netmend.vocabulary import AgentFact, Fault
 

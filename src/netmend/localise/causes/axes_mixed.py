@@ -10,8 +10,8 @@ from netmend.diagnose.measures.probe_examples import mixed
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, fault, for_symptom, register
 from netmend.localise.effects import ANY
+from netmend.localise.lines.values import given_line
 from netmend.localise.outcome import harm, relief
-from netmend.localise.values import given_line
 from netmend.unit import Run
 from netmend.vocabulary import Fault, Site, Symptom
 

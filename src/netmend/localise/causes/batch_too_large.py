@@ -7,10 +7,10 @@ from typing import ClassVar
 
 from netmend.diagnose.detectors.few_updates import FewUpdates
 from netmend.diagnose.measures.data import training_loader
-from netmend.localise.batch_line import batch_size_line
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
-from netmend.localise.data_origin import loader_site
+from netmend.localise.lines.batch_line import batch_size_line
+from netmend.localise.lines.data_origin import loader_site
 from netmend.unit import Run
 from netmend.vocabulary import Fault
 

@@ -8,10 +8,10 @@ from typing import ClassVar
 from netmend.diagnose.detectors.batch_too_small import BatchTooSmall as Detector
 from netmend.diagnose.measures.data import training_loader, training_samples
 from netmend.diagnose.measures.objective import objective
-from netmend.localise.batch_line import batch_size_line
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
-from netmend.localise.data_origin import loader_site
+from netmend.localise.lines.batch_line import batch_size_line
+from netmend.localise.lines.data_origin import loader_site
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault
 

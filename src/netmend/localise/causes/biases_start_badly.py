@@ -9,7 +9,7 @@ from netmend.diagnose.measures.examples import flat
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
-from netmend.localise.init_lines import CONSTANT, RANDOM, init_line
+from netmend.localise.lines.init_lines import CONSTANT, RANDOM, init_line
 from netmend.localise.outcome import harm, relief
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, ModuleFact, Statistics, Symptom

@@ -9,7 +9,7 @@ from netmend.diagnose.detectors import norm_not_estimated
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.effects import ANY, outcome
-from netmend.localise.skipped_initialiser import Held, Initialiser, initialiser_of
+from netmend.localise.lines.skipped_initialiser import Held, Initialiser, initialiser_of
 from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault, ModuleFact, Symptom, Trace
 

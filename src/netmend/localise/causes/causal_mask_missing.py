@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from netmend.diagnose.detectors.looks_ahead import LooksAhead
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, fault, for_symptom, register
-from netmend.localise.layer_lines import creation_of
+from netmend.localise.lines.layer_lines import creation_of
 from netmend.unit import Run
 from netmend.vocabulary import Fault, ModuleFact, Site, Symptom
 

@@ -11,7 +11,7 @@ from netmend.diagnose.detectors.class_collapse import ClassCollapse
 from netmend.diagnose.detectors.class_imbalance import ClassImbalance
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, fault, for_symptom, register
-from netmend.localise.data_origin import loader_site, target_origin
+from netmend.localise.lines.data_origin import loader_site, target_origin
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, Symptom, Trace
 

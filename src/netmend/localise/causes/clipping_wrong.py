@@ -13,7 +13,7 @@ from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.causes.accumulation_wrong import SCALED
 from netmend.localise.effects import NOT_LEARNING, UNSTABLE, outcome
-from netmend.localise.follow import argument_origin
+from netmend.localise.lines.follow import argument_origin
 from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault, ModuleFact, Trace
 

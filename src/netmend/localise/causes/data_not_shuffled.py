@@ -10,8 +10,8 @@ from netmend.diagnose.measures.data import training_loader
 from netmend.diagnose.measures.objective import objective
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
-from netmend.localise.data_origin import loader_site
-from netmend.localise.follow import argument_origin
+from netmend.localise.lines.data_origin import loader_site
+from netmend.localise.lines.follow import argument_origin
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault
 

@@ -11,7 +11,7 @@ from netmend.diagnose.measures.loop import is_training, main_pattern
 from netmend.diagnose.measures.objective import objective
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
-from netmend.localise.follow import argument_origin
+from netmend.localise.lines.follow import argument_origin
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, FunctionFact, ModuleFact, Site, Trace
 

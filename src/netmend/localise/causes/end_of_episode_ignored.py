@@ -7,10 +7,10 @@ from typing import ClassVar
 
 from netmend.diagnose.measures.acting import agents, training_world
 from netmend.diagnose.measures.acting_examples import a_world, acted
-from netmend.localise.acting_source import step_call
-from netmend.localise.bootstrap_source import bootstraps
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, fault, for_symptom, register
+from netmend.localise.lines.acting_source import step_call
+from netmend.localise.lines.bootstrap_source import bootstraps
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, Site
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 from netmend.diagnose.detectors import evaluation_in_training_mode
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, STRONG, fault, for_symptom, register
-from netmend.localise.lines import no_grad_around
+from netmend.localise.lines.blocks import no_grad_around
 from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault, Site
 

@@ -9,9 +9,9 @@ from netmend.diagnose.detectors.trained_on_test_part import TrainedOnTestPart
 from netmend.diagnose.detectors.training_evaluation_overlap import TrainingEvaluationOverlap
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, fault, for_symptom, register
-from netmend.localise.data_origin import input_origin
-from netmend.localise.head_lines import text_at
-from netmend.localise.split_line import dataset_line, several_loaders, split_line
+from netmend.localise.lines.data_origin import input_origin
+from netmend.localise.lines.head_lines import text_at
+from netmend.localise.lines.split_line import dataset_line, several_loaders, split_line
 from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault, Symptom
 

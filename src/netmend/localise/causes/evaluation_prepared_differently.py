@@ -11,9 +11,9 @@ from netmend.diagnose.measures.batches import features
 from netmend.diagnose.measures.objective import evaluations, objective
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, fault, for_symptom, register
-from netmend.localise.data_origin import evaluated_origin, input_origin, prepared_in_loop
+from netmend.localise.lines.data_origin import evaluated_origin, input_origin, prepared_in_loop
+from netmend.localise.lines.split_line import dataset_line, split_line
 from netmend.localise.outcome import level
-from netmend.localise.split_line import dataset_line, split_line
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, Site, Symptom
 

@@ -10,7 +10,7 @@ from netmend.diagnose.measures.loop_examples import patterns
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, WEAK, fault, for_symptom, register
 from netmend.localise.effects import ANY
-from netmend.localise.lines import freezing, grad_switched_off, no_grad_around
+from netmend.localise.lines.blocks import freezing, grad_switched_off, no_grad_around
 from netmend.unit import Run
 from netmend.vocabulary import Fault, FunctionFact, RunFact, Site, Symptom, Trace
 

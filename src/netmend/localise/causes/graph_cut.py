@@ -11,8 +11,8 @@ from netmend.diagnose.measures.wiring import wires
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.effects import ANY, NOT_LEARNING, outcome
-from netmend.localise.lines import grad_switched_off, no_grad_around
-from netmend.localise.values import cut_before_step, cut_in_loss, cuts_between, unused_result
+from netmend.localise.lines.blocks import grad_switched_off, no_grad_around
+from netmend.localise.lines.values import cut_before_step, cut_in_loss, cuts_between, unused_result
 from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault, FunctionFact, ModuleFact, OptimizerFact, Site, Symptom
 

@@ -8,8 +8,8 @@ from typing import ClassVar
 from netmend.diagnose.detectors import graphs_kept
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
-from netmend.localise.lines import retains_graph
-from netmend.localise.values import collecting, keeping, kept_call
+from netmend.localise.lines.blocks import retains_graph
+from netmend.localise.lines.values import collecting, keeping, kept_call
 from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault
 

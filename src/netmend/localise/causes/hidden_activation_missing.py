@@ -12,7 +12,7 @@ from netmend.diagnose.measures.heads import minimised
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
-from netmend.localise.handed_on import handed_on
+from netmend.localise.lines.direct_connection import handed_on
 from netmend.localise.outcome import harm, relief
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, Site

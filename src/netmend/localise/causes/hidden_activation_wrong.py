@@ -11,8 +11,8 @@ from netmend.diagnose.measures.examples import falling, flat
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
-from netmend.localise.handed_on import fed_by
-from netmend.localise.hidden_exponentials import hidden_exponentials
+from netmend.localise.lines.direct_connection import fed_by
+from netmend.localise.lines.hidden_exponentials import hidden_exponentials
 from netmend.localise.outcome import harm, level, relief, rivals
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, ModuleFact, Symptom

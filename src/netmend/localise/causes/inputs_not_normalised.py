@@ -10,7 +10,7 @@ from netmend.diagnose.measures.examples import flat, run_with
 from netmend.diagnose.measures.objective import objective
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, fault, for_symptom, register
-from netmend.localise.data_origin import input_origin
+from netmend.localise.lines.data_origin import input_origin
 from netmend.localise.outcome import hardly_trained
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, Trace

@@ -11,8 +11,8 @@ from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, STRONG, fault, for_symptom, register
 from netmend.localise.causes.state_carried import _twice
 from netmend.localise.effects import ANY
-from netmend.localise.lines import retains_graph
-from netmend.localise.values import changing_in_place
+from netmend.localise.lines.blocks import retains_graph
+from netmend.localise.lines.values import changing_in_place
 from netmend.unit import Run
 from netmend.vocabulary import Fault, RunFact, Site, Symptom, Trace
 

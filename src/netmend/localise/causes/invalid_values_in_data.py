@@ -11,7 +11,7 @@ import numpy as np
 from netmend.diagnose.detectors.input_nonfinite import InputNonfinite
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, STRONG, fault, for_symptom, register
-from netmend.localise.data_origin import input_origin, target_origin
+from netmend.localise.lines.data_origin import input_origin, target_origin
 from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault, Symptom, Trace
 

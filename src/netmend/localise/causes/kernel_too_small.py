@@ -8,7 +8,7 @@ from typing import ClassVar
 from netmend.diagnose.detectors.pointwise_kernels import PointwiseKernels
 from netmend.localise.case import Case
 from netmend.localise.cause import STRONG, fault, for_symptom, register
-from netmend.localise.follow import argument_origin
+from netmend.localise.lines.follow import argument_origin
 from netmend.localise.outcome import harm, relief
 from netmend.unit import Run
 from netmend.vocabulary import Fault

@@ -10,9 +10,9 @@ from netmend.diagnose.detectors.labels_unrelated import LabelsUnrelated
 from netmend.diagnose.measures.data import training_samples
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
-from netmend.localise.data_origin import target_origin
-from netmend.localise.head_lines import STUCK, text_at
-from netmend.localise.label_line import label_line, labels_moved, rewritten_argument
+from netmend.localise.lines.data_origin import target_origin
+from netmend.localise.lines.head_lines import STUCK, text_at
+from netmend.localise.lines.label_line import label_line, labels_moved, rewritten_argument
 from netmend.localise.outcome import level
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, Site, Symptom

@@ -9,7 +9,7 @@ from netmend.diagnose.measures.crash import failing_layer, layer_before
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, fault, for_symptom, register
 from netmend.localise.effects import ANY
-from netmend.localise.misfit import judge, misfits
+from netmend.localise.lines.misfit import judge, misfits
 from netmend.unit import Run
 from netmend.vocabulary import Fault, ModelFact, ModuleFact, ParameterFact, RunFact, Site, Symptom, Trace
 

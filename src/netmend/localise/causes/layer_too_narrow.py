@@ -8,7 +8,7 @@ from typing import ClassVar
 from netmend.diagnose.detectors.bottleneck import Bottleneck
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, fault, for_symptom, register
-from netmend.localise.follow import argument_origin
+from netmend.localise.lines.follow import argument_origin
 from netmend.localise.outcome import harm, rivals
 from netmend.unit import Run
 from netmend.vocabulary import Fault, ModuleFact

@@ -10,7 +10,7 @@ from netmend.diagnose.measures.wiring import forgotten_models
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.effects import NOT_LEARNING, outcome
-from netmend.localise.lines import freezing
+from netmend.localise.lines.blocks import freezing
 from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault
 

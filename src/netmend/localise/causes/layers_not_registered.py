@@ -9,7 +9,7 @@ from netmend.diagnose.detectors import unregistered_layers
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, fault, for_symptom, register
 from netmend.localise.effects import ANY, NOT_LEARNING
-from netmend.localise.lines import attribute_line, plain_containers
+from netmend.localise.lines.blocks import attribute_line, plain_containers
 from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault, RunFact, Site, Trace
 

@@ -16,8 +16,8 @@ from netmend.diagnose.measures.objective import objective
 from netmend.diagnose.measures.start import start
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
+from netmend.localise.lines.rates import at_most, beside_fact, better_rate, highest_rate, momentum, setting
 from netmend.localise.outcome import level, rivals
-from netmend.localise.rates import at_most, beside_fact, better_rate, highest_rate, momentum, setting
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, OptimizerFact
 

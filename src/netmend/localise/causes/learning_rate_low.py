@@ -10,8 +10,15 @@ from netmend.diagnose.measures.ending import cut_short
 from netmend.diagnose.measures.motion import Motion, motions
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
+from netmend.localise.lines.rates import (
+    at_most,
+    beside_fact,
+    better_rate,
+    highest_rate,
+    lowest_usual,
+    setting,
+)
 from netmend.localise.outcome import rivals
-from netmend.localise.rates import at_most, beside_fact, better_rate, highest_rate, lowest_usual, setting
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, OptimizerFact
 

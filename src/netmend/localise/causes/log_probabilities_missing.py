@@ -8,7 +8,7 @@ from typing import ClassVar
 from netmend.diagnose.measures.loss_examples import given, run_of, wanted
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, fault, for_symptom, register
-from netmend.localise.head_lines import STUCK, head_of, last_layer, text_at
+from netmend.localise.lines.head_lines import STUCK, head_of, last_layer, text_at
 from netmend.unit import Run
 from netmend.vocabulary import Fault
 

@@ -11,11 +11,11 @@ from netmend.diagnose.detectors import (
     loss_summed,
     term_without_bound,
 )
-from netmend.localise.added_term import added_term_line
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, fault, for_symptom, register
-from netmend.localise.follow import value_origin
-from netmend.localise.head_lines import STUCK, head_of, result_line, text_at
+from netmend.localise.lines.added_term import added_term_line
+from netmend.localise.lines.follow import value_origin
+from netmend.localise.lines.head_lines import STUCK, head_of, result_line, text_at
 from netmend.unit import Run
 from netmend.vocabulary import Fault, LossFact, Symptom
 

@@ -11,7 +11,7 @@ from netmend.diagnose.detectors import model_recreated, unregistered_layers
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.effects import NOT_LEARNING
-from netmend.localise.lines import called_in_loop, experiment_loop
+from netmend.localise.lines.blocks import called_in_loop, experiment_loop
 from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault, Site
 

@@ -8,8 +8,8 @@ from typing import ClassVar
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.localise.case import Case
 from netmend.localise.cause import STRONG, WEAK, fault, register
+from netmend.localise.lines.rates import setting
 from netmend.localise.outcome import harm, relief
-from netmend.localise.rates import setting
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, OptimizerFact
 

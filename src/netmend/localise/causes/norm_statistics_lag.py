@@ -9,7 +9,7 @@ from typing import ClassVar
 from netmend.diagnose.detectors.norm_statistics_lag import NormStatisticsLag as Detector
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, fault, for_symptom, register
-from netmend.localise.follow import argument_origin
+from netmend.localise.lines.follow import argument_origin
 from netmend.unit import Run
 from netmend.vocabulary import Fault
 

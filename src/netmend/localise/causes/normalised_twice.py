@@ -8,7 +8,7 @@ from typing import ClassVar
 from netmend.diagnose.detectors import normalised_twice
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, fault, for_symptom, register
-from netmend.localise.head_lines import STUCK, activation_line, head_of, text_at
+from netmend.localise.lines.head_lines import STUCK, activation_line, head_of, text_at
 from netmend.unit import Run
 from netmend.vocabulary import Fault
 

@@ -10,7 +10,7 @@ from netmend.diagnose.measures.data import epochs, training_loader, training_sam
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.causes.dropout_rate_wrong import dropouts
-from netmend.localise.data_origin import input_origin
+from netmend.localise.lines.data_origin import input_origin
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, FunctionFact, Site, Trace
 

@@ -11,8 +11,8 @@ from netmend.diagnose.detectors.nonfinite_origin import NonfiniteOrigin
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, STRONG, WEAK, fault, for_symptom, register
+from netmend.localise.lines.rates import setting
 from netmend.localise.outcome import harm, relief
-from netmend.localise.rates import setting
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, OptimizerFact, Symptom
 

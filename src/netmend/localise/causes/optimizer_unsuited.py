@@ -13,8 +13,8 @@ from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.rates import plain, usual_range
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
+from netmend.localise.lines.rates import highest_rate
 from netmend.localise.outcome import harm, level, relief, rivals
-from netmend.localise.rates import highest_rate
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, OptimizerFact, Trace
 

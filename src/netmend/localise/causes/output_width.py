@@ -11,8 +11,8 @@ from netmend.diagnose.measures.loss_examples import run_of
 from netmend.diagnose.measures.progress import progress
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, fault, for_symptom, register
-from netmend.localise.follow import argument_origin
-from netmend.localise.head_lines import STUCK, head_of, last_layer, text_at
+from netmend.localise.lines.follow import argument_origin
+from netmend.localise.lines.head_lines import STUCK, head_of, last_layer, text_at
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, ModuleFact, Site, Symptom
 

@@ -10,8 +10,8 @@ from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.causes.graph_cut import _calls_around, _earlier_learn
 from netmend.localise.effects import NOT_LEARNING, outcome
-from netmend.localise.lines import no_grad_around
-from netmend.localise.values import cut_in_loss, unused_result
+from netmend.localise.lines.blocks import no_grad_around
+from netmend.localise.lines.values import cut_in_loss, unused_result
 from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault, ModelFact, ModuleFact
 

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 from netmend.diagnose.detectors.actions_collapse import ActionsCollapse
 from netmend.diagnose.measures.acting import agents
-from netmend.localise.agent_lines import setting_line
 from netmend.localise.case import Case
 from netmend.localise.cause import STRONG, fault, for_symptom, register
+from netmend.localise.lines.agent_lines import setting_line
 from netmend.unit import Run
 from netmend.vocabulary import Fault
 

@@ -8,9 +8,9 @@ from typing import ClassVar
 from netmend.diagnose.detectors.regulariser_dominates import RegulariserDominates
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, fault, for_symptom, register
+from netmend.localise.lines.penalty_lines import factor_line, penalty_line
+from netmend.localise.lines.rates import Setting, rounded, setting
 from netmend.localise.outcome import harm, rivals
-from netmend.localise.penalty_lines import factor_line, penalty_line
-from netmend.localise.rates import Setting, rounded, setting
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, LossFact, OptimizerFact, Symptom
 

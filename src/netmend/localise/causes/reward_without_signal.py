@@ -9,11 +9,11 @@ from typing import ClassVar
 
 from netmend.diagnose.detectors.reward_constant import RewardConstant
 from netmend.diagnose.detectors.reward_not_finite import RewardNotFinite
-from netmend.localise.acting_source import step_call
-from netmend.localise.agent_lines import method_of, returned_line
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, STRONG, fault, for_symptom, register
-from netmend.localise.source import last_name
+from netmend.localise.lines.acting_source import step_call
+from netmend.localise.lines.agent_lines import method_of, returned_line
+from netmend.localise.lines.source import last_name
 from netmend.unit import Run
 from netmend.vocabulary import Fault, Symptom, WorldFact
 

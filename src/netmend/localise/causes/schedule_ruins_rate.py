@@ -11,7 +11,7 @@ from netmend.diagnose.measures.loop_examples import optimizer, trained
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.effects import NOT_LEARNING, outcome
-from netmend.localise.schedule_lines import returned_factor, set_by_hand
+from netmend.localise.lines.schedule_lines import returned_factor, set_by_hand
 from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault, SchedulerFact, Symptom, Trace
 

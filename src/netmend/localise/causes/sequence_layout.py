@@ -9,8 +9,8 @@ from netmend.diagnose.measures.probe_examples import recurrent
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, fault, for_symptom, register
 from netmend.localise.effects import ANY
-from netmend.localise.follow import argument_origin
-from netmend.localise.layer_lines import creation_of
+from netmend.localise.lines.follow import argument_origin
+from netmend.localise.lines.layer_lines import creation_of
 from netmend.unit import Run
 from netmend.vocabulary import Fault, Site
 

@@ -10,8 +10,8 @@ from typing import ClassVar
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, fault, for_symptom, register
 from netmend.localise.effects import ANY
-from netmend.localise.follow import argument_origin
-from netmend.localise.values import reshaping
+from netmend.localise.lines.follow import argument_origin
+from netmend.localise.lines.values import reshaping
 from netmend.unit import Run
 from netmend.vocabulary import Fault, RunFact, Site, Symptom, Trace
 

@@ -11,7 +11,7 @@ from netmend.diagnose.measures.loop import calls, stepping
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, fault, for_symptom, register
 from netmend.localise.effects import ANY
-from netmend.localise.lines import handed_on_state, retains_graph
+from netmend.localise.lines.blocks import handed_on_state, retains_graph
 from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault, RunFact, Site, Symptom, Trace
 

@@ -8,11 +8,11 @@ from typing import ClassVar
 
 from netmend.diagnose.measures.acting import agents, training_world
 from netmend.diagnose.measures.acting_examples import a_world, acted
-from netmend.localise.acting_source import model_words, step_call
-from netmend.localise.bootstrap_source import bootstraps
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, fault, register
-from netmend.localise.source import last_name, site_of
+from netmend.localise.lines.acting_source import model_words, step_call
+from netmend.localise.lines.bootstrap_source import bootstraps
+from netmend.localise.lines.source import last_name, site_of
 from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault, Site, WorldFact
 

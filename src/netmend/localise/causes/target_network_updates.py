@@ -10,12 +10,12 @@ from typing import ClassVar
 from netmend.diagnose.detectors.target_follows_at_once import TargetFollowsAtOnce
 from netmend.diagnose.detectors.target_never_moves import TargetNeverMoves
 from netmend.diagnose.measures.acting import training_world
-from netmend.localise.agent_lines import made_line, setting_line, target_updates
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, STRONG, fault, for_symptom, register
-from netmend.localise.copied_weights import copied_again
-from netmend.localise.follow import value_origin
-from netmend.localise.source import site_of
+from netmend.localise.lines.agent_lines import made_line, setting_line, target_updates
+from netmend.localise.lines.copied_weights import copied_again
+from netmend.localise.lines.follow import value_origin
+from netmend.localise.lines.source import site_of
 from netmend.unit import Run
 from netmend.vocabulary import AgentFact, Fault, Site, Symptom
 

@@ -9,8 +9,8 @@ from typing import ClassVar
 from netmend.diagnose.detectors import targets_not_next
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, fault, for_symptom, register
-from netmend.localise.data_origin import target_origin
-from netmend.localise.target_line import target_line
+from netmend.localise.lines.data_origin import target_origin
+from netmend.localise.lines.target_line import target_line
 from netmend.unit import Run
 from netmend.vocabulary import Fault
 

@@ -12,7 +12,7 @@ from netmend.diagnose.measures.objective import constant_of
 from netmend.diagnose.measures.progress import progress
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, fault, for_symptom, register
-from netmend.localise.data_origin import target_origin
+from netmend.localise.lines.data_origin import target_origin
 from netmend.localise.outcome import hardly_trained, rivals
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, Trace

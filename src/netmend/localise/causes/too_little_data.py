@@ -8,7 +8,7 @@ from typing import ClassVar
 from netmend.diagnose.detectors.few_samples import FewSamples
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
-from netmend.localise.data_origin import input_origin
+from netmend.localise.lines.data_origin import input_origin
 from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault
 

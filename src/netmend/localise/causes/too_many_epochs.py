@@ -10,7 +10,7 @@ from netmend.diagnose.measures.data import epochs
 from netmend.diagnose.measures.loop import usual_site
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, fault, for_symptom, register
-from netmend.localise.loops import epoch_loop
+from netmend.localise.lines.epoch_loop import epoch_loop
 from netmend.localise.outcome import level
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault

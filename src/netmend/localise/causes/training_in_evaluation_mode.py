@@ -9,7 +9,7 @@ from netmend.diagnose.detectors import training_in_evaluation_mode
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, STRONG, fault, for_symptom, register
 from netmend.localise.effects import UNSTABLE
-from netmend.localise.lines import loop_around
+from netmend.localise.lines.blocks import loop_around
 from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault
 

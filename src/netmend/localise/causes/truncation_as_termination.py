@@ -8,12 +8,12 @@ from typing import ClassVar
 from netmend.diagnose.detectors.truncation_merged import TruncationMerged
 from netmend.diagnose.measures.acting import training_world
 from netmend.diagnose.measures.acting_examples import a_world, acted
-from netmend.localise.acting_source import StepCall, kept, step_call
-from netmend.localise.agent_lines import method_of, returned_line
-from netmend.localise.bootstrap_source import bootstraps
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, fault, for_symptom, register
-from netmend.localise.source import site_of
+from netmend.localise.lines.acting_source import StepCall, kept, step_call
+from netmend.localise.lines.agent_lines import method_of, returned_line
+from netmend.localise.lines.bootstrap_source import bootstraps
+from netmend.localise.lines.source import site_of
 from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault, ModelFact, Site, Symptom, WorldFact
 

@@ -9,13 +9,13 @@ from typing import ClassVar
 from netmend.diagnose.detectors.values_explode import ValuesExplode
 from netmend.diagnose.measures.acting import agents, improved, returns, training_world
 from netmend.diagnose.measures.acting_examples import a_world, acted
-from netmend.localise.acting_source import assigned, names_in, step_call
-from netmend.localise.bootstrap_source import Bootstrap, bootstraps
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, fault, for_symptom, register
-from netmend.localise.head_lines import text_at
-from netmend.localise.policy_sign import lowered_likelihood
-from netmend.localise.source import last_name, site_of
+from netmend.localise.lines.acting_source import assigned, names_in, step_call
+from netmend.localise.lines.bootstrap_source import Bootstrap, bootstraps
+from netmend.localise.lines.head_lines import text_at
+from netmend.localise.lines.policy_sign import lowered_likelihood
+from netmend.localise.lines.source import last_name, site_of
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, ModelFact, Site, Symptom, WorldFact
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.function_edits import behind
 from netmend.diagnose.measures.chain import chain
 from netmend.mutate.examples import PROBABILITIES, STACK
-from netmend.mutate.function_edits import behind
 from netmend.mutate.mutation import Mutation, mutation, register
 from netmend.mutate.places import is_written, trained_model
 from netmend.repair.repair import Case, Example

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.loop.loop_code import spots
 from netmend.mutate.examples import STACK
 from netmend.mutate.mutation import Mutation, mutation, register
-from netmend.repair.loop.loop_code import spots
+from netmend.program.source.moving import taken_out
 from netmend.repair.repair import Case, Example
-from netmend.repair.source.moving import taken_out
 
 
 @register

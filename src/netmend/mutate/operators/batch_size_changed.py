@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.loop.batch_places import set_batch_size
 from netmend.diagnose.measures.data import batch_size, training_samples
 from netmend.mutate.examples import FUNCTIONS, STACK
 from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, mutation, register
-from netmend.repair.loop.batch_places import set_batch_size
 from netmend.repair.repair import Case, Example
 
 

@@ -9,8 +9,8 @@ from typing import ClassVar
 from netmend.mutate.examples import STACK, VALIDATED
 from netmend.mutate.mutation import Mutation, mutation, register
 from netmend.mutate.places import trained_model, weighted
+from netmend.program.source.values import set_argument
 from netmend.repair.repair import Case, Example
-from netmend.repair.source.values import set_argument
 
 
 @register

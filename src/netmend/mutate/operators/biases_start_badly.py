@@ -9,8 +9,8 @@ from typing import ClassVar
 from netmend.mutate.examples import LOG_PROBABILITIES
 from netmend.mutate.mutation import Mutation, mutation, register
 from netmend.mutate.places import made, reached, trained_model, weighted
+from netmend.program.source.naming import spelled
 from netmend.repair.repair import Case, Example
-from netmend.repair.source.naming import spelled
 
 
 @register

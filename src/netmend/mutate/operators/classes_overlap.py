@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.data.data_holders import fresh, is_array
+from netmend.changes.data_edits import put
+from netmend.changes.row_edits import chances, free_rows, labels
 from netmend.errors import UsageError
-from netmend.mutate.data_edits import put
 from netmend.mutate.examples import FUNCTIONS, PROBABILITIES
 from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, register
-from netmend.mutate.row_edits import chances, free_rows, labels
-from netmend.repair.data.data_holders import fresh, is_array
+from netmend.program.source.naming import spelled
 from netmend.repair.repair import Case, Example
-from netmend.repair.source.naming import spelled
 from netmend.vocabulary.change import FileEdits
 
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.data.data_holders import fresh
+from netmend.changes.data_edits import put, random_rows, rows
+from netmend.changes.row_edits import chances, free_rows
 from netmend.diagnose.measures.labels import label_counts
-from netmend.mutate.data_edits import put, random_rows, rows
 from netmend.mutate.examples import FUNCTIONS, PROBABILITIES
 from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, mutation, register
-from netmend.mutate.row_edits import chances, free_rows
-from netmend.repair.data.data_holders import fresh
 from netmend.repair.repair import Case, Example
 from netmend.vocabulary.change import FileEdits
 

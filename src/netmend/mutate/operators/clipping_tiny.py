@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.loop.loop_code import Spot, model_at, spots
 from netmend.mutate.examples import FUNCTIONS, LOG_PROBABILITIES
 from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, mutation, register
 from netmend.mutate.places import trained_model
-from netmend.repair.loop.loop_code import Spot, model_at, spots
+from netmend.program.source.naming import spelled
+from netmend.program.source.numbers import number, set_number
+from netmend.program.source.values import Faces
+from netmend.program.source.writing import insert_before
 from netmend.repair.repair import Case, Example
-from netmend.repair.source.naming import spelled
-from netmend.repair.source.numbers import number, set_number
-from netmend.repair.source.values import Faces
-from netmend.repair.source.writing import insert_before
 from netmend.vocabulary.change import FileEdits
 
 

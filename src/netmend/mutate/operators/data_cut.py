@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.data_edits import put, rows
+from netmend.changes.row_edits import chosen_rows
 from netmend.diagnose.measures.data import training_loader, training_samples
-from netmend.mutate.data_edits import put, rows
 from netmend.mutate.examples import LOG_PROBABILITIES, PROBABILITIES, STACK
 from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, mutation, register
-from netmend.mutate.row_edits import chosen_rows
+from netmend.program.source.naming import spelled
+from netmend.program.source.writing import wrap
 from netmend.repair.repair import Case, Example
-from netmend.repair.source.naming import spelled
-from netmend.repair.source.writing import wrap
 from netmend.vocabulary.change import FileEdits
 
 

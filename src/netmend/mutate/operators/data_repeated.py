@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.row_edits import chosen_rows
 from netmend.diagnose.measures.data import training_samples
 from netmend.mutate.examples import PROBABILITIES, STACK
 from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, register
-from netmend.mutate.row_edits import chosen_rows
 from netmend.repair.repair import Case, Example
 
 

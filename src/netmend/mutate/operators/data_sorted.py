@@ -8,19 +8,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.data.data_holders import Holder, fresh, pairs
+from netmend.changes.data_edits import is_made, part_of, put
+from netmend.changes.loop.loop_code import loops_around, reached_from, spots
+from netmend.changes.network.heads_in_source import head_of
+from netmend.changes.row_edits import only_trains, takes_one_input
 from netmend.diagnose.measures.data import training_loader
-from netmend.localise.source import last_name
-from netmend.mutate.data_edits import is_made, part_of, put
+from netmend.localise.lines.source import last_name
 from netmend.mutate.examples import CUT_LATER, FUNCTIONS, PROBABILITIES
 from netmend.mutate.mutation import Mutation, mutation, register
-from netmend.mutate.row_edits import only_trains, takes_one_input
-from netmend.repair.data.data_holders import Holder, fresh, pairs
-from netmend.repair.loop.loop_code import loops_around, reached_from, spots
-from netmend.repair.network.heads_in_source import head_of
+from netmend.program.source.naming import imports, spelled
+from netmend.program.source.values import set_argument
+from netmend.program.source.writing import replace
 from netmend.repair.repair import Case, Example
-from netmend.repair.source.naming import imports, spelled
-from netmend.repair.source.values import set_argument
-from netmend.repair.source.writing import replace
 from netmend.vocabulary.change import FileEdits
 
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.function_edits import hidden
 from netmend.mutate.examples import FUNCTIONS, LOG_PROBABILITIES
-from netmend.mutate.function_edits import hidden
 from netmend.mutate.mutation import Mutation, mutation, register
+from netmend.program.source.naming import spelled
+from netmend.program.source.values import set_argument
+from netmend.program.source.writing import wrap
 from netmend.repair.repair import Case, Example
-from netmend.repair.source.naming import spelled
-from netmend.repair.source.values import set_argument
-from netmend.repair.source.writing import wrap
 from netmend.vocabulary import FunctionFact
 
 

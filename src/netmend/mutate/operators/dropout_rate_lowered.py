@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.mutate.dropout_edits import dropout_rates, set_dropout
+from netmend.changes.dropout_edits import dropout_rates, set_dropout
 from netmend.mutate.examples import LOG_PROBABILITIES, STACK, VALIDATED
 from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, mutation, register

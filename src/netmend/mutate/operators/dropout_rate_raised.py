@@ -6,18 +6,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.mutate.dropout_edits import dropout_rates, dropout_sites, set_dropout
+from netmend.changes.data.data_holders import forward_calls
+from netmend.changes.dropout_edits import dropout_rates, dropout_sites, set_dropout
+from netmend.changes.function_edits import hidden
+from netmend.changes.loop.loop_code import spots
+from netmend.changes.network.model_layers import in_stack, united
+from netmend.changes.network.stacks import put_behind
 from netmend.mutate.examples import CUT_LATER, FUNCTIONS, LOG_PROBABILITIES, STACK
-from netmend.mutate.function_edits import hidden
 from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, mutation, register
-from netmend.repair.data.data_holders import forward_calls
-from netmend.repair.loop.loop_code import spots
-from netmend.repair.network.model_layers import in_stack, united
-from netmend.repair.network.stacks import put_behind
+from netmend.program.source.naming import spelled
+from netmend.program.source.writing import wrap
 from netmend.repair.repair import Case, Example
-from netmend.repair.source.naming import spelled
-from netmend.repair.source.writing import wrap
 from netmend.vocabulary.change import FileEdits
 
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.loop.epoch_loop import epoch_rounds
 from netmend.mutate.examples import FUNCTIONS, STACK
 from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, mutation, register
-from netmend.repair.loop.epoch_loop import epoch_rounds
+from netmend.program.source.numbers import number, set_number
 from netmend.repair.repair import Case, Example
-from netmend.repair.source.numbers import number, set_number
 
 
 @register

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.loop.loop_code import spots
+from netmend.changes.network.model_layers import united
 from netmend.diagnose.measures.modes import mode_layers
 from netmend.mutate.examples import PROBABILITIES, STACK
 from netmend.mutate.mutation import Mutation, mutation, register
-from netmend.repair.loop.loop_code import spots
-from netmend.repair.network.model_layers import united
+from netmend.program.source.moving import taken_out
 from netmend.repair.repair import Case, Example
-from netmend.repair.source.moving import taken_out
 
 
 @register

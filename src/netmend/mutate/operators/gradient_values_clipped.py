@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.loop.loop_code import model_at, spots
 from netmend.mutate.examples import FUNCTIONS, LOG_PROBABILITIES
 from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, mutation, register
 from netmend.mutate.places import trained_model
-from netmend.repair.loop.loop_code import model_at, spots
+from netmend.program.source.naming import spelled
+from netmend.program.source.writing import insert_before
 from netmend.repair.repair import Case, Example
-from netmend.repair.source.naming import spelled
-from netmend.repair.source.writing import insert_before
 from netmend.vocabulary.change import FileEdits
 
 

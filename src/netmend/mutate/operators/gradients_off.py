@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.loop.loop_code import spots
 from netmend.mutate.examples import FUNCTIONS, STACK
 from netmend.mutate.mutation import Mutation, mutation, register
-from netmend.repair.loop.loop_code import spots
+from netmend.program.source.naming import spelled
+from netmend.program.source.writing import replace
+from netmend.program.text.positions import lines_of
 from netmend.repair.repair import Case, Example
-from netmend.repair.source.naming import spelled
-from netmend.repair.source.writing import replace
-from netmend.syntax.positions import lines_of
 
 
 @register

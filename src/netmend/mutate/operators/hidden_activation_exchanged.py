@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.function_edits import exchanged, hidden
+from netmend.changes.network.model_layers import united
 from netmend.mutate.examples import FUNCTIONS, STACK
-from netmend.mutate.function_edits import exchanged, hidden
 from netmend.mutate.mutation import Mutation, mutation, register
-from netmend.repair.network.model_layers import united
 from netmend.repair.repair import Case, Example
 
 _GRADES = {

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.mutate.data_edits import amounts, part_of, put
+from netmend.changes.data.data_holders import is_array
+from netmend.changes.data_edits import amounts, part_of, put
+from netmend.changes.row_edits import normal, only_trains
 from netmend.mutate.examples import CUT_LATER, FUNCTIONS, STACK
 from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, mutation, register
-from netmend.mutate.row_edits import normal, only_trains
-from netmend.repair.data.data_holders import is_array
+from netmend.program.source.naming import spelled
 from netmend.repair.repair import Case, Example
-from netmend.repair.source.naming import spelled
 
 
 @register

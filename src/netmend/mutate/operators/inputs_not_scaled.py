@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.mutate.data_edits import evaluated, inputs, put, scaling, takes_amounts
+from netmend.changes.data.data_holders import evaluation_inputs, training_inputs
+from netmend.changes.data_edits import evaluated, inputs, put, scaling, takes_amounts
+from netmend.changes.network.model_layers import united
 from netmend.mutate.examples import PROBABILITIES, STACK
 from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, mutation, register
-from netmend.repair.data.data_holders import evaluation_inputs, training_inputs
-from netmend.repair.network.model_layers import united
+from netmend.program.source.writing import replace
 from netmend.repair.repair import Case, Example
-from netmend.repair.source.writing import replace
 from netmend.vocabulary.change import FileEdits
 
 

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.data.data_holders import Holder, fresh
+from netmend.changes.data_edits import part_of, put, targets
+from netmend.changes.network.heads_in_source import head_of
+from netmend.changes.row_edits import Labels, chances, labels, normal, only_trains, shifts
 from netmend.errors import UsageError
-from netmend.mutate.data_edits import part_of, put, targets
 from netmend.mutate.examples import FUNCTIONS, STACK
 from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, register
-from netmend.mutate.row_edits import Labels, chances, labels, normal, only_trains, shifts
-from netmend.repair.data.data_holders import Holder, fresh
-from netmend.repair.network.heads_in_source import head_of
 from netmend.repair.repair import Case, Example
 from netmend.vocabulary.change import FileEdits
 

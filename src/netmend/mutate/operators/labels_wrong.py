@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.mutate.data_edits import part_of, put, random_rows, targets
+from netmend.changes.data.data_holders import fresh, is_array
+from netmend.changes.data_edits import part_of, put, random_rows, targets
+from netmend.changes.row_edits import chances, only_trains
 from netmend.mutate.examples import FUNCTIONS, STACK
 from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, mutation, register
-from netmend.mutate.row_edits import chances, only_trains
-from netmend.repair.data.data_holders import fresh, is_array
 from netmend.repair.repair import Case, Example
 from netmend.vocabulary.change import FileEdits
 

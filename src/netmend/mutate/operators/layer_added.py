@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.network.model_layers import in_stack, layers_of, made_by
+from netmend.changes.network.stacks import made_together, put_behind
 from netmend.mutate.examples import FUNCTIONS, STACK
 from netmend.mutate.mutation import Mutation, mutation, register
 from netmend.mutate.places import is_written, trained_model
-from netmend.repair.network.model_layers import in_stack, layers_of, made_by
-from netmend.repair.network.stacks import made_together, put_behind
+from netmend.program.source.naming import spelled
 from netmend.repair.repair import Case, Example
-from netmend.repair.source.naming import spelled
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FileEdits
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.network.model_layers import made_by
 from netmend.mutate.examples import STACK
 from netmend.mutate.mutation import Mutation, mutation, register
 from netmend.mutate.places import trained_model, weighted
-from netmend.repair.network.model_layers import made_by
+from netmend.program.source.values import set_argument
 from netmend.repair.repair import Case, Example
-from netmend.repair.source.values import set_argument
 
 
 @register

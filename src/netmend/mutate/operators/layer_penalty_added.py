@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.loop.loop_code import model_at
 from netmend.mutate.examples import LOG_PROBABILITIES
 from netmend.mutate.mutation import Mutation, mutation, register
 from netmend.mutate.places import Made, objective, reached, trained_model, weighted
-from netmend.repair.loop.loop_code import model_at
+from netmend.program.source.writing import insert_before
 from netmend.repair.repair import Case, Example
-from netmend.repair.source.writing import insert_before
 
 _KINDS = {
     "L1": "{0}.weight.abs().sum()",

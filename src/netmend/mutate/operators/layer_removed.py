@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.network.layer_removal import layer_removed
+from netmend.changes.network.model_layers import layers_of, made_by
 from netmend.mutate.examples import PROBABILITIES, STACK
 from netmend.mutate.mutation import Mutation, mutation, register
 from netmend.mutate.places import trained_model
-from netmend.repair.network.layer_removal import layer_removed
-from netmend.repair.network.model_layers import layers_of, made_by
 from netmend.repair.repair import Case, Example
 
 

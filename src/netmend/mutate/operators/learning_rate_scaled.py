@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.loop.good_rates import rate_text
+from netmend.changes.loop.rate_places import present_rate, set_rate
 from netmend.mutate.examples import FUNCTIONS, STACK
 from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, mutation, register
-from netmend.repair.loop.good_rates import rate_text
-from netmend.repair.loop.rate_places import present_rate, set_rate
 from netmend.repair.repair import Case, Example
 
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.loss.losses import Criterion, arguments, criterion_of, exchange
+from netmend.changes.network.heads_in_source import head_of
 from netmend.mutate.examples import PROBABILITIES, STACK
 from netmend.mutate.mutation import Mutation, mutation, register
-from netmend.repair.loss.losses import Criterion, arguments, criterion_of, exchange
-from netmend.repair.network.heads_in_source import head_of
+from netmend.program.source.naming import spelled
+from netmend.program.source.writing import replace
 from netmend.repair.repair import Case, Example
-from netmend.repair.source.naming import spelled
-from netmend.repair.source.writing import replace
 from netmend.vocabulary.change import FileEdits
 
 # Criterion → others that take the same two arguments; of class ids a row of zeros and a one is made.

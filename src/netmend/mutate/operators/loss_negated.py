@@ -9,8 +9,8 @@ from typing import ClassVar
 from netmend.mutate.examples import FUNCTIONS, STACK
 from netmend.mutate.mutation import Mutation, mutation, register
 from netmend.mutate.places import backward
+from netmend.program.source.writing import replace
 from netmend.repair.repair import Case, Example
-from netmend.repair.source.writing import replace
 
 
 @register

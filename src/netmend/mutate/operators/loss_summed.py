@@ -8,16 +8,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.localise.source import last_name
+from netmend.changes.loss.losses import criterion_of
+from netmend.changes.network.heads_in_source import head_of
+from netmend.localise.lines.source import last_name
 from netmend.mutate.examples import FUNCTIONS, STACK
 from netmend.mutate.mutation import Mutation, mutation, register
 from netmend.mutate.places import objective
-from netmend.repair.loss.losses import criterion_of
-from netmend.repair.network.heads_in_source import head_of
+from netmend.program.source.bindings import bindings_in
+from netmend.program.source.values import set_argument
+from netmend.program.source.writing import replace
 from netmend.repair.repair import Case, Example
-from netmend.repair.source.bindings import bindings_in
-from netmend.repair.source.values import set_argument
-from netmend.repair.source.writing import replace
 from netmend.vocabulary import LossFact, Site
 
 

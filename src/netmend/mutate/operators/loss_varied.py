@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.loss.losses import Criterion, criterion_of, exchange
+from netmend.changes.network.heads_in_source import head_of
 from netmend.mutate.examples import FUNCTIONS, STACK
 from netmend.mutate.mutation import Mutation, mutation, register
-from netmend.repair.loss.losses import Criterion, criterion_of, exchange
-from netmend.repair.network.heads_in_source import head_of
 from netmend.repair.repair import Case, Example
 
 _AMOUNTS = ("smooth_l1_loss", "huber_loss", "l1_loss", "mse_loss")

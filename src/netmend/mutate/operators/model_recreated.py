@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.loop.epoch_loop import epoch_rounds
+from netmend.changes.loop.loop_code import block_of, loops_around, spots
 from netmend.mutate.examples import FUNCTIONS, LOG_PROBABILITIES
 from netmend.mutate.mutation import Mutation, mutation, register
 from netmend.mutate.places import trained_model
-from netmend.repair.loop.epoch_loop import epoch_rounds
-from netmend.repair.loop.loop_code import block_of, loops_around, spots
+from netmend.program.source.moving import text_of
+from netmend.program.source.writing import insert_before
 from netmend.repair.repair import Case, Example
-from netmend.repair.source.moving import text_of
-from netmend.repair.source.writing import insert_before
 
 
 @register

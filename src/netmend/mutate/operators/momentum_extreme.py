@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.loop.rate_places import set_setting
 from netmend.mutate.examples import PROBABILITIES
 from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, mutation, register
-from netmend.repair.loop.rate_places import set_setting
 from netmend.repair.repair import Case, Example
 
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.network.model_layers import united
 from netmend.mutate.examples import LOG_PROBABILITIES, STACK
 from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, mutation, register
 from netmend.mutate.places import is_written
-from netmend.repair.network.model_layers import united
+from netmend.program.source.values import set_argument
 from netmend.repair.repair import Case, Example
-from netmend.repair.source.values import set_argument
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FileEdits
 

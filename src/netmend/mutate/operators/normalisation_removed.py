@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.network.layer_removal import layer_removed
+from netmend.changes.network.model_layers import united
 from netmend.mutate.examples import LOG_PROBABILITIES, STACK
 from netmend.mutate.mutation import Mutation, mutation, register
 from netmend.mutate.places import is_written
-from netmend.repair.network.layer_removal import layer_removed
-from netmend.repair.network.model_layers import united
 from netmend.repair.repair import Case, Example
 from netmend.vocabulary import ModuleFact
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.loop.rate_places import present_rate
 from netmend.mutate.examples import FUNCTIONS, STACK
 from netmend.mutate.mutation import Mutation, mutation, register
-from netmend.repair.loop.rate_places import present_rate
+from netmend.program.source.naming import qualified, spelled
+from netmend.program.source.writing import replace
 from netmend.repair.repair import Case, Example
-from netmend.repair.source.naming import qualified, spelled
-from netmend.repair.source.writing import replace
 from netmend.vocabulary import OptimizerFact
 from netmend.vocabulary.change import FileEdits
 

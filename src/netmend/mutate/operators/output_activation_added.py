@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.function_edits import behind
+from netmend.changes.network.heads_in_source import head_of, last_layer
 from netmend.diagnose.measures.heads import Head
 from netmend.mutate.examples import FUNCTIONS, PROBABILITIES, STACK
-from netmend.mutate.function_edits import behind
 from netmend.mutate.mutation import Mutation, mutation, register
-from netmend.repair.network.heads_in_source import head_of, last_layer
 from netmend.repair.repair import Case, Example
 
 # Criterion → activations that do not belong behind the last layer, and what a person would call the fault.

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.network.activations import applied_at, exchanged
+from netmend.changes.network.heads_in_source import head_of
 from netmend.mutate.examples import PROBABILITIES
 from netmend.mutate.mutation import Mutation, mutation, register
-from netmend.repair.network.activations import applied_at, exchanged
-from netmend.repair.network.heads_in_source import head_of
 from netmend.repair.repair import Case, Example
 
 _OTHERS = {"sigmoid": ("softmax", "relu", "tanh"), "softmax": ("sigmoid",), "tanh": ("relu", "sigmoid")}

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.loss.losses import Criterion, criterion_of, exchange
+from netmend.changes.network.activations import applied_at, without
+from netmend.changes.network.heads_in_source import head_of
 from netmend.diagnose.measures.heads import Head
 from netmend.mutate.examples import FUNCTIONS, LOG_PROBABILITIES, PROBABILITIES, STACK
 from netmend.mutate.mutation import Mutation, mutation, register
-from netmend.repair.loss.losses import Criterion, criterion_of, exchange
-from netmend.repair.network.activations import applied_at, without
-from netmend.repair.network.heads_in_source import head_of
 from netmend.repair.repair import Case, Example
 
 _NEEDED = {

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.localise.source import last_name
+from netmend.changes.loop.optimizer_arguments import given_parameters
+from netmend.localise.lines.source import last_name
 from netmend.mutate.examples import FUNCTIONS, STACK
 from netmend.mutate.mutation import Mutation, mutation, register
 from netmend.mutate.places import made, reached, trained_model, weighted
-from netmend.repair.loop.optimizer_arguments import given_parameters
+from netmend.program.source.writing import replace
 from netmend.repair.repair import Case, Example
-from netmend.repair.source.writing import replace
 
 
 @register

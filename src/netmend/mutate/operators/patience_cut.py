@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.localise.source import last_name
+from netmend.changes.loop.loop_code import targets_of
+from netmend.localise.lines.source import last_name
 from netmend.mutate.examples import STACK, VALIDATED
 from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, mutation, register
-from netmend.repair.loop.loop_code import targets_of
+from netmend.program.source.code import File
+from netmend.program.source.numbers import number, set_number
 from netmend.repair.repair import Case, Example
-from netmend.repair.source.code import File
-from netmend.repair.source.numbers import number, set_number
 
 
 @register

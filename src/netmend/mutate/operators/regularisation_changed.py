@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.loop.loop_code import model_at
+from netmend.changes.loop.rate_places import set_setting
 from netmend.mutate.examples import STACK, VALIDATED
 from netmend.mutate.mutation import Mutation, mutation, register
 from netmend.mutate.places import objective, trained_model
-from netmend.repair.loop.loop_code import model_at
-from netmend.repair.loop.rate_places import set_setting
+from netmend.program.source.writing import insert_before
 from netmend.repair.repair import Case, Example
-from netmend.repair.source.writing import insert_before
 
 
 @register

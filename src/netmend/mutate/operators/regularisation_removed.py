@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.loop.rate_places import set_setting
+from netmend.changes.network.layer_removal import call_removed, layer_removed
+from netmend.changes.network.model_layers import united
 from netmend.mutate.examples import FUNCTIONS, STACK
 from netmend.mutate.mutation import Mutation, mutation, register
 from netmend.mutate.places import is_written
-from netmend.repair.loop.rate_places import set_setting
-from netmend.repair.network.layer_removal import call_removed, layer_removed
-from netmend.repair.network.model_layers import united
 from netmend.repair.repair import Case, Example
 from netmend.vocabulary import FunctionFact, ModuleFact
 from netmend.vocabulary.change import FileEdits

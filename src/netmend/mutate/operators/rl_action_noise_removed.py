@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.mutate.agents.example_programs import PPO_SCRIPT, TD3_SCRIPT
+from netmend.mutate.agents.ladders import Ladder, RlOperator
+from netmend.mutate.agents.places import training
 from netmend.mutate.mutation import register
+from netmend.program.source.writing import delete_argument
 from netmend.repair.repair import Case, Example
-from netmend.repair.source.writing import delete_argument
-from netmend.rl.example_programs import PPO_SCRIPT, TD3_SCRIPT
-from netmend.rl.ladders import Ladder, RlOperator
-from netmend.rl.places import training
 
 
 @register

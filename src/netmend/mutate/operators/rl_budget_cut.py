@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.mutate.agents.example_programs import DQN_SCRIPT, PPO_SCRIPT
+from netmend.mutate.agents.ladders import DOWN, SettingOperator
+from netmend.mutate.agents.places import Setting, Training
 from netmend.mutate.mutation import register
 from netmend.repair.repair import Case, Example
-from netmend.rl.example_programs import DQN_SCRIPT, PPO_SCRIPT
-from netmend.rl.ladders import DOWN, SettingOperator
-from netmend.rl.places import Setting, Training
 
 
 @register

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.mutate.agents.example_programs import DQN_SCRIPT, PPO_SCRIPT
+from netmend.mutate.agents.ladders import SettingOperator
 from netmend.mutate.mutation import register
 from netmend.repair.repair import Example
-from netmend.rl.example_programs import DQN_SCRIPT, PPO_SCRIPT
-from netmend.rl.ladders import SettingOperator
 
 
 @register

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.mutate.agents.example_programs import PPO_SCRIPT
+from netmend.mutate.agents.ladders import WrapperOperator
 from netmend.mutate.mutation import register
 from netmend.repair.repair import Example
-from netmend.rl.example_programs import PPO_SCRIPT
-from netmend.rl.ladders import WrapperOperator
 
 
 @register

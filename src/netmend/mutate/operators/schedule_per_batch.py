@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.loop.loop_code import loops_around, spots
 from netmend.mutate.examples import PROBABILITIES, STACK
 from netmend.mutate.mutation import Mutation, mutation, register
-from netmend.repair.loop.loop_code import loops_around, spots
+from netmend.program.source.moving import moved_after
 from netmend.repair.repair import Case, Example
-from netmend.repair.source.moving import moved_after
 from netmend.vocabulary import SchedulerFact
 
 _FALLING = ("StepLR", "MultiStepLR", "ExponentialLR", "CosineAnnealingLR")

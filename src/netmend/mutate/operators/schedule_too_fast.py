@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.loop.loop_code import optimizer_at, spots
+from netmend.changes.loop.rate_places import set_setting
 from netmend.mutate.examples import LOG_PROBABILITIES, STACK
 from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, mutation, register
-from netmend.repair.loop.loop_code import optimizer_at, spots
-from netmend.repair.loop.rate_places import set_setting
+from netmend.program.source.naming import spelled
+from netmend.program.source.writing import insert_after
 from netmend.repair.repair import Case, Example
-from netmend.repair.source.naming import spelled
-from netmend.repair.source.writing import insert_after
 from netmend.vocabulary import SchedulerFact
 from netmend.vocabulary.change import FileEdits
 

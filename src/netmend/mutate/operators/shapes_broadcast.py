@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.loss.losses import arguments
+from netmend.changes.network.heads_in_source import head_of
 from netmend.mutate.examples import FUNCTIONS, STACK
 from netmend.mutate.mutation import Mutation, mutation, register
-from netmend.repair.loss.losses import arguments
-from netmend.repair.network.heads_in_source import head_of
+from netmend.program.source.writing import wrap
 from netmend.repair.repair import Case, Example
-from netmend.repair.source.writing import wrap
 
 _SILENT = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 

@@ -9,9 +9,9 @@ from typing import ClassVar
 
 from netmend.mutate.examples import LOG_PROBABILITIES, STACK
 from netmend.mutate.mutation import Mutation, mutation, register
+from netmend.program.source.numbers import literal
+from netmend.program.source.writing import replace
 from netmend.repair.repair import Case, Example
-from netmend.repair.source.numbers import literal
-from netmend.repair.source.writing import replace
 from netmend.vocabulary import FunctionFact, ModuleFact, Site
 
 _FUNCTIONS = ("softmax", "log_softmax")

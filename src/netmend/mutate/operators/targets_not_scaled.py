@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.mutate.data_edits import evaluates_too, inputs, put, targets
+from netmend.changes.data.data_holders import evaluation_inputs
+from netmend.changes.data_edits import evaluates_too, inputs, put, targets
+from netmend.changes.network.heads_in_source import head_of
 from netmend.mutate.examples import FUNCTIONS, STACK
 from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, mutation, register
-from netmend.repair.data.data_holders import evaluation_inputs
-from netmend.repair.network.heads_in_source import head_of
 from netmend.repair.repair import Case, Example
 
 _AMOUNTS = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.loop.epoch_loop import epoch_rounds
 from netmend.diagnose.measures.data import training_loader
 from netmend.mutate.examples import STACK, VALIDATED
 from netmend.mutate.mutation import Mutation, mutation, register
-from netmend.repair.loop.epoch_loop import epoch_rounds
+from netmend.program.source.code import File
+from netmend.program.source.names_of_object import names_of
+from netmend.program.source.writing import replace
 from netmend.repair.repair import Case, Example
-from netmend.repair.source.code import File
-from netmend.repair.source.known_as import names_of
-from netmend.repair.source.writing import replace
 from netmend.vocabulary import LoaderFact
 from netmend.vocabulary.change import FileEdits
 

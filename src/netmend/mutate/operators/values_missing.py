@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.mutate.data_edits import amounts, part_of, put
+from netmend.changes.data_edits import amounts, part_of, put
 from netmend.mutate.examples import CUT_LATER, STACK
 from netmend.mutate.mutation import Mutation, mutation, register
 from netmend.repair.repair import Case, Example

@@ -10,8 +10,8 @@ from netmend.mutate.examples import FUNCTIONS, STACK
 from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, mutation, register
 from netmend.mutate.places import Made, every_layer, made, reached, trained_model, weighted
+from netmend.program.source.naming import spelled
 from netmend.repair.repair import Case, Example
-from netmend.repair.source.naming import spelled
 from netmend.vocabulary.change import FileEdits
 
 # What is written, and how strong a fault it is.

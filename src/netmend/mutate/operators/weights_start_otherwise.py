@@ -9,8 +9,8 @@ from typing import ClassVar
 from netmend.mutate.examples import STACK
 from netmend.mutate.mutation import Mutation, mutation, register
 from netmend.mutate.places import every_layer, made, reached, trained_model, weighted
+from netmend.program.source.naming import spelled
 from netmend.repair.repair import Case, Example
-from netmend.repair.source.naming import spelled
 
 # Published name → what is written, and how far from what PyTorch does by itself.
 _STARTS = {

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.network.layer_removal import layer_removed
+from netmend.changes.network.model_layers import in_stack, layers_of, made_by
+from netmend.changes.network.widths import takers
 from netmend.neutral.move import moved, register
-from netmend.repair.network.layer_removal import layer_removed
-from netmend.repair.network.model_layers import in_stack, layers_of, made_by
-from netmend.repair.network.widths import takers
+from netmend.program.source.values import set_argument
 from netmend.repair.repair import Case, Example
-from netmend.repair.source.values import set_argument
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 

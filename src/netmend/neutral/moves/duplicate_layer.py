@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
 
+from netmend.changes.network.model_layers import in_stack, links_of, made_by
+from netmend.changes.network.stacks import put_behind
+from netmend.changes.network.widths import width_of_layer
 from netmend.neutral.move import moved, register
-from netmend.repair.network.model_layers import in_stack, links_of, made_by
-from netmend.repair.network.stacks import put_behind
-from netmend.repair.network.widths import width_of_layer
 from netmend.repair.repair import Case, Example
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import ARCHITECTURE, Change, FileEdits

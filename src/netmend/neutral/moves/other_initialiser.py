@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.network.first_values import without
 from netmend.neutral.move import moved, register
-from netmend.repair.network.first_values import without
+from netmend.program.source.code import File
+from netmend.program.source.naming import qualified, spelled
+from netmend.program.source.writing import replace
 from netmend.repair.repair import Case, Example
-from netmend.repair.source.code import File
-from netmend.repair.source.naming import qualified, spelled
-from netmend.repair.source.writing import replace
 from netmend.vocabulary.change import BY_FACTS, Change
 
 # Function, further arguments, whether it needs a matrix.

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.loss.losses import criterion_of, exchange
 from netmend.neutral.move import moved, register
-from netmend.repair.loss.losses import criterion_of, exchange
 from netmend.repair.repair import Case, Example
 from netmend.vocabulary import LossFact, OperandFact
 from netmend.vocabulary.change import BY_FACTS, Change

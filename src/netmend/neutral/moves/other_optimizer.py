@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.neutral.move import moved, register
+from netmend.program.source.naming import qualified, spelled
+from netmend.program.source.writing import replace
 from netmend.repair.repair import Case, Example
-from netmend.repair.source.naming import qualified, spelled
-from netmend.repair.source.writing import replace
 from netmend.vocabulary.change import SHORT_SEARCH, Change
 
 KINDS = ("SGD", "Adam", "RMSprop", "Adagrad", "Adadelta", "Adamax", "NAdam", "AdamW")

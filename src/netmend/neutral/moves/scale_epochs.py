@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.loop.epoch_loop import epoch_rounds
 from netmend.neutral.move import moved, register
-from netmend.repair.loop.epoch_loop import epoch_rounds
+from netmend.program.source.numbers import number, set_number
 from netmend.repair.repair import Case, Example
-from netmend.repair.source.numbers import number, set_number
 from netmend.vocabulary.change import SHORT_SEARCH, Change
 
 _BODY = """

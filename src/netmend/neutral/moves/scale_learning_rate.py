@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.loop.good_rates import rate_text
+from netmend.changes.loop.rate_places import present_rate, set_rate
 from netmend.neutral.move import moved, register
-from netmend.repair.loop.good_rates import rate_text
-from netmend.repair.loop.rate_places import present_rate, set_rate
 from netmend.repair.repair import Case, Example
 from netmend.vocabulary import OptimizerFact
 from netmend.vocabulary.change import SHORT_SEARCH, Change

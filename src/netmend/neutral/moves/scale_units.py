@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.network.model_layers import layers_of
+from netmend.changes.network.widths import set_layer_width, width_of_layer
 from netmend.neutral.move import moved, register
-from netmend.repair.network.model_layers import layers_of
-from netmend.repair.network.widths import set_layer_width, width_of_layer
 from netmend.repair.repair import Case, Example
 from netmend.vocabulary.change import BUDGET, Change
 

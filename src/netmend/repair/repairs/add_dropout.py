@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.network.model_layers import in_stack, links_of, made_by, model_of_fault, united
+from netmend.changes.network.stacks import init_of, new_name, put_behind
 from netmend.diagnose.measures.chain import Link, last_weighted
 from netmend.localise.causes.dropout_rate_wrong import dropouts
-from netmend.repair.network.model_layers import in_stack, links_of, made_by, model_of_fault, united
-from netmend.repair.network.stacks import init_of, new_name, put_behind
+from netmend.program.source.code import File
+from netmend.program.source.naming import spelled
+from netmend.program.source.writing import insert_after, wrap
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.code import File
-from netmend.repair.source.naming import spelled
-from netmend.repair.source.writing import insert_after, wrap
 from netmend.vocabulary.change import BUDGET, Change, FileEdits
 
 _TAIL = """

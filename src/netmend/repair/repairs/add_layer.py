@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
 
-from netmend.repair.network.model_layers import in_stack, layers_of, links_of, made_by, model_of_fault
-from netmend.repair.network.stacks import put_behind
+from netmend.changes.network.model_layers import in_stack, layers_of, links_of, made_by, model_of_fault
+from netmend.changes.network.stacks import put_behind
+from netmend.program.source.naming import spelled
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.naming import spelled
 from netmend.vocabulary.change import ARCHITECTURE, Change
 
 _TAIL = """

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.loop.batch_places import loader_of, set_batch_size
+from netmend.changes.loop.epoch_loop import more_rounds
 from netmend.diagnose.measures.data import batch_size, training_samples
-from netmend.repair.loop.batch_places import loader_of, set_batch_size
-from netmend.repair.loop.epoch_loop import more_rounds
+from netmend.program.source.values import Faces
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.values import Faces
 from netmend.vocabulary.change import SHORT_SEARCH, Change
 
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.localise.source import last_name
-from netmend.repair.data.data_holders import training_inputs, training_targets
-from netmend.repair.data.data_origins import Flow
+from netmend.changes.data.data_holders import training_inputs, training_targets
+from netmend.changes.data.data_origins import Flow
+from netmend.localise.lines.source import last_name
+from netmend.program.source.code import File
+from netmend.program.source.writing import replace
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.code import File
-from netmend.repair.source.writing import replace
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.repair.network.first_values import Write, without, write_at, writes_like
-from netmend.repair.network.model_layers import united
+from netmend.changes.network.first_values import Write, without, write_at, writes_like
+from netmend.changes.network.model_layers import united
+from netmend.program.source.naming import spelled
+from netmend.program.source.writing import replace
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.naming import spelled
-from netmend.repair.source.writing import replace
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
 

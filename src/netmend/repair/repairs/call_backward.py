@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.repair.loop.loop_code import (
+from netmend.changes.loop.loop_code import (
     Spot,
     assigned_names,
     block_of,
@@ -19,10 +19,10 @@ from netmend.repair.loop.loop_code import (
     targets_of,
     uncalled,
 )
+from netmend.program.source.code import File
+from netmend.program.source.names_of_object import names_from
+from netmend.program.source.writing import insert_before, replace, wrap
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.code import File
-from netmend.repair.source.known_as import names_from
-from netmend.repair.source.writing import insert_before, replace, wrap
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 _HEAD = """

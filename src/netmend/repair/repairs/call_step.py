@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.repair.loop.loop_code import (
+from netmend.changes.loop.loop_code import (
     Spot,
     last_use_of_gradients,
     meeting,
@@ -18,9 +18,9 @@ from netmend.repair.loop.loop_code import (
     spots,
     uncalled,
 )
+from netmend.program.source.moving import moved_after, moved_before, taken_out
+from netmend.program.source.writing import insert_after, insert_before, replace
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.moving import moved_after, moved_before, taken_out
-from netmend.repair.source.writing import insert_after, insert_before, replace
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 _HEAD = """

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.program.source.bindings import binding_of
+from netmend.program.source.code import File
+from netmend.program.source.naming import spelled
+from netmend.program.source.writing import replace, wrap
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.bindings import binding_of
-from netmend.repair.source.code import File
-from netmend.repair.source.naming import spelled
-from netmend.repair.source.writing import replace, wrap
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 _MISSING = re.compile(r"Missing key\(s\) in state_dict: (.*?)\.(?:\s|$)", re.S)

@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.loss.losses import Criterion, arguments, criterion_of
+from netmend.changes.network.output_uses import once
 from netmend.diagnose.measures.data import training_loader
 from netmend.diagnose.measures.labels import label_counts
-from netmend.localise.source import last_name
-from netmend.repair.loss.losses import Criterion, arguments, criterion_of
-from netmend.repair.network.output_uses import once
+from netmend.localise.lines.source import last_name
+from netmend.program.source.code import File
+from netmend.program.source.dataflow import resolved
+from netmend.program.source.naming import spelled
+from netmend.program.source.writing import add_argument, replace
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.code import File
-from netmend.repair.source.dataflow import resolved
-from netmend.repair.source.naming import spelled
-from netmend.repair.source.writing import add_argument, replace
 from netmend.vocabulary import LossFact, TargetFact
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.localise.source import last_name
-from netmend.repair.data.data_holders import (
+from netmend.changes.data.data_holders import (
     Holder,
     first_use,
     forward_calls,
@@ -21,9 +20,10 @@ from netmend.repair.data.data_holders import (
     training_inputs,
     training_targets,
 )
+from netmend.localise.lines.source import last_name
+from netmend.program.source.naming import spelled
+from netmend.program.source.writing import insert_after, wrap
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.naming import spelled
-from netmend.repair.source.writing import insert_after, wrap
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
 _READERS = ("read_csv", "read_excel", "read_parquet", "read_table", "read_json", "read_sql")

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.repair.loop.loop_code import Spot, holds, optimizer_at, protocol, spot, spots, uncalled
-from netmend.repair.loop.updates_by_hand import updates
+from netmend.changes.loop.loop_code import Spot, holds, optimizer_at, protocol, spot, spots, uncalled
+from netmend.changes.loop.updates_by_hand import updates
+from netmend.program.source.moving import combined, taken_out, text_of
+from netmend.program.source.names_of_object import known_as
+from netmend.program.source.writing import insert_after, insert_before, replace
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.known_as import known_as
-from netmend.repair.source.moving import combined, taken_out, text_of
-from netmend.repair.source.writing import insert_after, insert_before, replace
 from netmend.vocabulary import Call
 from netmend.vocabulary.change import FREE, Change, FileEdits
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.localise.source import Function
-from netmend.localise.values import unused_result
-from netmend.repair.network.stacks import relu_of
-from netmend.repair.network.unused_values import given_twice, taken_instead
+from netmend.changes.network.stacks import relu_of
+from netmend.changes.network.unused_values import given_twice, taken_instead
+from netmend.localise.lines.source import Function
+from netmend.localise.lines.values import unused_result
+from netmend.program.source.code import File
+from netmend.program.source.writing import replace, wrap
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.code import File
-from netmend.repair.source.writing import replace, wrap
 from netmend.vocabulary import ModuleFact, Site
 from netmend.vocabulary.change import BY_FACTS, Change
 

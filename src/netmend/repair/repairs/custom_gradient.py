@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.localise.source import Function, last_name
-from netmend.repair.network.output_uses import once
+from netmend.changes.network.output_uses import once
+from netmend.localise.lines.source import Function, last_name
+from netmend.program.source.code import File
+from netmend.program.source.writing import delete_statement
+from netmend.program.text.positions import lines_of
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.code import File
-from netmend.repair.source.writing import delete_statement
-from netmend.syntax.positions import lines_of
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 # Steps have no slope: who writes a backward for them replaces the gradient on purpose.

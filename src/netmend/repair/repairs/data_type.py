@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.localise.source import last_name
-from netmend.repair.data.data_holders import kind_of, training_inputs
-from netmend.repair.data.data_origins import Flow, flows
-from netmend.repair.data.real_numbers import real_at_line
+from netmend.changes.data.data_holders import kind_of, training_inputs
+from netmend.changes.data.data_origins import Flow, flows
+from netmend.changes.data.real_numbers import real_at_line
+from netmend.localise.lines.source import last_name
+from netmend.program.source.code import File
+from netmend.program.source.naming import spelled
+from netmend.program.source.writing import replace, wrap
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.code import File
-from netmend.repair.source.naming import spelled
-from netmend.repair.source.writing import replace, wrap
 from netmend.vocabulary import Site
 from netmend.vocabulary.change import FREE, Change, FileEdits
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.localise.source import last_name
-from netmend.repair.loop.loop_code import (
+from netmend.changes.loop.loop_code import (
     Spot,
     last_use_of_gradients,
     loops_around,
@@ -20,9 +19,10 @@ from netmend.repair.loop.loop_code import (
     spots,
     targets_of,
 )
+from netmend.localise.lines.source import last_name
+from netmend.program.source.moving import combined, moved_after, taken_out, text_of
+from netmend.program.source.writing import insert_after, replace
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.moving import combined, moved_after, taken_out, text_of
-from netmend.repair.source.writing import insert_after, replace
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 _HEAD = """

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.loss.scores_again import scores_again
+from netmend.changes.network.activations import Applied, applied_at, without
+from netmend.changes.network.heads_in_source import head_of, model_calls
+from netmend.changes.network.output_uses import once, scores_for_probabilities
 from netmend.diagnose.measures.heads import Head
-from netmend.localise.source import last_name
-from netmend.repair.loss.scores_again import scores_again
-from netmend.repair.network.activations import Applied, applied_at, without
-from netmend.repair.network.heads_in_source import head_of, model_calls
-from netmend.repair.network.output_uses import once, scores_for_probabilities
+from netmend.localise.lines.source import last_name
+from netmend.program.source.moving import taken_out
+from netmend.program.source.writing import delete_argument, unwrap_call, unwrap_method
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.moving import taken_out
-from netmend.repair.source.writing import delete_argument, unwrap_call, unwrap_method
 from netmend.vocabulary import FunctionFact
 from netmend.vocabulary.change import FREE, Change, FileEdits
 

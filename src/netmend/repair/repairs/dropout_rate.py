@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.network.layer_removal import call_removed, layer_removed
 from netmend.localise.causes.dropout_rate_wrong import dropouts
-from netmend.repair.network.layer_removal import call_removed, layer_removed
+from netmend.program.source.values import Faces, set_argument
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.values import Faces, set_argument
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import BY_FACTS, SHORT_SEARCH, Change, FileEdits
 

@@ -10,11 +10,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from netmend.changes.loop.epoch_loop import Rounds, epoch_rounds
 from netmend.diagnose.detectors.still_falling import StillFalling
-from netmend.repair.loop.epoch_loop import Rounds, epoch_rounds
+from netmend.program.source.numbers import number, set_number
+from netmend.program.source.writing import replace
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.numbers import number, set_number
-from netmend.repair.source.writing import replace
 from netmend.vocabulary.change import BUDGET, Change
 
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.network.input_forms import axes_of, lacks_axes, needs_flattening, reformed
+from netmend.changes.network.model_layers import in_stack
+from netmend.changes.network.stacks import put_before
 from netmend.diagnose.measures.crash import failing_layer
-from netmend.repair.network.input_forms import axes_of, lacks_axes, needs_flattening, reformed
-from netmend.repair.network.model_layers import in_stack
-from netmend.repair.network.stacks import put_before
+from netmend.program.source.naming import spelled
+from netmend.program.source.writing import replace, wrap
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.naming import spelled
-from netmend.repair.source.writing import replace, wrap
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FREE, Change, FileEdits
 

@@ -7,15 +7,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.network.input_forms import (
+    axes_of_norm,
+    doubled,
+    lacks_axes,
+    needs_flattening,
+    product_of,
+)
+from netmend.changes.network.model_layers import TAKES
 from netmend.diagnose.measures.crash import failing_layer, layer_before
-from netmend.localise.follow import value_origin
-from netmend.repair.network.input_forms import axes_of_norm, doubled, lacks_axes, needs_flattening, product_of
-from netmend.repair.network.model_layers import TAKES
+from netmend.localise.lines.follow import value_origin
+from netmend.program.source.code import File
+from netmend.program.source.naming import rename_callee
+from netmend.program.source.values import Faces, set_argument
+from netmend.program.source.writing import replace, wrap
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.code import File
-from netmend.repair.source.naming import rename_callee
-from netmend.repair.source.values import Faces, set_argument
-from netmend.repair.source.writing import replace, wrap
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FREE, Change
 

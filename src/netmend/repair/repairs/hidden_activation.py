@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.network.activation_places import exchanged
+from netmend.changes.network.model_layers import layers_of, links_of, model_of_fault, united
 from netmend.diagnose.measures.chain import ACROSS_UNITS, RECTIFIERS, SIGMOIDS, SQUASHING, Link, activations
-from netmend.repair.network.activation_places import exchanged
-from netmend.repair.network.model_layers import layers_of, links_of, model_of_fault, united
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary import FunctionFact
 from netmend.vocabulary.change import BY_FACTS, SHORT_SEARCH, Change

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.localise.source import last_name
+from netmend.localise.lines.source import last_name
+from netmend.program.source.code import File
+from netmend.program.source.writing import replace
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.code import File
-from netmend.repair.source.writing import replace
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 # Functions over one axis; the axis is their first argument as a method, the second as a function.

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from dataclasses import replace as replaced
 from typing import ClassVar
 
-from netmend.localise.source import last_name, site_of
-from netmend.repair.network.first_values import (
+from netmend.changes.network.first_values import (
     Write,
     conditions,
     constant_weights,
@@ -18,14 +17,15 @@ from netmend.repair.network.first_values import (
     write_at,
     writes_like,
 )
-from netmend.repair.network.fresh_weights import everywhere, suited
-from netmend.repair.network.model_layers import layers_of, model_of_fault, united
+from netmend.changes.network.fresh_weights import everywhere, suited
+from netmend.changes.network.model_layers import layers_of, model_of_fault, united
+from netmend.localise.lines.source import last_name, site_of
+from netmend.program.source.code import File
+from netmend.program.source.moving import moved_after
+from netmend.program.source.naming import spelled
+from netmend.program.source.values import Faces, set_argument
+from netmend.program.source.writing import delete_argument, replace
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.code import File
-from netmend.repair.source.moving import moved_after
-from netmend.repair.source.naming import spelled
-from netmend.repair.source.values import Faces, set_argument
-from netmend.repair.source.writing import delete_argument, replace
 from netmend.vocabulary import Fault
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 

@@ -9,18 +9,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.localise.source import Function, last_name
-from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.code import File
-from netmend.repair.source.naming import spelled
-from netmend.repair.source.writing import (
+from netmend.localise.lines.source import Function, last_name
+from netmend.program.source.code import File
+from netmend.program.source.naming import spelled
+from netmend.program.source.writing import (
     add_argument,
     delete_statement,
     insert_before,
     replace,
     wrap,
 )
-from netmend.syntax.positions import lines_of
+from netmend.program.text.positions import lines_of
+from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 _LEAF = re.compile(r"leaf Variable that requires grad")

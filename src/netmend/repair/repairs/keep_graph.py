@@ -7,11 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.localise.source import last_name
-from netmend.localise.values import cut_in_loss, is_cut
-from netmend.repair.loop.loop_code import block_of
-from netmend.repair.loss.backward_uses import cut_for_the_others
-from netmend.repair.loss.graph_cuts import (
+from netmend.changes.loop.loop_code import block_of
+from netmend.changes.loss.backward_uses import cut_for_the_others
+from netmend.changes.loss.graph_cuts import (
     MAKERS,
     chain_of,
     dedented,
@@ -24,19 +22,21 @@ from netmend.repair.loss.graph_cuts import (
     value_before,
     with_conversions,
 )
-from netmend.repair.loss.leaf_flags import without_leaf_flags
-from netmend.repair.loss.losses import arguments, as_classes, as_yes_no, criterion_of, exchange
-from netmend.repair.loss.numpy_to_torch import in_torch
-from netmend.repair.loss.tensors_remade import is_made_of_numbers, kept_as_tensors, remade_around
-from netmend.repair.network.heads_in_source import training_call
-from netmend.repair.network.output_uses import once
+from netmend.changes.loss.leaf_flags import without_leaf_flags
+from netmend.changes.loss.losses import arguments, as_classes, as_yes_no, criterion_of, exchange
+from netmend.changes.loss.numpy_to_torch import in_torch
+from netmend.changes.loss.tensors_remade import is_made_of_numbers, kept_as_tensors, remade_around
+from netmend.changes.network.heads_in_source import training_call
+from netmend.changes.network.output_uses import once
+from netmend.localise.lines.source import last_name
+from netmend.localise.lines.values import cut_in_loss, is_cut
+from netmend.program.source.code import File
+from netmend.program.source.dataflow import PASSING, uses
+from netmend.program.source.moving import taken_out
+from netmend.program.source.naming import qualified, spelled
+from netmend.program.source.writing import insert_before, replace
+from netmend.program.text.positions import lines_of
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.code import File
-from netmend.repair.source.dataflow import PASSING, uses
-from netmend.repair.source.moving import taken_out
-from netmend.repair.source.naming import qualified, spelled
-from netmend.repair.source.writing import insert_before, replace
-from netmend.syntax.positions import lines_of
 from netmend.vocabulary import FunctionFact, LossFact
 from netmend.vocabulary.change import FREE, Change, FileEdits
 

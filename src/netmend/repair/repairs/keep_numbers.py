@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.localise.source import last_name
-from netmend.repair.loop.loop_code import Spot, names_in, spots
+from netmend.changes.loop.loop_code import Spot, names_in, spots
+from netmend.localise.lines.source import last_name
+from netmend.program.source.code import File
+from netmend.program.source.writing import wrap
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.code import File
-from netmend.repair.source.writing import wrap
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 _JOIN = ("stack", "cat", "vstack", "hstack", "concat")

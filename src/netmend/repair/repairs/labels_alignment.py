@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.localise.source import last_name
-from netmend.repair.data.data_holders import Holder, fresh, holders, training_inputs, training_targets
-from netmend.repair.data.data_origins import Flow
+from netmend.changes.data.data_holders import Holder, fresh, holders, training_inputs, training_targets
+from netmend.changes.data.data_origins import Flow
+from netmend.localise.lines.source import last_name
+from netmend.program.source.bindings import binding_of
+from netmend.program.source.code import File
+from netmend.program.source.moving import taken_out
+from netmend.program.source.writing import delete_statement, insert_after, insert_before, replace
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.bindings import binding_of
-from netmend.repair.source.code import File
-from netmend.repair.source.moving import taken_out
-from netmend.repair.source.writing import delete_statement, insert_after, insert_before, replace
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 _DRAWS = ("randperm", "permutation")

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.localise.source import Function, last_name
-from netmend.repair.loop.loop_code import assigned_names, names_in
-from netmend.repair.network.layers_in_forward import (
+from netmend.changes.loop.loop_code import assigned_names, names_in
+from netmend.changes.network.layers_in_forward import (
     LAYERS,
     free_name,
     function_gone,
@@ -19,10 +18,11 @@ from netmend.repair.network.layers_in_forward import (
     width_of,
     with_numbers,
 )
+from netmend.localise.lines.source import Function, last_name
+from netmend.program.source.code import File
+from netmend.program.source.moving import taken_out
+from netmend.program.source.writing import insert_after, replace
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.code import File
-from netmend.repair.source.moving import taken_out
-from netmend.repair.source.writing import insert_after, replace
 from netmend.unit import snake_case
 from netmend.vocabulary.change import FREE, Change, FileEdits
 

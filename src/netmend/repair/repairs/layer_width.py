@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.repair.network.model_layers import TAKES, layers_of, links_of, model_of_fault, united
+from netmend.changes.network.model_layers import TAKES, layers_of, links_of, model_of_fault, united
+from netmend.program.source.values import Faces, set_argument
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.values import Faces, set_argument
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import BUDGET, BY_FACTS, Change
 

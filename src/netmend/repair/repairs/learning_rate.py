@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.loop.good_rates import good_rate, rounded, usual_rate
+from netmend.changes.loop.rate_places import peak_rate, present_rate, rate_title, set_rate
 from netmend.diagnose.measures.rates import PLAIN, momentum, usual_range
-from netmend.repair.loop.good_rates import good_rate, rounded, usual_rate
-from netmend.repair.loop.rate_places import peak_rate, present_rate, rate_title, set_rate
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary import OptimizerFact
 from netmend.vocabulary.change import SHORT_SEARCH, Change

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.localise.source import last_name
-from netmend.repair.loss.hand_written import (
+from netmend.changes.loss.hand_written import (
     CLASSES,
     PICKED,
     YES_NO,
@@ -16,22 +15,23 @@ from netmend.repair.loss.hand_written import (
     hand_written,
     without_guard,
 )
-from netmend.repair.loss.objective_terms import given_to
-from netmend.repair.network.activations import applied_at, without
-from netmend.repair.network.heads_in_source import (
+from netmend.changes.loss.objective_terms import given_to
+from netmend.changes.network.activations import applied_at, without
+from netmend.changes.network.heads_in_source import (
     head_of,
     last_function,
     last_head,
     model_calls,
     output_width,
 )
-from netmend.repair.network.output_uses import once, scores_for_probabilities
+from netmend.changes.network.output_uses import once, scores_for_probabilities
+from netmend.localise.lines.source import last_name
+from netmend.program.source.bindings import binding_of
+from netmend.program.source.code import File
+from netmend.program.source.dataflow import bound
+from netmend.program.source.naming import spelled
+from netmend.program.source.writing import delete_statement, replace
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.bindings import binding_of
-from netmend.repair.source.code import File
-from netmend.repair.source.dataflow import bound
-from netmend.repair.source.naming import spelled
-from netmend.repair.source.writing import delete_statement, replace
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
 _SQUASHING = ("sigmoid", "softmax", "hardsigmoid", "relu", "tanh", "softsign", "softplus", "hardtanh", "exp")

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.loss.losses import Criterion, arguments, criterion_of, exchange
+from netmend.changes.network.activations import applied_at, without
+from netmend.changes.network.heads_in_source import model_calls
+from netmend.changes.network.output_uses import once, scores_for_probabilities
 from netmend.diagnose.measures.heads import Head, heads
-from netmend.repair.loss.losses import Criterion, arguments, criterion_of, exchange
-from netmend.repair.network.activations import applied_at, without
-from netmend.repair.network.heads_in_source import model_calls
-from netmend.repair.network.output_uses import once, scores_for_probabilities
+from netmend.program.source.naming import spelled
+from netmend.program.source.writing import wrap
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.naming import spelled
-from netmend.repair.source.writing import wrap
 from netmend.vocabulary import LossFact, OperandFact
 from netmend.vocabulary.change import FREE, Change, FileEdits
 

@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.loss.losses import Criterion, arguments, as_classes, as_yes_no, criterion_of, exchange
+from netmend.changes.network.activations import applied_at, without
+from netmend.changes.network.heads_in_source import head_of, model_calls
+from netmend.changes.network.output_layer import axes_kept, class_of_value, classes_of, set_width
+from netmend.changes.network.output_uses import beside, once, scores_for_probabilities
 from netmend.diagnose.measures.heads import REAL, YES_NO_SCORES, Head
-from netmend.repair.loss.losses import Criterion, arguments, as_classes, as_yes_no, criterion_of, exchange
-from netmend.repair.network.activations import applied_at, without
-from netmend.repair.network.heads_in_source import head_of, model_calls
-from netmend.repair.network.output_layer import axes_kept, class_of_value, classes_of, set_width
-from netmend.repair.network.output_uses import beside, once, scores_for_probabilities
+from netmend.program.source.code import File
+from netmend.program.source.writing import wrap
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.code import File
-from netmend.repair.source.writing import wrap
 from netmend.vocabulary import OperandFact
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 

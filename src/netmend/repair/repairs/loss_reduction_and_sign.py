@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.localise.source import last_name
-from netmend.repair.loss.objective_terms import Term, all_turned, hinge, objective, terms, turned
-from netmend.repair.loss.term_signs import expected_sign
-from netmend.repair.network.output_uses import once
+from netmend.changes.loss.objective_terms import Term, all_turned, hinge, objective, terms, turned
+from netmend.changes.loss.term_signs import expected_sign
+from netmend.changes.network.output_uses import once
+from netmend.localise.lines.source import last_name
+from netmend.program.source.naming import qualified
+from netmend.program.source.writing import delete_argument, replace, wrap
+from netmend.program.text.positions import lines_of
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.naming import qualified
-from netmend.repair.source.writing import delete_argument, replace, wrap
-from netmend.syntax.positions import lines_of
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 _VECTOR = "grad can be implicitly created only for scalar outputs"

@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.data.data_holders import training_targets
+from netmend.changes.loss.losses import criterion_of
+from netmend.changes.network.output_uses import once
 from netmend.diagnose.measures.batches import padding
-from netmend.localise.source import last_name
-from netmend.repair.data.data_holders import training_targets
-from netmend.repair.loss.losses import criterion_of
-from netmend.repair.network.output_uses import once
+from netmend.localise.lines.source import last_name
+from netmend.program.source.code import File
+from netmend.program.source.dataflow import PASSING, uses
+from netmend.program.source.naming import qualified
+from netmend.program.source.writing import add_argument, replace
 from netmend.repair.repair import Case, Example, change, register
 from netmend.repair.repairs.turn_mask import hides_whole_rows
-from netmend.repair.source.code import File
-from netmend.repair.source.dataflow import PASSING, uses
-from netmend.repair.source.naming import qualified
-from netmend.repair.source.writing import add_argument, replace
 from netmend.vocabulary import LossFact, ModuleFact, TargetFact
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 

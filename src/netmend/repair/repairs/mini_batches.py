@@ -8,10 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.diagnose.measures.data import batch_size, training_samples
-from netmend.localise.source import last_name
-from netmend.repair.loop.batch_places import loader_of
-from netmend.repair.loop.loop_code import (
+from netmend.changes.loop.batch_places import loader_of
+from netmend.changes.loop.loop_code import (
     Spot,
     assigned_names,
     block_of,
@@ -21,11 +19,13 @@ from netmend.repair.loop.loop_code import (
     spot,
     spots,
 )
+from netmend.diagnose.measures.data import batch_size, training_samples
+from netmend.localise.lines.source import last_name
+from netmend.program.source.code import File
+from netmend.program.source.moving import text_of
+from netmend.program.source.naming import spelled
+from netmend.program.text.positions import lines_of
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.code import File
-from netmend.repair.source.moving import text_of
-from netmend.repair.source.naming import spelled
-from netmend.syntax.positions import lines_of
 from netmend.vocabulary.change import SHORT_SEARCH, Change, FileEdits
 
 _SAME = (

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.repair.loop.creations import (
+from netmend.changes.loop.creations import (
     arguments_of,
     is_setting_up,
     keeps_body,
@@ -19,16 +19,16 @@ from netmend.repair.loop.creations import (
     with_parameters,
     with_values,
 )
-from netmend.repair.loop.loop_code import Loop, assigned_names, block_of, loops_around, names_in
-from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.code import File
-from netmend.repair.source.moving import taken_out, text_of
-from netmend.repair.source.writing import (
+from netmend.changes.loop.loop_code import Loop, assigned_names, block_of, loops_around, names_in
+from netmend.program.source.code import File
+from netmend.program.source.moving import taken_out, text_of
+from netmend.program.source.writing import (
     add_argument,
     add_argument_first,
     insert_before,
     replace,
 )
+from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary import SchedulerFact
 from netmend.vocabulary.change import BUDGET, FREE, Change, FileEdits
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.repair.network.model_layers import in_stack, layers_of, model_of_fault, united
-from netmend.repair.network.stacks import made_together, put_behind
+from netmend.changes.network.model_layers import in_stack, layers_of, model_of_fault, united
+from netmend.changes.network.stacks import made_together, put_behind
+from netmend.program.source.code import File
+from netmend.program.source.naming import spelled
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.code import File
-from netmend.repair.source.naming import spelled
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import ARCHITECTURE, BY_FACTS, Change, FileEdits
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.repair.data.data_holders import evaluation_inputs, training_inputs
-from netmend.repair.data.data_origins import Step
-from netmend.repair.data.standardise import (
+from netmend.changes.data.data_holders import evaluation_inputs, training_inputs
+from netmend.changes.data.data_origins import Step
+from netmend.changes.data.standardise import (
     held_alike,
     input_scale,
     norm_before,
@@ -17,8 +17,8 @@ from netmend.repair.data.standardise import (
     own_class,
     standardised,
 )
+from netmend.program.source.writing import insert_after, insert_before, wrap
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.writing import insert_after, insert_before, wrap
 from netmend.vocabulary import LossFact, ModelFact, ModuleFact
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 

@@ -7,18 +7,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.localise.rates import momentum
-from netmend.repair.loop.good_rates import ADAPTIVE, good_rate, rate_text, usual_rate
-from netmend.repair.loop.rate_places import present_rate, set_rate
+from netmend.changes.loop.good_rates import ADAPTIVE, good_rate, rate_text, usual_rate
+from netmend.changes.loop.rate_places import present_rate, set_rate
+from netmend.localise.lines.rates import momentum
+from netmend.program.source.code import File
+from netmend.program.source.naming import rename_callee, spelled
+from netmend.program.source.values import Faces
+from netmend.program.source.writing import replace
+from netmend.program.text.edit_items import item_of
+from netmend.program.text.positions import lines_of
+from netmend.program.text.spans import spans_of
 from netmend.repair.repair import Case, Example, change, register
 from netmend.repair.repairs.learning_rate import LearningRate
-from netmend.repair.source.code import File
-from netmend.repair.source.naming import rename_callee, spelled
-from netmend.repair.source.values import Faces
-from netmend.repair.source.writing import replace
-from netmend.syntax.edit_items import item_of
-from netmend.syntax.positions import lines_of
-from netmend.syntax.spans import spans_of
 from netmend.vocabulary import OptimizerFact
 from netmend.vocabulary.change import SHORT_SEARCH, Change, FileEdits
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.repair.loop.rate_places import set_setting
+from netmend.changes.loop.rate_places import set_setting
+from netmend.program.source.numbers import literal, set_number
+from netmend.program.source.values import Faces
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.numbers import literal, set_number
-from netmend.repair.source.values import Faces
 from netmend.vocabulary import OptimizerFact
 from netmend.vocabulary.change import BY_FACTS, Change
 

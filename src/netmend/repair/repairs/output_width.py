@@ -7,20 +7,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.diagnose.measures.heads import SYMMETRIC, Head
-from netmend.repair.loss.losses import Criterion, arguments, as_classes, as_yes_no, criterion_of, exchange
-from netmend.repair.network.heads_in_source import head_of, last_layer, model_calls
-from netmend.repair.network.output_layer import (
+from netmend.changes.loss.losses import Criterion, arguments, as_classes, as_yes_no, criterion_of, exchange
+from netmend.changes.network.heads_in_source import head_of, last_layer, model_calls
+from netmend.changes.network.output_layer import (
     adds_one,
     classes_in_source,
     classes_of,
     reads_classes,
     set_width,
 )
-from netmend.repair.network.output_uses import once, scores_for_probabilities
+from netmend.changes.network.output_uses import once, scores_for_probabilities
+from netmend.diagnose.measures.heads import SYMMETRIC, Head
+from netmend.program.source.values import Faces
+from netmend.program.source.writing import wrap
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.values import Faces
-from netmend.repair.source.writing import wrap
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
 _REFUSED = re.compile(r"Target (-?\d+) is out of bounds|index (-?\d+) is out of bounds for dimension 1")

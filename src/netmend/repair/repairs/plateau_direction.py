@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.program.source.values import set_argument
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.values import set_argument
 from netmend.vocabulary import SchedulerFact
 from netmend.vocabulary.change import BY_FACTS, Change
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.localise.layer_lines import creation_of
-from netmend.localise.source import last_name
+from netmend.localise.lines.layer_lines import creation_of
+from netmend.localise.lines.source import last_name
+from netmend.program.source.code import File
+from netmend.program.source.values import Faces, set_argument
+from netmend.program.source.writing import replace, wrap
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.code import File
-from netmend.repair.source.values import Faces, set_argument
-from netmend.repair.source.writing import replace, wrap
 from netmend.vocabulary import ModuleFact, Site
 from netmend.vocabulary.change import FREE, Change, FileEdits
 

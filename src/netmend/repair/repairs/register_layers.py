@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.localise.source import last_name
-from netmend.repair.network.output_uses import once
-from netmend.repair.network.registered_beside import is_set_again, is_unfit, registered_beside
-from netmend.repair.network.registration import (
+from netmend.changes.network.output_uses import once
+from netmend.changes.network.registered_beside import is_set_again, is_unfit, registered_beside
+from netmend.changes.network.registration import (
     DICTS,
     LISTS,
     as_parameter,
@@ -19,12 +18,13 @@ from netmend.repair.network.registration import (
     made_as,
     registered_in,
 )
-from netmend.repair.network.tensors_kept import holds_tensors, tensors_beside
-from netmend.repair.network.unregistered import as_module, held_by_name, made_in_function, of_the_class
+from netmend.changes.network.tensors_kept import holds_tensors, tensors_beside
+from netmend.changes.network.unregistered import as_module, held_by_name, made_in_function, of_the_class
+from netmend.localise.lines.source import last_name
+from netmend.program.source.code import File
+from netmend.program.source.naming import qualified, spelled
+from netmend.program.source.writing import wrap
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.code import File
-from netmend.repair.source.naming import qualified, spelled
-from netmend.repair.source.writing import wrap
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FREE, Change, FileEdits
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.repair.loss.penalties import penalties, penalty_factors, value_of
-from netmend.repair.loss.penalty_terms import Penalty, penalty_terms
+from netmend.changes.loss.penalties import penalties, penalty_factors, value_of
+from netmend.changes.loss.penalty_terms import Penalty, penalty_terms
+from netmend.program.source.dataflow import resolved
+from netmend.program.source.values import Faces, set_argument, set_value
+from netmend.program.source.writing import wrap
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.dataflow import resolved
-from netmend.repair.source.values import Faces, set_argument, set_value
-from netmend.repair.source.writing import wrap
 from netmend.vocabulary import OptimizerFact
 from netmend.vocabulary.change import SHORT_SEARCH, Change
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.repair.network.layer_removal import call_removed, layer_removed
+from netmend.changes.network.layer_removal import call_removed, layer_removed
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary import FunctionFact, ModuleFact
 from netmend.vocabulary.change import BY_FACTS, Change

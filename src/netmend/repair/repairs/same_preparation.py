@@ -7,21 +7,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.localise.source import Function, last_name
-from netmend.repair.data.alike_at_line import alike_at_line
-from netmend.repair.data.data_holders import evaluation_inputs, holders, is_array, training_inputs
-from netmend.repair.data.data_origins import Flow
-from netmend.repair.data.preparation import Preparation, preparations, same_kind
-from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.bindings import binding_of, bindings_in
-from netmend.repair.source.code import File
-from netmend.repair.source.writing import (
+from netmend.changes.data.alike_at_line import alike_at_line
+from netmend.changes.data.data_holders import evaluation_inputs, holders, is_array, training_inputs
+from netmend.changes.data.data_origins import Flow
+from netmend.changes.data.preparation import Preparation, preparations, same_kind
+from netmend.localise.lines.source import Function, last_name
+from netmend.program.source.bindings import binding_of, bindings_in
+from netmend.program.source.code import File
+from netmend.program.source.writing import (
     add_argument,
     insert_after,
     insert_argument_after,
     insert_before,
     replace,
 )
+from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.localise.source import Function
-from netmend.repair.data.data_holders import forward_calls
-from netmend.repair.data.standardise import own_class
+from netmend.changes.data.data_holders import forward_calls
+from netmend.changes.data.standardise import own_class
+from netmend.localise.lines.source import Function
+from netmend.program.source.code import File
+from netmend.program.source.writing import insert_after, wrap
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.code import File
-from netmend.repair.source.writing import insert_after, wrap
 from netmend.vocabulary import LossFact, TargetFact
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.repair.loop.loop_code import (
+from netmend.changes.loop.loop_code import (
     Loop,
     Spot,
     assigned_names,
@@ -21,12 +21,12 @@ from netmend.repair.loop.loop_code import (
     spot,
     spots,
 )
-from netmend.repair.loop.rate_places import present_rate
+from netmend.changes.loop.rate_places import present_rate
+from netmend.program.source.code import File
+from netmend.program.source.moving import combined, moved_after, taken_out, text_of
+from netmend.program.source.names_of_object import known_as
+from netmend.program.source.writing import insert_after
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.code import File
-from netmend.repair.source.known_as import known_as
-from netmend.repair.source.moving import combined, moved_after, taken_out, text_of
-from netmend.repair.source.writing import insert_after
 from netmend.vocabulary import SchedulerFact
 from netmend.vocabulary.change import FREE, Change, FileEdits
 

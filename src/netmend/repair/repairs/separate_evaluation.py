@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.localise.source import last_name
-from netmend.repair.data.data_holders import (
+from netmend.changes.data.data_holders import (
     Holder,
     evaluation_inputs,
     fresh,
@@ -18,12 +17,13 @@ from netmend.repair.data.data_holders import (
     training_inputs,
     training_targets,
 )
-from netmend.repair.data.data_origins import Flow
+from netmend.changes.data.data_origins import Flow
+from netmend.localise.lines.source import last_name
+from netmend.program.source.bindings import binding_of
+from netmend.program.source.code import File
+from netmend.program.source.naming import spelled
+from netmend.program.source.writing import insert_after, replace, wrap
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.bindings import binding_of
-from netmend.repair.source.code import File
-from netmend.repair.source.naming import spelled
-from netmend.repair.source.writing import insert_after, replace, wrap
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 

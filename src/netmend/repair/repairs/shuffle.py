@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.data.batch_order import in_random_order
 from netmend.diagnose.measures.data import training_loader
-from netmend.localise.source import last_name
-from netmend.repair.data.batch_order import in_random_order
+from netmend.localise.lines.source import last_name
+from netmend.program.source.naming import rename_callee
+from netmend.program.source.values import Faces, set_argument
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.naming import rename_callee
-from netmend.repair.source.values import Faces, set_argument
 from netmend.vocabulary import LoaderFact
 from netmend.vocabulary.change import FREE, Change
 

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.network.heads_in_source import head_of
 from netmend.diagnose.measures.head_places import place_of
-from netmend.localise.source import last_name
-from netmend.repair.network.heads_in_source import head_of
+from netmend.localise.lines.source import last_name
+from netmend.program.source.code import File
+from netmend.program.source.naming import qualified
+from netmend.program.source.values import Faces, set_argument
+from netmend.program.source.writing import add_argument, replace
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.code import File
-from netmend.repair.source.naming import qualified
-from netmend.repair.source.values import Faces, set_argument
-from netmend.repair.source.writing import add_argument, replace
 from netmend.vocabulary import FunctionFact, ModuleFact, Site
 from netmend.vocabulary.change import FREE, Change
 

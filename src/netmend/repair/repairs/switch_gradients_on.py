@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.localise.source import Function, last_name
-from netmend.repair.loop.loop_code import callers, spots
+from netmend.changes.loop.loop_code import callers, spots
+from netmend.localise.lines.source import Function, last_name
+from netmend.program.source.code import File
+from netmend.program.source.moving import out_of_block, taken_out
+from netmend.program.source.writing import replace
+from netmend.program.text.positions import lines_of
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.code import File
-from netmend.repair.source.moving import out_of_block, taken_out
-from netmend.repair.source.writing import replace
-from netmend.syntax.positions import lines_of
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 _HEAD = """

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.repair.loop.mode_places import in_training_mode
+from netmend.changes.loop.mode_places import in_training_mode
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary.change import FREE, Change
 

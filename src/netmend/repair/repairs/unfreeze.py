@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.localise.source import last_name
-from netmend.repair.loop.loop_code import callers
+from netmend.changes.loop.loop_code import callers
+from netmend.localise.lines.source import last_name
+from netmend.program.source.code import File
+from netmend.program.source.moving import emptied, taken_out
+from netmend.program.source.writing import replace, unwrap_method
 from netmend.repair.repair import Case, Example, change, register
-from netmend.repair.source.code import File
-from netmend.repair.source.moving import emptied, taken_out
-from netmend.repair.source.writing import replace, unwrap_method
 from netmend.vocabulary import ParameterFact
 from netmend.vocabulary.change import FREE, Change, FileEdits
 

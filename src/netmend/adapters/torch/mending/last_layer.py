@@ -15,10 +15,10 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from netmend.adapters.torch.collecting_layers import listening
 from netmend.adapters.torch.mending.running import Run
 from netmend.adapters.torch.mending.spec import Examples
 from netmend.adapters.torch.mending.tasks import BINARY, LOGITS, PROBABILITIES
+from netmend.adapters.torch.subject.collecting_layers import listening
 from netmend.errors import UsageError
 
 Floats = npt.NDArray[np.float64]

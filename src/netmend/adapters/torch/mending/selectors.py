@@ -12,9 +12,15 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from netmend.adapters.torch.collecting_layers import ANSWER, listening, places_of, projected, unit_rows
 from netmend.adapters.torch.mending.spec import Examples
 from netmend.adapters.torch.mending.undisturbed import undisturbed
+from netmend.adapters.torch.subject.collecting_layers import (
+    ANSWER,
+    listening,
+    places_of,
+    projected,
+    unit_rows,
+)
 from netmend.adequacy.arrays import Floats, Integers, nearest
 from netmend.adequacy.measures.boundary_rounds import boundary_rounds
 from netmend.adequacy.measures.core_set import core_set

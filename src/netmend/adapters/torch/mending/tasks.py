@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from netmend.adapters.torch.eligible import first_tensor
+from netmend.adapters.torch.watch.eligible import first_tensor
 from netmend.errors import UsageError
 
 LOGITS, PROBABILITIES, BINARY, NUMBERS = "logits", "probabilities", "binary", "numbers"

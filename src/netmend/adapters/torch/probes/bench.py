@@ -13,12 +13,12 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
-from netmend.adapters.torch.eligible import plain, tensors_in
+from netmend.adapters.torch.watch.eligible import plain, tensors_in
 from netmend.vocabulary import Site
 
 if TYPE_CHECKING:
-    from netmend.adapters.torch.nonfinite import ForwardCall
-    from netmend.adapters.torch.session import TorchSession
+    from netmend.adapters.torch.watch.nonfinite import ForwardCall
+    from netmend.adapters.torch.watch.session import TorchSession
 
 _SIZES = (7, 5, 6, 4, 3)  # samples: few, and if possible a number that is no other size of the input
 Change = Callable[[Tensor], Tensor]

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from netmend.adapters.torch.eligible import first_tensor
 from netmend.adapters.torch.probes.bench import Bench, Found
 from netmend.adapters.torch.probes.operations import Place, Where
+from netmend.adapters.torch.watch.eligible import first_tensor
 
 WHAT = "first step"
 _LEAST_STEPS = 4

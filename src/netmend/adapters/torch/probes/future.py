@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from netmend.adapters.torch.eligible import tensors_in
-from netmend.adapters.torch.masks import Masks
 from netmend.adapters.torch.probes.bench import largest
 from netmend.adapters.torch.probes.operations import Place, Where
+from netmend.adapters.torch.watch.eligible import tensors_in
+from netmend.adapters.torch.watch.masks import Masks
 
 if TYPE_CHECKING:
     from netmend.adapters.torch.probes.looking_ahead import Sequences

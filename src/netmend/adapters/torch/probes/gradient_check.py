@@ -13,8 +13,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from netmend.adapters.torch.eligible import plain, tensors_in
 from netmend.adapters.torch.probes.bench import Bench, Found
+from netmend.adapters.torch.watch.eligible import plain, tensors_in
 from netmend.observe.sites import Sites
 from netmend.vocabulary import Site
 

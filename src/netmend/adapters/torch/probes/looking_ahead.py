@@ -15,11 +15,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.modules.module import register_module_forward_hook
 
-from netmend.adapters.torch.eligible import tensors_in
 from netmend.adapters.torch.probes.bench import Bench, Found, largest
 from netmend.adapters.torch.probes.future import first_depending_operation
 from netmend.adapters.torch.probes.offsets import Profile, Scored, profiles
 from netmend.adapters.torch.probes.scores_left_out import whole_length
+from netmend.adapters.torch.watch.eligible import tensors_in
 
 WHAT = "looking ahead"
 _LENGTHS = (13, 11, 17, 19, 23, 29, 37, 53)  # hardly the size of anything else

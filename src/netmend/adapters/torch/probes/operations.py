@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from netmend.adapters.torch.eligible import first_tensor, tensors_in
 from netmend.adapters.torch.probes.bench import Bench, Change
+from netmend.adapters.torch.watch.eligible import first_tensor, tensors_in
 from netmend.vocabulary import Site
 
 _RANDOM = ("bernoulli", "dropout", "rand", "normal", "uniform", "exponential", "multinomial")

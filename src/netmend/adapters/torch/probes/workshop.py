@@ -15,14 +15,14 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 from torch.utils._pytree import tree_unflatten
 
-from netmend.adapters.torch.eligible import tensors_in
-from netmend.adapters.torch.loss_calls import LossCall
 from netmend.adapters.torch.probes.bench import Bench
-from netmend.adapters.torch.scores import show_targets
+from netmend.adapters.torch.watch.eligible import tensors_in
+from netmend.adapters.torch.watch.loss_calls import LossCall
+from netmend.adapters.torch.watch.scores import show_targets
 from netmend.observe.targets import Targets
 
 if TYPE_CHECKING:
-    from netmend.adapters.torch.session import TorchSession
+    from netmend.adapters.torch.watch.session import TorchSession
 
 # Methods that schedulers hang onto an optimiser lead back to the program's own one.
 _NOT_COPIED = ("step", "_optimizer_step_pre_hooks", "_optimizer_step_post_hooks")

@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from netmend.adapters.torch.collecting_layers import listening, unit_rows
 from netmend.adapters.torch.mending.spec import Examples
 from netmend.adapters.torch.mending.units import Group
+from netmend.adapters.torch.subject.collecting_layers import listening, unit_rows
 
 
 @torch.no_grad()

@@ -10,11 +10,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from netmend.adapters.torch.kinds import channel_axis
 from netmend.adapters.torch.mending.localisers.activity import activity
 from netmend.adapters.torch.mending.spec import Examples, Spec
 from netmend.adapters.torch.mending.tasks import Task
 from netmend.adapters.torch.mending.units import Group, Scores
+from netmend.adapters.torch.watch.kinds import channel_axis
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from netmend.adapters.torch.collecting_layers import listening
-from netmend.adapters.torch.eligible import first_tensor
 from netmend.adapters.torch.mending.spec import Examples, Spec
+from netmend.adapters.torch.subject.collecting_layers import listening
+from netmend.adapters.torch.watch.eligible import first_tensor
 
 _TINY = 1e-12
 

@@ -1,0 +1,1 @@
+"""Statistics of tensors, in host memory and on a device."""

@@ -1,0 +1,115 @@
+"""What happens between a model's output and the objective: activations applied there, and shapes that broadcast."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from netmend.adapters.torch.watch.eligible import plain
+from netmend.adapters.torch.watch.kinds import ACTIVATION_FUNCTIONS
+from netmend.vocabulary import FunctionFact, Site
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from netmend.adapters.torch.watch.functions import TailCall
+
+_MOST_NODES = 64
+_COMBINING = ("SubBackward0", "RsubBackward1", "AddBackward0", "MulBackward0", "DivBackward0")
+_LAYERS = (
+    "AddmmBackward0",
+    "MmBackward0",
+    "BmmBackward0",
+    "ConvolutionBackward0",
+)  # where a model's output ends
+
+
+def path_facts(tail: list[TailCall]) -> Iterator[FunctionFact]:
+    """Facts about the calls that made an objective from the model's output, in their order."""
+    for order, call in enumerate(tail):
+        if call.site is None or not call.tensors:
+            continue
+        activation = ACTIVATION_FUNCTIONS.get(call.function)
+        if activation is not None:
+            yield FunctionFact(
+                f"{activation}@{call.site.short}",
+                activation,
+                "loss path",
+                order=order,
+                output_shape=tuple(call.tensors[0].shape),
+                site=call.site,
+            )
+        elif len(call.tensors) == 2:
+            grown = _grown(*call.tensors)
+            if grown is not None:
+                first, second = call.tensors
+                yield FunctionFact(
+                    f"{call.function.strip('_')}@{call.site.short}",
+                    call.function.strip("_"),
+                    "loss path",
+                    settings={
+                        "first": list(first.shape),
+                        "second": list(second.shape),
+                        "first_needs_gradient": first.requires_grad,
+                        "second_needs_gradient": second.requires_grad,
+                    },
+                    order=order,
+                    output_shape=grown,
+                    site=call.site,
+                )
+
+
+def _grown(first: Tensor, second: Tensor) -> tuple[int, ...] | None:
+    """The shape of what two tensors make together, if that is larger than each of them."""
+    if first.shape == second.shape or not (plain(first) and plain(second)):
+        return None
+    try:
+        together = torch.broadcast_shapes(first.shape, second.shape)
+    except RuntimeError:
+        return None  # no operation element by element
+    return tuple(together) if math.prod(together) > max(first.numel(), second.numel()) else None
+
+
+def grown_in_graph(objective: Tensor, site: Site | None) -> FunctionFact | None:
+    """The same read from the autograd graph, where calls could not be watched: [N, 1] or [N] that became [N, N].
+
+    Only tensors that need gradients are known there; the other one is inferred. None when nothing grew so.
+    """
+    waiting: list[Any] = [objective.grad_fn]
+    seen: set[Any] = set()
+    while waiting and len(seen) < _MOST_NODES:
+        node = waiting.pop(0)
+        if node is None or node in seen or node.name() in _LAYERS:
+            continue
+        seen.add(node)
+        parents = [(parent, number) for parent, number in node.next_functions if parent is not None]
+        waiting.extend(parent for parent, _ in parents)
+        if node.name() not in _COMBINING or len(parents) != 1:
+            continue
+        together, first = _shape_of(node, 0), _shape_of(*parents[0])
+        size = math.prod(first) if first is not None else 0
+        if first is not None and size > 2 and together == (size, size) and first in ((size, 1), (size,)):
+            name = node.name().partition("Backward")[0].lower()
+            return FunctionFact(
+                f"{name}@{site.short}" if site is not None else name,
+                name,
+                "loss path",
+                settings={
+                    "first": list(first),
+                    "second": [size] if len(first) == 2 else [size, 1],
+                    "first_needs_gradient": True,
+                    "second_needs_gradient": False,
+                },
+                output_shape=together,
+                site=site,
+            )
+    return None
+
+
+def _shape_of(node: Any, number: int) -> tuple[int, ...] | None:
+    """The shape of what a node of the graph gave in the forward pass."""
+    known = getattr(node, "_input_metadata", ())
+    return tuple(known[number].shape) if number < len(known) else None

@@ -1,0 +1,155 @@
+"""The loops around the training step, across the functions that lead to it, and what says how often they run."""
+
+from __future__ import annotations
+
+import ast
+import math
+from dataclasses import dataclass
+
+from netmend.changes.loop.loop_code import Loop, callers, loops_around, spots
+from netmend.localise.lines.source import last_name
+from netmend.program.source.code import File
+from netmend.program.source.numbers import literal, number, set_number
+from netmend.program.source.values import Faces
+from netmend.repair.repair import Case
+
+_MOST_CALLERS = 4
+_COUNTS = ("range", "trange")
+
+
+@dataclass(frozen=True, eq=False)
+class Rounds:
+    """A counted loop and the expression that bounds it."""
+
+    file: File
+    loop: Loop
+    count: ast.expr
+    start: int = 0  # what `range(1, 101)` begins with, where its end is written out
+
+
+def epoch_rounds(case: Case) -> Rounds | None:
+    """The outermost counted loop around the training step that does not start the whole experiment anew."""
+    place = next(iter((*spots(case, "step"), *spots(case, "backward"))), None)
+    found: Rounds | None = None
+    for _ in range(_MOST_CALLERS):
+        if place is None:
+            break
+        for loop in loops_around(place.file, place.call):
+            if _makes(case, place.file, loop):
+                return found  # folds, trials
+            count = bound_of(loop)
+            if count is not None:
+                found = Rounds(place.file, loop, count, _start(loop, count))
+        function = place.file.function(place.call)
+        if function is not None and _makes(case, place.file, function):
+            return found  # loops further out start anew
+        calls = [call for call in callers(case.code, place.file, place.call) if function is not None]
+        place = next((call for call in calls if _fits(function, call.call)), None)
+    return found
+
+
+def bound_of(loop: Loop) -> ast.expr | None:
+    """`n` of `range(n)`, `tqdm(range(1, n + 1))`, `while step < n`, `while True: … if step >= n: break`."""
+    if isinstance(loop, ast.While):
+        return _compared(loop.test, loop) or _leaving(loop)
+    call = counted(loop.iter)
+    return None if call is None else _plain(call.args[min(1, len(call.args) - 1)])
+
+
+def _start(loop: Loop, count: ast.expr) -> int:
+    call = counted(loop.iter) if isinstance(loop, ast.For | ast.AsyncFor) else None
+    if call is None or len(call.args) != 2 or call.args[1] is not count:
+        return 0
+    first = literal(call.args[0])
+    return int(first) if first is not None and literal(count) is not None else 0
+
+
+def counted(node: ast.expr) -> ast.Call | None:
+    """The range() of a loop that counts; `range(0, n, size)` cuts batches."""
+    if not isinstance(node, ast.Call):
+        return None
+    if last_name(node.func) in _COUNTS and node.args:
+        return node if len(node.args) < 3 else None
+    return next((found for given in node.args if (found := counted(given)) is not None), None)
+
+
+def _plain(bound: ast.expr) -> ast.expr | None:
+    """`epochs` of `epochs + 1`; nothing where the number comes from the data, as in `len(x) // size`."""
+    if isinstance(bound, ast.BinOp) and isinstance(bound.op, ast.Add | ast.Sub):
+        sides = [side for side in (bound.left, bound.right) if literal(side) is None]
+        bound = sides[0] if len(sides) == 1 else bound
+    if isinstance(bound, ast.BinOp) and literal(bound) is None:
+        return None
+    if isinstance(bound, ast.Call) and last_name(bound.func) not in ("int", "get"):
+        return None
+    return bound
+
+
+def _compared(test: ast.expr, loop: ast.While) -> ast.expr | None:
+    """The side of `step < n` that the loop does not change."""
+    if isinstance(test, ast.BoolOp):
+        return next((found for part in test.values if (found := _compared(part, loop)) is not None), None)
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
+        return None
+    sides = (test.left, test.comparators[0])
+    changed = {
+        ast.unparse(node.target)
+        for node in ast.walk(loop)
+        if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add)
+    }
+    counters = [side for side in sides if ast.unparse(side) in changed]
+    bounds = [side for side in sides if ast.unparse(side) not in changed]
+    return _plain(bounds[0]) if len(counters) == 1 and bounds else None
+
+
+def _leaving(loop: ast.While) -> ast.expr | None:
+    for node in ast.walk(loop):
+        if isinstance(node, ast.If) and any(isinstance(inner, ast.Break | ast.Return) for inner in node.body):
+            found = _compared(node.test, loop)
+            if found is not None:
+                return found
+    return None
+
+
+def _makes(case: Case, file: File, part: ast.stmt) -> bool:
+    """Whether a model or an optimiser that is trained is made within a part of the program."""
+    sites = [model.created for model in case.trace.models]
+    sites += [optimizer.created for optimizer in case.trace.optimizers]
+    return any(
+        site is not None
+        and case.code.sources.path(site.file) == case.code.sources.path(file.file)
+        and part.lineno < site.line <= (part.end_lineno or part.lineno)
+        for site in sites
+    )
+
+
+def _fits(function: ast.AST | None, call: ast.Call) -> bool:
+    """Whether a call may mean a function: `model.train()` is not the call of `train(self, loader, epochs)`."""
+    if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+        return False
+    names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
+    bound = names[:1] in (["self"], ["cls"])
+    if bound and isinstance(call.func, ast.Name):
+        return False
+    needed = len(names) - int(bound) - len(function.args.defaults)
+    given = len(call.args) + len(call.keywords)
+    unpacked = any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords)
+    return unpacked or given >= needed
+
+
+def more_rounds(case: Case, factor: float) -> tuple[str, Faces]:
+    """So many times as many rounds, in words and as edits; nothing where their number is not known."""
+    rounds = epoch_rounds(case)
+    present = None if rounds is None else number(case.code, rounds.file, rounds.count, case.arguments)
+    if rounds is None or present is None or present - rounds.start < 1 or _is_over_batches(case, rounds):
+        return "", Faces()
+    whole = round(present) - rounds.start
+    wanted = math.ceil(whole * factor)
+    faces = set_number(case.code, rounds.file, rounds.count, str(wanted + rounds.start), case.arguments)
+    return f"{whole} → {wanted} epochs", faces
+
+
+def _is_over_batches(case: Case, rounds: Rounds) -> bool:
+    """Whether the counted loop is the innermost one around the step."""
+    step = next(iter(spots(case, "step")), None)
+    return step is not None and rounds.loop in loops_around(step.file, step.call)[:1]

@@ -1,0 +1,61 @@
+"""What an optimiser is given to train: the expression, where it stands, and edits that add networks to it."""
+
+from __future__ import annotations
+
+import ast
+
+from netmend.changes.loop.loop_code import callers
+from netmend.localise.lines.source import last_name
+from netmend.program.source.bindings import arguments_of, bindings_in, given_for
+from netmend.program.source.code import Code, File
+from netmend.program.source.writing import add_argument, insert_argument_after, replace
+from netmend.vocabulary import Site
+from netmend.vocabulary.change import FileEdits
+
+_MOST_HOPS = 4
+
+
+def given_parameters(code: Code, created: Site | None) -> tuple[File, ast.expr] | None:
+    """The parameters that an optimiser is made with, followed to where they are put together."""
+    found = code.call_at(created)
+    value = None if found is None else code.sources.argument(found[1], "params", 0)
+    if found is None or value is None:
+        return None
+    file = found[0]
+    for _ in range(_MOST_HOPS):
+        if not isinstance(value, ast.Name):
+            break
+        further = _further(code, file, value)
+        if further is None:
+            return None  # a name whose value is not known cannot be changed here
+        file, value = further
+    return file, value
+
+
+def _further(code: Code, file: File, name: ast.Name) -> tuple[File, ast.expr] | None:
+    function = file.function(name)
+    made = bindings_in(function or file.tree, name.id)
+    if not made and function is not None and name.id in arguments_of(function):
+        calls = list(callers(code, file, name))
+        given = given_for(function, calls[0].call, name.id) if len(calls) == 1 else None
+        return None if given is None or given[1] else (calls[0].file, given[0])
+    made = made or bindings_in(file.tree, name.id)
+    return (file, made[-1].value) if len(made) == 1 and not made[0].path else None
+
+
+def are_groups(value: ast.expr) -> bool:
+    """`[{"params": …}, …]`"""
+    return isinstance(value, ast.List | ast.Tuple) and any(isinstance(part, ast.Dict) for part in value.elts)
+
+
+def joined(file: File, value: ast.expr, more: list[str]) -> FileEdits:
+    """Let the optimiser train further parameters too; `more` are expressions such as `encoder.parameters()`."""
+    if isinstance(value, ast.List) and value.elts:
+        texts = [f'{{"params": {text}}}' if are_groups(value) else f"*{text}" for text in more]
+        return insert_argument_after(file, value.elts[-1], ", ".join(texts))
+    if isinstance(value, ast.Call) and last_name(value.func) == "chain" and value.args:
+        return add_argument(file, value, ", ".join(more))
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
+        return replace(file, value, " + ".join((file.source(value), *(f"list({text})" for text in more))))
+    parts = ", ".join(f"*{text}" for text in (*more, file.source(value)))
+    return replace(file, value, f"[{parts}]")

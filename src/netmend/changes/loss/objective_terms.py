@@ -1,0 +1,238 @@
+"""The terms of an objective in the source, followed from backward() through variables and functions, each with its sign."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from netmend.localise.lines.source import Function, last_name
+from netmend.program.source.code import Code, File
+from netmend.program.source.dataflow import bound
+from netmend.program.source.naming import qualified
+from netmend.program.source.writing import replace
+from netmend.program.text.positions import lines_of
+from netmend.repair.repair import Case
+from netmend.vocabulary.change import FileEdits
+
+_MOST_DEPTH = 24
+# Functions that keep the sign of what they are given.
+KEEPING = (
+    "mean", "sum", "view", "reshape", "squeeze", "unsqueeze", "flatten", "nanmean", "to", "float", "item", "div", "backward", "unscale",
+)  # fmt: skip
+_HINGES = ("clamp", "clamp_min", "relu", "max", "maximum", "clip", "ReLU")
+
+
+@dataclass(frozen=True)
+class Term:
+    """One summand of the objective and the sign with which it counts."""
+
+    file: File
+    node: ast.expr
+    sign: int
+    # The unary minus signs and the right sides of + and - that it stands in, outermost first: turning one turns the term.
+    path: tuple[tuple[File, ast.UnaryOp | ast.BinOp], ...] = ()
+
+
+def objective(case: Case) -> tuple[File, ast.expr] | None:
+    """The expression on which backward() is called."""
+    site = next((loss.backward for loss in case.trace.losses if loss.backward is not None), None)
+    found = case.code.call_at(site)
+    if found is None:
+        return None
+    file, call = found
+    if not isinstance(call.func, ast.Attribute) or call.func.attr != "backward":
+        return None
+    value = call.func.value
+    if isinstance(value, ast.Call) and last_name(value.func) == "scale" and value.args:  # of a GradScaler
+        value = value.args[0]
+    return (
+        (file, call.args[0])
+        if qualified(file, call.func).startswith("torch") and call.args
+        else (file, value)
+    )
+
+
+def terms(case: Case) -> list[Term]:
+    start = objective(case)
+    return [] if start is None else list(_terms(case.code, *start, 1, 0))
+
+
+def _within(found: Iterator[Term], file: File, node: ast.UnaryOp | ast.BinOp) -> Iterator[Term]:
+    for term in found:
+        yield Term(term.file, term.node, term.sign, ((file, node), *term.path))
+
+
+def _terms(code: Code, file: File, node: ast.expr, sign: int, depth: int) -> Iterator[Term]:
+    if depth > _MOST_DEPTH:
+        return
+    deeper = depth + 1
+    if isinstance(node, ast.Name | ast.Attribute):
+        found = bound(file, node) if isinstance(node, ast.Name) else None
+        if found is None or _contains(found[1], node):
+            yield Term(file, node, sign)
+        else:
+            yield from _terms(code, file, found[1], sign, deeper)
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        yield from _within(_terms(code, file, node.operand, -sign, deeper), file, node)
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+        yield from _terms(code, file, node.left, sign, deeper)
+        other = -sign if isinstance(node.op, ast.Sub) else sign
+        yield from _within(_terms(code, file, node.right, other, deeper), file, node)
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div):
+        yield from _product(code, file, node, sign, deeper)
+    elif isinstance(node, ast.Call):
+        yield from _call(code, file, node, sign, deeper)
+    else:
+        yield Term(file, node, sign)
+
+
+def _product(code: Code, file: File, node: ast.BinOp, sign: int, depth: int) -> Iterator[Term]:
+    """A sum or a value times a plain number is followed; anything else is one term."""
+    for factor, other in ((node.left, node.right), (node.right, node.left)):
+        number = _number(file, factor)
+        if number is not None and (other is node.left or isinstance(node.op, ast.Mult)):
+            yield from _terms(code, file, other, sign if number >= 0 else -sign, depth)
+            return
+    inner = node.left if _is_sum(node.left) else node.right if _is_sum(node.right) else None
+    if inner is not None and isinstance(node.op, ast.Div) and inner is node.left:
+        yield from _terms(code, file, inner, sign, depth)
+        return
+    yield Term(file, node, sign)
+
+
+def _call(code: Code, file: File, call: ast.Call, sign: int, depth: int) -> Iterator[Term]:
+    name = last_name(call.func)
+    if name in KEEPING:
+        given = given_to(file, call)
+        if given is not None:
+            yield from _terms(code, file, given, sign, depth)
+            return
+    returned = list(results(code, file, call))
+    if not returned:
+        yield Term(file, call, sign)
+    for other, value in returned:
+        yield from _terms(code, other, value, sign, depth)
+
+
+def results(code: Code, file: File, call: ast.Call) -> Iterator[tuple[File, ast.expr]]:
+    """What a function or a loss module of the program returns."""
+    name = last_name(call.func)
+    if not name or qualified(file, call.func).startswith("torch"):
+        return
+    for other in code.files(file.file):
+        for node in ast.walk(other.tree):
+            if isinstance(node, Function) and node.name == name:
+                yield from ((other, value) for value in _returned(node))
+                return
+    for other in code.files(file.file):  # a lambda, or an object of a class of the program
+        for node in ast.walk(other.tree):
+            if isinstance(node, ast.Assign) and name in map(last_name, node.targets):
+                made = node.value
+                if isinstance(made, ast.Lambda):
+                    yield other, made.body
+                    return
+                found = (
+                    code.definition(last_name(made.func), ast.ClassDef)
+                    if isinstance(made, ast.Call)
+                    else None
+                )
+                if found is not None and isinstance(found[1], ast.ClassDef):
+                    for method in found[1].body:
+                        if isinstance(method, Function) and method.name in ("forward", "__call__"):
+                            yield from ((found[0], value) for value in _returned(method))
+                    return
+
+
+def _returned(function: Function) -> list[ast.expr]:
+    return [
+        node.value for node in ast.walk(function) if isinstance(node, ast.Return) and node.value is not None
+    ]
+
+
+def given_to(file: File, call: ast.Call) -> ast.expr | None:
+    """What a function or method works on."""
+    if isinstance(call.func, ast.Attribute) and not qualified(file, call.func):
+        return call.func.value
+    return call.args[0] if call.args else None
+
+
+def _contains(node: ast.expr, name: ast.expr) -> bool:
+    return any(isinstance(part, ast.Name) and part.id == last_name(name) for part in ast.walk(node))
+
+
+def _is_sum(node: ast.expr) -> bool:
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub)
+
+
+def _number(file: File, node: ast.expr) -> float | None:
+    """The value of a number, also of a named one."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        inner = _number(file, node.operand)
+        return None if inner is None else -inner
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        return float(node.value)
+    if isinstance(node, ast.Name):
+        found = bound(file, node)
+        if found is not None and isinstance(found[1], ast.Constant | ast.UnaryOp):
+            return _number(file, found[1])
+    return None
+
+
+def hinge(file: File, node: ast.expr) -> ast.expr | None:
+    """The expression that is cut off at zero: `1 - score * target` of `clamp(1 - score * target, min=0)`."""
+    if not isinstance(node, ast.Call) or last_name(node.func) not in _HINGES:
+        return None
+    given = given_to(file, node)
+    return given if given is not None and _is_sum(given) else None
+
+
+def all_turned(wrong: list[Term], right: list[Term]) -> FileEdits:
+    """The wrong terms turned: at the outermost sign that no right term shares, else each at its own place."""
+    edits: list[FileEdits] = []
+    waiting = list(wrong)
+    while waiting:
+        term = waiting[0]
+        shared = [
+            (file, node)
+            for file, node in term.path
+            if not any(node is other for kept in right for _, other in kept.path)
+        ]
+        if shared:
+            file, node = shared[0]
+            edits.append(_sign_turned(file, node))
+            waiting = [other for other in waiting if not any(node is seen for _, seen in other.path)]
+        else:
+            edits.append(turned(term.file, term.node))
+            waiting = waiting[1:]
+    return tuple(dict.fromkeys(edit for part in edits for edit in part))
+
+
+def turned(file: File, node: ast.expr) -> FileEdits:
+    """The sign of a summand turned at its own operator, or by a minus before it."""
+    holder = file.parent(node)
+    if isinstance(holder, ast.UnaryOp) and isinstance(holder.op, ast.USub):
+        return _sign_turned(file, holder)
+    if isinstance(holder, ast.BinOp) and holder.right is node and isinstance(holder.op, ast.Add | ast.Sub):
+        return _sign_turned(file, holder)
+    text = file.source(node)
+    simple = isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript) or (
+        isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div | ast.Pow)
+    )
+    return replace(file, node, f"-{text}" if simple else f"-({text})")
+
+
+def _sign_turned(file: File, node: ast.UnaryOp | ast.BinOp) -> FileEdits:
+    """A unary minus taken away; + for - and - for + between two summands."""
+    if isinstance(node, ast.UnaryOp):
+        bare = isinstance(node.operand, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
+        text = file.source(node.operand)
+        return replace(file, node, text if bare else f"({text})")
+    left, right, lines = file.place(node.left), file.place(node.right), lines_of(file.text)
+    start = lines.offset(left.end_line, left.end_column) or 0
+    between = file.text[start : lines.offset(right.line, right.column) or start]
+    old = "+" if isinstance(node.op, ast.Add) else "-"
+    at = between.find(old)
+    if at < 0 or "#" in between:
+        return ()
+    return file.edits(lines.edit(start + at, start + at + 1, "-" if old == "+" else "+"))

@@ -1,0 +1,171 @@
+"""Statements that give weights or biases their first values by hand, and taking such statements away."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from netmend.localise.lines.init_lines import CONSTANT, RANDOM, SCALING
+from netmend.localise.lines.source import last_name
+from netmend.program.source.code import File
+from netmend.program.source.writing import delete_statement, replace
+from netmend.repair.repair import Case
+from netmend.vocabulary.change import FileEdits
+
+NAMES = (*CONSTANT, *RANDOM, *SCALING, "eye_", "sparse_", "exponential_", "add_")
+_BLOCKS = (ast.For, ast.While, ast.With, ast.If)
+
+
+@dataclass(frozen=True)
+class Write:
+    """One statement that writes to a parameter."""
+
+    file: File
+    statement: ast.stmt
+    call: ast.Call | None  # None: an assignment
+    target: str  # "layer.weight"
+    how: str  # "normal_", "="
+
+    @property
+    def part(self) -> str:
+        """weight | bias | any"""
+        has = [word for word in ("weight", "bias") if word in self.target.rpartition(".")[2]]
+        return has[0] if len(has) == 1 else "any"
+
+
+def write_at(case: Case) -> Write | None:
+    """The write on the line that the fault stands on."""
+    found = case.code.statement_at(case.fault.site if case.fault is not None else None)
+    return None if found is None else _write(*found)
+
+
+def constant_weights(file: File) -> Iterator[Write]:
+    """Writes of one and the same value to all weights of a layer; of each scope and kind the first, as they go together."""
+    known: set[int] = set()
+    for node in ast.walk(file.tree):
+        write = _write(file, node) if isinstance(node, ast.stmt) else None
+        if write is None or write.part != "weight" or write.how not in CONSTANT or _is_of_norm(write):
+            continue
+        if id(write.statement) not in known:
+            known.update(id(other.statement) for other in writes_like(write))
+            yield write
+
+
+def writes_like(write: Write) -> list[Write]:
+    """The writes of the same kind to the same part, in the same function or the same class; normalisations are left out."""
+    file = write.file
+    scope: ast.AST = file.owner(write.statement) or file.function(write.statement) or file.tree
+    found = [one for node in ast.walk(scope) if isinstance(node, ast.stmt) and (one := _write(file, node))]
+    same = [
+        one for one in found if one.part == write.part and _kind(one) == _kind(write) and not _is_of_norm(one)
+    ]
+    return same if any(one.statement is write.statement for one in same) else [write]
+
+
+def _kind(write: Write) -> str:
+    return "constant" if write.how in CONSTANT else write.how
+
+
+def _write(file: File, statement: ast.stmt) -> Write | None:
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        call = statement.value
+        name = last_name(call.func)
+        if _is_chosen(call):  # INITIALISERS[kind](layer.weight)
+            return Write(file, statement, call, _bare(file, call.args[0]), "chosen")
+        if name not in NAMES:
+            return None
+        holder = call.func.value if isinstance(call.func, ast.Attribute) else None
+        is_library = holder is None or last_name(holder) in ("init", "I", "weight_init")
+        target = call.args[0] if is_library and call.args else holder
+        return None if target is None else Write(file, statement, call, _bare(file, target), name)
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        text = _bare(file, statement.targets[0])
+        changes = isinstance(statement.targets[0], ast.Attribute) and text.endswith(("weight", "bias"))
+        return Write(file, statement, None, text, "=") if changes else None
+    if isinstance(statement, ast.AugAssign):
+        text = _bare(file, statement.target)
+        whole = file.source(statement.target)
+        is_parameter = text.endswith(("weight", "bias")) or whole.endswith(".data")
+        return Write(file, statement, None, text, "*=") if is_parameter else None
+    return None
+
+
+def _is_chosen(call: ast.Call) -> bool:
+    """A function from a table, or one that was looked up by its name, that is given a parameter."""
+    looked_up = isinstance(call.func, ast.Subscript) or (
+        isinstance(call.func, ast.Call) and last_name(call.func.func) == "getattr"
+    )
+    if not looked_up or not call.args:
+        return False
+    given = (
+        call.args[0].value
+        if last_name(call.args[0]) == "data" and isinstance(call.args[0], ast.Attribute)
+        else call.args[0]
+    )
+    return isinstance(given, ast.Attribute) and given.attr in ("weight", "bias")
+
+
+def _bare(file: File, target: ast.expr) -> str:
+    """`layer.weight.data[:]` → "layer.weight"."""
+    while isinstance(target, ast.Subscript) or (isinstance(target, ast.Attribute) and target.attr == "data"):
+        target = target.value
+    return file.source(target)
+
+
+def _is_of_norm(write: Write) -> bool:
+    """Under `isinstance(m, nn.BatchNorm2d)`: ones are right there."""
+    return any("Norm" in test and "Linear" not in test and "Conv" not in test for test in conditions(write))
+
+
+def conditions(write: Write) -> Iterator[str]:
+    """The texts of the conditions that a write stands under."""
+    below: ast.AST = write.statement
+    for above in write.file.parents(write.statement):
+        if isinstance(above, ast.If) and below in above.body:
+            yield write.file.source(above.test)
+        below = above
+
+
+def without(file: File, statements: list[ast.stmt]) -> tuple[FileEdits, bool]:
+    """Edits that take statements away, with loops and conditions that hold nothing else; and whether no `pass` is left."""
+    gone, clean = list(dict.fromkeys(statements)), True
+    edits: list[FileEdits] = []
+    changed = True
+    while changed:
+        changed = False
+        for statement in gone:
+            above = file.parent(statement)
+            whole = isinstance(above, _BLOCKS) and not getattr(above, "orelse", None)
+            if whole and isinstance(above, ast.stmt) and all(inner in gone for inner in _body(above)):
+                inside = _body(above)
+                gone = [*dict.fromkeys([*(one for one in gone if one not in inside), above])]
+                changed = True
+                break
+    for statement in gone:
+        block = _block(file, statement)
+        alone = bool(block) and all(other in gone for other in block)
+        if alone and not isinstance(file.parent(statement), ast.Module):
+            clean = False
+            edits.append(
+                replace(file, statement, "pass")
+                if statement is block[0]
+                else delete_statement(file, statement)
+            )
+        else:
+            edits.append(delete_statement(file, statement))
+    return (tuple(edit for part in edits for edit in part), clean) if all(edits) else ((), False)
+
+
+def _body(statement: ast.stmt) -> list[ast.stmt]:
+    body: list[ast.stmt] = getattr(statement, "body", [])
+    return body
+
+
+def _block(file: File, statement: ast.stmt) -> list[ast.stmt]:
+    above = file.parent(statement)
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(above, name, None)
+        if isinstance(block, list) and statement in block:
+            return block
+    return []

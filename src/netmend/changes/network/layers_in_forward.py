@@ -1,0 +1,149 @@
+"""Layers that are made in `forward` or in a method: which, of what size, and how they are called elsewhere."""
+
+from __future__ import annotations
+
+import ast
+import math
+
+from netmend.changes.loop.loop_code import names_in
+from netmend.localise.lines.source import Function, last_name
+from netmend.program.source.code import File
+from netmend.program.text.positions import lines_of
+from netmend.repair.repair import Case
+from netmend.vocabulary import ModuleFact
+from netmend.vocabulary.change import FileEdits
+
+LAYERS = (
+    "Linear", "Bilinear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "Embedding", "EmbeddingBag", "LSTM",
+    "GRU", "RNN", "LSTMCell", "GRUCell", "RNNCell", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "LayerNorm", "GroupNorm",
+    "InstanceNorm1d", "InstanceNorm2d", "MultiheadAttention", "TransformerEncoderLayer", "TransformerEncoder", "PReLU", "Sequential",
+    "Parameter",
+)  # fmt: skip
+
+_FLATTENING = ("flatten", "view", "reshape")
+
+
+def is_made_anew(file: File, call: ast.Call) -> bool:
+    """Whether a layer is created in another method than `__init__`; the layers of a stack go with it."""
+    function = file.function(call)
+    inner = any(
+        isinstance(above, ast.Call) and last_name(above.func) in LAYERS for above in file.parents(call)
+    )
+    return function is not None and file.owner(call) is not None and function.name != "__init__" and not inner
+
+
+def is_property(function: Function | None) -> bool:
+    decorators = () if function is None else function.decorator_list
+    return any(last_name(decorator) == "property" for decorator in decorators)
+
+
+def function_gone(file: File, function: Function) -> FileEdits:
+    """Without a function, its decorators and the empty lines behind it."""
+    lines = lines_of(file.text)
+    first = min([function.lineno, *(decorator.lineno for decorator in function.decorator_list)])
+    last, count = function.end_lineno or function.lineno, file.text.count("\n") + 1
+    while last < count and not lines.content(last + 1).strip():
+        last += 1
+    return file.edits(lines.edit(lines.start(first), lines.start(last + 1), ""))
+
+
+def with_numbers(case: Case, file: File, function: Function, call: ast.Call, local: set[str]) -> str:
+    """The call with what the method around it was given and with the widths that were seen, as `__init__` knows none of its names."""
+    text, begin = file.source(call), _offset(file, call)
+    given, caller = _given(file, function)
+    found: list[tuple[int, int, str]] = []
+    for node in ast.walk(call):
+        if not isinstance(node, ast.Call):
+            continue
+        for value in (*node.args, *(k.value for k in node.keywords)):
+            names = names_in(value) & local
+            if not names or any(isinstance(part, ast.Call) and _is_layer(part) for part in ast.walk(value)):
+                continue
+            width = None
+            if isinstance(value, ast.Name) and value.id in given:
+                new = given[value.id]
+            elif node.args[:1] == [value]:
+                width = (
+                    width_of(case, file, caller[0], caller[1])
+                    if caller
+                    else width_of(case, file, function, call)
+                )
+                new = "" if width is None else str(width)
+            else:
+                new = ""
+            if not new:
+                return ""
+            start = _offset(file, value) - begin
+            found.append((start, start + len(file.source(value)), new))
+    for start, end, new in sorted(found, reverse=True):
+        text = text[:start] + new + text[end:]
+    return text
+
+
+def _is_layer(call: ast.Call) -> bool:
+    return last_name(call.func) in LAYERS
+
+
+def _given(file: File, function: Function) -> tuple[dict[str, str], tuple[Function, ast.Call] | None]:
+    """What the only call of a method gives for its parameters, where that can be said in `__init__` too; and that call."""
+    calls = [call for call in file.calls(function.name) if isinstance(call.func, ast.Attribute)]
+    around = file.function(calls[0]) if len(calls) == 1 else None
+    if around is None:
+        return {}, None
+    names = [argument.arg for argument in function.args.args[1:]]
+    values = dict(zip(names, calls[0].args, strict=False)) | {
+        k.arg: k.value for k in calls[0].keywords if k.arg
+    }
+    plain = {
+        name: file.source(value)
+        for name, value in values.items()
+        if isinstance(value, ast.Constant)
+        or (isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name))
+    }
+    return plain, (around, calls[0])
+
+
+def _offset(file: File, node: ast.expr) -> int:
+    place = file.place(node)
+    return lines_of(file.text).offset(place.line, place.column) or 0
+
+
+def spans_line(node: ast.stmt | None, line: int) -> bool:
+    return node is not None and node.lineno <= line <= (node.end_lineno or node.lineno)
+
+
+def free_name(file: File, owner: ast.ClassDef, wanted: str) -> str:
+    """An attribute name that the class does not use yet."""
+    used = {node.attr for node in ast.walk(owner) if isinstance(node, ast.Attribute)}
+    names = [wanted, *(f"{wanted}_{number}" for number in range(2, 50))]
+    return next(name for name in names if name not in used)
+
+
+def width_of(case: Case, file: File, function: Function, call: ast.Call) -> int | None:
+    """The width of what reaches a layer: that of the output of the layer called before it, else of the model's input."""
+    before = [
+        module
+        for module in case.trace.all(ModuleFact)
+        if module.called is not None
+        and str(case.sources.path(module.called.file)) == file.file
+        and function.lineno <= module.called.line < call.lineno
+        and module.output_shapes
+    ]
+    model = case.model
+    shape = (
+        max(before, key=lambda module: (module.called.line, module.called.column or 0)).output_shapes[0]  # type: ignore[union-attr]
+        if before
+        else model.input_shapes[0]
+        if model is not None and model.input_shapes
+        else ()
+    )
+    if len(shape) < 2:
+        return None
+    flat = any(
+        last_name(each.func) in _FLATTENING
+        for each in file.calls(inside=function)
+        if each.lineno <= call.lineno
+    )
+    if flat:
+        return math.prod(shape[1:])
+    return shape[1] if last_name(call.func).startswith(("Conv", "BatchNorm")) else shape[-1]

@@ -1,0 +1,174 @@
+"""How layers and tensors come to be known to their module: the container they are kept in, and what to wrap it in."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from netmend.localise.lines.source import last_name
+from netmend.program.source.code import File
+from netmend.program.source.naming import qualified, spelled
+from netmend.program.source.writing import delete_argument, replace, wrap
+from netmend.vocabulary.change import FileEdits
+
+LISTS = (ast.List, ast.ListComp, ast.Tuple, ast.GeneratorExp)
+DICTS = (ast.Dict, ast.DictComp)
+
+
+def kept_in(file: File, statement: ast.stmt) -> Iterator[tuple[File, ast.Assign | ast.AnnAssign]]:
+    """Where the container comes to its attribute: `self.x = []` for `self.x.append(…)`, `self.x = layers` for a local list."""
+    owner = file.owner(statement)
+    held = _filled(statement)
+    if owner is None or held is None:
+        return
+    while isinstance(held, ast.Subscript):  # self.parts["left"].append(…)
+        held = held.value
+    text = ast.dump(held).replace("Store", "Load")
+    for node in ast.walk(owner):
+        if not isinstance(node, ast.Assign | ast.AnnAssign) or not is_attribute(node) or node.value is None:
+            continue
+        target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+        if ast.dump(target).replace("Store", "Load") == text or (
+            isinstance(held, ast.Name) and _holds(node.value, held.id)
+        ):
+            yield file, node
+
+
+def _holds(value: ast.expr, name: str) -> bool:
+    """`name`, `list(name)`, `{"a": name}`, but nothing that a module is made of."""
+    if isinstance(value, ast.Call):
+        return last_name(value.func) in ("list", "tuple", "dict") and any(_holds(a, name) for a in value.args)
+    if isinstance(value, ast.List | ast.Tuple | ast.Dict):
+        parts = value.values if isinstance(value, ast.Dict) else value.elts
+        return any(_holds(part, name) for part in parts)
+    return isinstance(value, ast.Name) and value.id == name
+
+
+def _filled(statement: ast.stmt) -> ast.expr | None:
+    """What a statement puts something into."""
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        function = statement.value.func
+        if isinstance(function, ast.Attribute) and function.attr in ("append", "extend", "insert", "update"):
+            return function.value
+    if isinstance(statement, ast.AugAssign):
+        return statement.target
+    if isinstance(statement, ast.Assign):
+        target = statement.targets[0]
+        return target.value if isinstance(target, ast.Subscript) else target
+    return None
+
+
+def made_as(file: File, name: ast.Name) -> ast.expr | None:
+    """The list or dict that a local name was given."""
+    scope: ast.AST = file.function(name) or file.tree
+    for node in ast.walk(scope):
+        if isinstance(node, ast.Assign) and any(
+            isinstance(target, ast.Name) and target.id == name.id for target in node.targets
+        ):
+            return node.value if isinstance(node.value, (*LISTS, *DICTS)) else None
+    return None
+
+
+def registered_in(file: File, value: ast.expr, kind: str, like: ast.expr | None = None) -> FileEdits:
+    name, extra = spelled(file, f"torch.nn.{kind}", like=_base(file, like or value))
+    empty = (isinstance(value, ast.List) and not value.elts) or (
+        isinstance(value, ast.Dict) and not value.keys
+    )
+    if empty or (isinstance(value, ast.Call) and not value.args and not value.keywords):
+        return (*replace(file, value, f"{name}()"), *extra)
+    inner = tuple(edit for part in _parts(value) for edit in registered_in(file, *part, like=value))
+    if isinstance(value, ast.Dict) and _numbered(value):
+        keys = [edit for key in value.keys if key is not None for edit in replace(file, key, _as_text(key))]
+        return (*wrap(file, value, f"{name}(", ")"), *keys, *inner, *_by_text(file, value), *extra)
+    if isinstance(value, ast.DictComp) and _counts(value):
+        return (
+            *wrap(file, value, f"{name}(", ")"),
+            *wrap(file, value.key, "str(", ")"),
+            *_by_text(file, value),
+            *inner,
+            *extra,
+        )
+    return (*wrap(file, value, f"{name}(", ")"), *inner, *extra)
+
+
+def _parts(value: ast.expr) -> Iterator[tuple[ast.expr, str]]:
+    """Lists and dicts within a list or dict, and the containers that they become: `{"left": [], "right": []}`."""
+    parts: list[ast.expr] = []
+    if isinstance(value, ast.Dict):
+        parts = value.values
+    elif isinstance(value, ast.List | ast.Tuple):
+        parts = value.elts
+    elif isinstance(value, ast.DictComp):
+        parts = [value.value]
+    elif isinstance(value, ast.ListComp | ast.GeneratorExp):
+        parts = [value.elt]
+    for part in parts:
+        if isinstance(part, (*LISTS, *DICTS)):
+            yield part, "ModuleList" if isinstance(part, LISTS) else "ModuleDict"
+
+
+def _numbered(value: ast.Dict) -> bool:
+    """`{1: …, 2: …}`; a ModuleDict takes texts only."""
+    return any(isinstance(key, ast.Constant) and isinstance(key.value, int) for key in value.keys)
+
+
+def _as_text(key: ast.expr) -> str:
+    number = isinstance(key, ast.Constant) and isinstance(key.value, int)
+    return f'"{ast.unparse(key)}"' if number else ast.unparse(key)
+
+
+def _base(file: File, value: ast.expr) -> ast.expr | None:
+    """A name of torch.nn in use nearby."""
+    for node in ast.walk(value):
+        if isinstance(node, ast.Call) and qualified(file, node.func).startswith("torch.nn."):
+            return node.func
+    return None
+
+
+def _counts(value: ast.DictComp) -> bool:
+    """Keys from range() or enumerate() are numbers, which a ModuleDict does not take."""
+    first = value.generators[0]
+    return (
+        isinstance(first.iter, ast.Call)
+        and last_name(first.iter.func) in ("range", "enumerate")
+        and isinstance(value.key, ast.Name)
+    )
+
+
+def _by_text(file: File, value: ast.Dict | ast.DictComp) -> FileEdits:
+    """Reads of the dictionary by number become reads by text."""
+    parent, owner = file.parent(value), file.owner(value)
+    target = parent.targets[0] if isinstance(parent, ast.Assign) else None
+    if owner is None or not isinstance(target, ast.Attribute):
+        return ()
+    reads = [
+        node.slice
+        for node in ast.walk(owner)
+        if isinstance(node, ast.Subscript)
+        and isinstance(node.value, ast.Attribute)
+        and node.value.attr == target.attr
+    ]
+    return tuple(edit for read in reads for edit in wrap(file, read, "str(", ")"))
+
+
+def as_parameter(file: File, value: ast.Call) -> FileEdits:
+    """`torch.ones(3, requires_grad=True)` → `nn.Parameter(torch.ones(3))`."""
+    name, extra = spelled(file, "torch.nn.Parameter")
+    wanted = next((k for k in value.keywords if k.arg == "requires_grad"), None)
+    if last_name(value.func) == "requires_grad_" and isinstance(value.func, ast.Attribute):
+        inner = file.source(value.func.value)
+        return (*replace(file, value, f"{name}({inner})"), *extra)
+    if last_name(value.func) == "Variable" and value.args:
+        return (*replace(file, value, f"{name}({file.source(value.args[0])})"), *extra)
+    if not qualified(file, value.func).startswith("torch.") and wanted is None:
+        return ()
+    if last_name(value.func)[:1].isupper():
+        return ()
+    gone = delete_argument(file, value, wanted) if wanted is not None else ()
+    return (*wrap(file, value, f"{name}(", ")"), *gone, *extra)
+
+
+def is_attribute(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.Assign):
+        return isinstance(statement.targets[0], ast.Attribute)
+    return isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Attribute)

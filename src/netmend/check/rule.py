@@ -1,0 +1,92 @@
+"""StaticRule: one kind of mistake, looked for in an evaluated program. A rule speaks on a proven path or stays silent."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+
+from netmend.unit import Family
+from netmend.vocabulary.finding import Edit, Finding, Fix, Related
+
+if TYPE_CHECKING:
+    from netmend.program.engine.program import Program
+
+FAMILIES = {
+    "S1": "loop",
+    "S2": "loss and head",
+    "S3": "model",
+    "S4": "optimiser",
+    "S5": "data",
+    "S6": "evaluation",
+    "S7": "interfaces and environment",
+    "S8": "Keras",
+}
+
+
+@dataclass(frozen=True)
+class Snippet:
+    """An example that is a test and a part of the rule's page."""
+
+    title: str
+    source: str
+    line: int = 0  # BAD: the line that the finding stands on
+    fixed: str | None = None  # BAD: the source after the rule's own fix
+    files: Mapping[str, str] = field(default_factory=dict)  # other files of the project, beside it
+
+
+class StaticRule:
+    """The docstring is the page: first line what is seen; then why it hurts; then what to do.
+
+    `advisory` rules are off until selected: worth a thought, no mistake by themselves.
+    `triggers` are pieces of text; a file that has none of them is not shown to the rule.
+    """
+
+    code: ClassVar[str]
+    cause: ClassVar[str]  # a leaf of the taxonomy
+    message: ClassVar[str]
+    advisory: ClassVar[bool] = False
+    triggers: ClassVar[tuple[str, ...]]
+    needs: ClassVar[str] = ""  # a text that must be there besides a trigger
+    # Regular expressions: where functions that nobody calls are entered, instead of at every trigger.
+    patterns: ClassVar[tuple[str, ...]] = ()
+    GOOD: ClassVar[tuple[Snippet, ...]]
+    BAD: ClassVar[tuple[Snippet, ...]]
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        raise NotImplementedError
+
+    def finding(
+        self,
+        program: Program,
+        node: ast.AST,
+        message: str | None = None,
+        *,
+        cause: str | None = None,
+        fix: Fix | None = None,
+        related: tuple[Related, ...] = (),
+    ) -> Finding:
+        """A finding at a syntax node, of this file or of a project file that was followed."""
+        place = program.place(node)
+        return Finding(
+            self.code,
+            cause or self.cause,
+            message or self.message,
+            place.file,
+            place.line,
+            place.column,
+            place.end_line,
+            place.end_column,
+            fix,
+            related,
+        )
+
+    def edit(self, program: Program, node: ast.AST, text: str) -> Edit:
+        """Replace a node's text."""
+        place = program.place(node)
+        return Edit(place.line, place.column, place.end_line, place.end_column, text)
+
+
+RULES: Family[StaticRule] = Family("netmend.check.rules")
+register = RULES.register

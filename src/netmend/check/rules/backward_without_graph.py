@@ -1,0 +1,213 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from netmend.check.rule import Snippet, StaticRule, register
+from netmend.program.engine.history import STORE
+from netmend.program.engine.program import Program
+from netmend.program.engine.values import (
+    Attribute,
+    Call,
+    Const,
+    Element,
+    Item,
+    Operation,
+    Param,
+    Value,
+    resolved,
+)
+from netmend.program.meaning.loops import call_events
+from netmend.program.meaning.losses import loss_use
+from netmend.program.meaning.operations import LAYOUT, operation, origins
+from netmend.program.meaning.roles import MODEL, role, same
+from netmend.program.meaning.training import backward_calls, grad_is_off, is_left_to_caller
+from netmend.program.meaning.training_steps import loss_of
+from netmend.vocabulary.finding import Finding
+
+HEAD = """\
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+net = nn.Linear(4, 3)
+opt = torch.optim.Adam(net.parameters())
+for x, y in data:
+    opt.zero_grad()
+"""
+END = "    loss.backward()\n    opt.step()\n"
+FUNCTION = """\
+import torch
+
+def train(model, loader, optimizer, criterion):
+    for x, y in loader:
+        optimizer.zero_grad()
+        with torch.inference_mode():
+            loss = criterion(model(x), y)
+        loss.backward()
+        optimizer.step()
+"""
+SHARED = """\
+import torch
+from torch import nn
+
+net = nn.Linear(4, 3)
+optimizer = torch.optim.Adam(net.parameters())
+
+def step(model, x, y, opt=None):
+    loss = nn.functional.mse_loss(model(x), y)
+    {}
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    return loss.item()
+
+for epoch in range(9):
+    for x, y in data:
+        step(net, x, y, optimizer)
+"""
+_DATA = frozenset(
+    f"torch.{name}"
+    for name in ("randn", "rand", "randint", "zeros", "ones", "full", "arange", "tensor", "from_numpy", "eye")
+)
+_LAYOUT = LAYOUT - {"requires_grad_"}  # what is made a leaf by hand may be what is differentiated for
+_SMOOTH = frozenset(
+    (
+        "mean",
+        "sum",
+        "pow",
+        "square",
+        "abs",
+        "sub",
+        "add",
+        "mul",
+        "div",
+        "exp",
+        "log",
+        "softmax",
+        "log_softmax",
+        "sigmoid",
+    )
+)
+
+
+@register
+class BackwardWithoutGraph(StaticRule):
+    """backward() is called on a loss whose network ran under no_grad() or inference_mode().
+
+    Nothing was recorded, so there is nothing to differentiate: `backward()` raises "element 0 of tensors does not require grad", or,
+    if the loss was made to require gradients by hand, the weights get none.
+
+    Run the forward pass of training with gradients on; keep `no_grad` for evaluation.
+    """
+
+    code = "S121"
+    cause = "LOOP-NO-GRAD"
+    message = "The network ran with gradients switched off, so backward() has nothing to differentiate; run the forward pass outside no_grad."
+    triggers = (".backward(",)
+
+    GOOD = (
+        Snippet("gradients on", HEAD + "    loss = F.mse_loss(net(x), y)\n" + END),
+        Snippet("only the targets without", HEAD + "    with torch.no_grad():\n        target = teacher(x)\n    loss = F.mse_loss(net(x), target)\n" + END),
+        Snippet("targets given first", HEAD + "    with torch.no_grad():\n        target = teacher(x)\n    loss = F.mse_loss(target, net(x))\n" + END),
+        Snippet("fixed features", HEAD + "    with torch.no_grad():\n        features = backbone(x)\n    loss = F.mse_loss(net(features), y)\n" + END),
+        Snippet("weights of the loss without", HEAD + "    with torch.no_grad():\n        weight = F.mse_loss(net(x), y)\n    loss = weight * net(x).mean()\n" + END),
+        Snippet("a start value that is then improved", HEAD + "    with torch.no_grad():\n        guess = net(x)\n    guess.requires_grad_(True)\n    opt = torch.optim.Adam([guess])\n    loss = F.mse_loss(guess, y)\n" + END),
+        Snippet("switched on again", HEAD + "    with torch.no_grad():\n        with torch.enable_grad():\n            loss = F.mse_loss(net(x), y)\n" + END),
+        Snippet("shared with evaluation", SHARED.format("if opt is not None:") + "    with torch.no_grad():\n        for x, y in held_out:\n            step(net, x, y)\n"),
+        Snippet("shared, batches unpacked in the call", SHARED.format("if opt is not None:") + "    with torch.no_grad():\n        print(sum(step(net, *batch) for batch in held_out))\n"),
+        Snippet("shared, left early", SHARED.format("if opt is None:\n        return loss.item()\n    if True:") + "    with torch.no_grad():\n        for batch in held_out:\n            step(net, *batch)\n"),
+    )  # fmt: skip
+    BAD = (
+        Snippet("shared, and evaluation trains too", SHARED.format("if True:") + "    with torch.no_grad():\n        for batch in held_out:\n            step(net, *batch)\n", line=10),
+        Snippet("the network", HEAD + "    with torch.no_grad():\n        out = net(x)\n    loss = F.mse_loss(out, y)\n" + END, line=12),
+        Snippet("network and loss", FUNCTION, line=8),
+        Snippet("data made here", HEAD.replace("for x, y in data:", "x, y = torch.randn(9, 4), torch.randn(9, 3)\nfor epoch in range(9):")
+                + "    with torch.no_grad():\n        out = net(x)\n    loss = F.mse_loss(out, y)\n" + END, line=13),
+        Snippet("all of it", HEAD + "    with torch.no_grad():\n        loss = (net(x) - y).square().mean()\n        loss.backward()\n        opt.step()\n", line=11),
+    )  # fmt: skip
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        if any(
+            event.kind == STORE and event.target is not None and event.target.name == "requires_grad"
+            for event in program.events
+        ):
+            return
+        for backward in backward_calls(program):
+            loss = loss_of(backward) if not is_left_to_caller(backward) else None
+            if loss is not None and program.entry_of(backward).complete and self._is_cut(program, loss):
+                yield self.finding(program, backward.node)
+
+    def _is_cut(self, program: Program, loss: Value, depth: int = 12) -> bool:
+        """Is everything that the loss is computed from free of a graph, and a network among it?"""
+        found = [self._graph(program, origin, depth) for origin in origins(loss, _LAYOUT)]
+        return bool(found) and all(answer is False for answer in found)
+
+    def _graph(self, program: Program, value: Value, depth: int) -> bool | None:
+        """True: may carry a graph; False: surely none although a network took part; None: data without one."""
+        value = resolved(value)
+        if depth == 0:
+            return True
+        if isinstance(value, Const | Element):
+            return None
+        if isinstance(value, Item | Attribute):
+            return self._graph(program, value.base, depth - 1)
+        if isinstance(value, Operation):
+            return _joined([self._graph(program, operand, depth - 1) for operand in value.operands])
+        if isinstance(value, Param) and not role(value):
+            return True
+        if not isinstance(value, Call):
+            return True
+        if any(
+            event.call is not None and same(event.call.receiver, value)
+            for event in program.methods_of("requires_grad_")
+        ):
+            return True
+        event = call_events(program).get(id(value))
+        if event is not None and grad_is_off(event):
+            return False if self._uses_network(event.call, depth) else None
+        return self._through(program, value, depth)
+
+    def _through(self, program: Program, value: Call, depth: int) -> bool | None:
+        event = call_events(program).get(id(value))
+        use = loss_use(event, value) if event is not None else None
+        if use is not None and use.prediction is not None and use.target is not None:
+            parts = [part for given in (use.prediction, use.target) for part in origins(given, _LAYOUT)]
+            return _joined([self._graph(program, part, depth - 1) for part in parts])
+        if value.qualified in _DATA and "requires_grad" not in value.keywords and not value.open:
+            return None
+        op = operation(value)
+        if op is None or op.layer is not None or op.name not in _SMOOTH:
+            return True
+        return _joined(
+            [self._graph(program, part, depth - 1) for given in op.inputs for part in origins(given, _LAYOUT)]
+        )
+
+    def _uses_network(self, call: Call | None, depth: int) -> bool:
+        """Was a network among what computed this?"""
+        if call is None or depth == 0:
+            return False
+        if role(call.function) == MODEL:
+            return True
+        given = (*call.args, *((call.receiver,) if call.receiver is not None else ()))
+        for value in given:
+            for part in _leaves(value, 6):
+                if part is not call and self._uses_network(part, depth - 1):
+                    return True
+        return False
+
+
+def _leaves(value: Value, depth: int) -> Iterator[Call]:
+    """The calls that a value is directly computed from, through arithmetic and parts."""
+    if isinstance(value, Call):
+        yield value
+    elif depth and isinstance(value, Operation):
+        for operand in value.operands:
+            yield from _leaves(operand, depth - 1)
+    elif depth and isinstance(value, Item | Attribute):
+        yield from _leaves(value.base, depth - 1)
+
+
+def _joined(answers: list[bool | None]) -> bool | None:
+    if True in answers:
+        return True
+    return False if False in answers else None

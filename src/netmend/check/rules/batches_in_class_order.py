@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from netmend.check.rule import Snippet, StaticRule, register
+from netmend.program.engine.history import Loop
+from netmend.program.engine.program import Program
+from netmend.program.engine.values import Item, Operation, Value, constant, resolved
+from netmend.program.meaning.class_order import is_class_by_class, through_map
+from netmend.program.meaning.loops import changes_in
+from netmend.program.meaning.losses import losses
+from netmend.program.meaning.training import rounds
+from netmend.vocabulary.finding import Finding
+
+HEAD = """\
+import numpy as np
+import torch
+from torch import nn
+
+xs, ys = [], []
+for kind in range(10):
+    xs.append(np.random.randn(100, 4) + kind)
+    ys.append(np.full(100, kind))
+X, Y = torch.tensor(np.concatenate(xs)), torch.tensor(np.concatenate(ys))
+net = nn.Linear(4, 10)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+"""
+LOOP = """\
+for epoch in range(9):
+    for i in range(0, len(X), 20):
+        loss = nn.functional.cross_entropy(net(X[i : i + 20]), Y[i : i + 20])
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+"""
+
+
+@register
+class BatchesInClassOrder(StaticRule):
+    """Batches are cut in order from data that was built class by class.
+
+    Each batch then holds one class. The network learns to answer with the class of the latest batches and forgets the others; the
+    loss looks small while the accuracy stays at the level of guessing.
+
+    Draw a new order in each epoch: `for idx in torch.randperm(len(X)).split(20): x, y = X[idx], Y[idx]`.
+    """
+
+    code = "S532"
+    cause = "API-SHUFFLE-POS"
+    message = "The data is sorted by class and its batches are cut in order, so each holds one class; draw them with torch.randperm(len(x)).split(n)."
+    triggers = ("full(", "repeat_interleave(", ".repeat(", "] * ", "load_iris", "load_wine")
+    needs = "backward"
+    patterns = (r"(?!)",)
+
+    GOOD = (
+        Snippet("a new order in each epoch", HEAD + LOOP.replace("for i in range(0, len(X), 20):", "for i in torch.randperm(1000).split(20):")
+                .replace("[i : i + 20]", "[i]")),
+        Snippet("mixed before", HEAD + "order = torch.randperm(len(X))\nX, Y = X[order], Y[order]\n" + LOOP),
+        Snippet("drawn at random", HEAD.replace("np.full(100, kind)", "np.random.randint(0, 10, 100)") + LOOP),
+        Snippet("all at once", HEAD + LOOP.replace("    for i in range(0, len(X), 20):\n", "    for i in (0,):\n").replace("[i : i + 20]", "[:]")),
+        Snippet("only measured in order", HEAD + "opt.step()\nwith torch.no_grad():\n    for i in range(0, 1000, 20):\n"
+                "        print(nn.functional.cross_entropy(net(X[i : i + 20]), Y[i : i + 20]))\n"),
+    )  # fmt: skip
+    BAD = (
+        Snippet(
+            "a set that comes in order",
+            "import torch\nimport torch.nn.functional as F\nfrom sklearn.datasets import load_iris\nfrom torch import nn\n\ndata = load_iris()\nx = torch.tensor(data.data, dtype=torch.float32)\n"
+            "y = torch.tensor(data.target)\nnet = nn.Linear(4, 3)\noptimizer = torch.optim.SGD(net.parameters(), lr=0.1)\nfor epoch in range(50):\n    for i in range(0, len(x), 16):\n"
+            "        loss = F.cross_entropy(net(x[i : i + 16]), y[i : i + 16])\n        optimizer.zero_grad()\n        loss.backward()\n        optimizer.step()\n",
+            line=12,
+        ),
+        Snippet("lists", HEAD + LOOP, line=13),
+        Snippet("repeated numbers", HEAD + "Y = torch.arange(10).repeat_interleave(100)\n" + LOOP, line=14),
+        Snippet("a trainer, through functions", HEAD[: HEAD.index("xs, ys")] + "def data(per):\n    rows, labels = [], []\n    for k, centre in enumerate(CENTRES):\n"
+                "        rows.append(centre + np.random.randn(per, 4))\n        labels += [k] * per\n    return torch.tensor(np.concatenate(rows)), torch.tensor(labels)\n\n"
+                "class Trainer:\n    def __init__(self, net):\n        self.net, self.opt = net, torch.optim.Adam(net.parameters())\n\n"
+                "    def fit(self, x, y, size=25):\n        n = len(x)\n        for lo in range(0, n, size):\n            hi = lo + size\n"
+                "            loss = nn.functional.cross_entropy(self.net(x[lo:hi]), y[lo:hi])\n            self.opt.zero_grad()\n            loss.backward()\n"
+                "            self.opt.step()\n\nTrainer(nn.Linear(4, 3)).fit(*data(200))\n", line=18),
+    )  # fmt: skip
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        turns = {id(turn.loop): turn.loop for turn in rounds(program)}
+        seen: set[int] = set()
+        for use in losses(program):
+            loop = next((part for part in use.event.loops() if id(part) in turns), None)
+            if loop is None or use.target is None or id(loop.node) in seen:
+                continue
+            item = through_map(use.target)
+            if isinstance(item, Item) and _is_batch(item.key, loop) and is_class_by_class(program, item.base):
+                seen.add(id(loop.node))
+                yield self.finding(program, _head(loop))
+
+
+def _is_batch(key: Value, loop: Loop) -> bool:
+    """A slice that moves with the loop."""
+    key = resolved(key)
+    return (
+        isinstance(key, Operation)
+        and key.operator == "slice"
+        and constant(key.operands[2]) is None
+        and isinstance(loop.node, ast.For)
+        and changes_in(key.operands[0], loop)
+    )
+
+
+def _head(loop: Loop) -> ast.AST:
+    return loop.node.iter if isinstance(loop.node, ast.For) else loop.node

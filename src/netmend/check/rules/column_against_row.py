@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from netmend.check.rule import Snippet, StaticRule, register
+from netmend.program.engine.program import Program
+from netmend.program.engine.values import Operation, Value
+from netmend.program.meaning.gradient_cuts import is_computed
+from netmend.program.meaning.gradient_flow import lost
+from netmend.program.meaning.heads import loss_uses
+from netmend.program.meaning.loss_shapes import LossShapes
+from netmend.program.meaning.losses import ELEMENTWISE
+from netmend.program.meaning.operations import walk
+from netmend.program.meaning.spread import column_and_row, is_spread
+from netmend.program.meaning.training import backward_calls
+from netmend.vocabulary.finding import Finding
+
+HEAD = """\
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+x = torch.randn(200, 4)
+y = x[:, 0] + 0.1 * torch.randn(200)
+net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+loader = DataLoader(TensorDataset(x, y), batch_size=20)
+"""
+OWN = """\
+import torch
+from torch import nn
+
+class Rents(torch.utils.data.Dataset):
+    def __init__(self, n):
+        self.x = torch.randn(n, 7)
+        self.y = self.x.sum(dim=1)
+
+    def __getitem__(self, i):
+        return self.x[i], self.y[i]
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(7, 1)
+
+    def forward(self, x):
+        return self.head(x)
+
+net = Net()
+for x, y in torch.utils.data.DataLoader(Rents(100), batch_size=10):
+    loss = nn.functional.mse_loss(net(x), y)
+    loss.backward()
+"""
+
+
+@register
+class ColumnAgainstRow(StaticRule):
+    """A prediction of shape (N, 1) meets a target of shape (N,), or the other way round.
+
+    The two are broadcast to (N, N): every prediction is compared with every target. The loss runs and falls, and the network learns the
+    average of all targets.
+
+    Give both the same shape: `prediction.squeeze(1)` or `target.unsqueeze(1)`.
+    """
+
+    code = "S216"
+    cause = "TSR-SQUEEZE"
+    message = "Prediction {} and target {} are broadcast to every pair of samples; use squeeze(1) or unsqueeze(1) on one of them."
+    triggers = ("MSELoss", "L1Loss", "HuberLoss", "mse_loss", "l1_loss", "huber_loss", ".backward(")
+
+    GOOD = (
+        Snippet("column squeezed", HEAD + "for a, b in loader:\n    loss = nn.functional.mse_loss(net(a).squeeze(1), b)\n"),
+        Snippet("target as a column", HEAD + "for a, b in loader:\n    loss = nn.MSELoss()(net(a), b[:, None])\n"),
+        Snippet("column against column", HEAD + "y = x.sum(1, keepdim=True)\nloss = nn.functional.l1_loss(net(x), y)\n"),
+        Snippet("column kept as a table", HEAD + "import pandas as pd\nframe = pd.read_csv('houses.csv')\ny = torch.tensor(frame[['price']].values).float()\n"
+                "loss = nn.functional.mse_loss(net(torch.tensor(frame[['a', 'b']].values)), y)\n"),
+        Snippet("all pairs wanted", HEAD + "score = net(x).squeeze(1)\nloss = (score.unsqueeze(1) - score).clamp(min=0).mean()\nloss.backward()\n"),
+        Snippet("prediction against one number", HEAD + "loss = ((net(x) - y.mean()) ** 2).mean()\nloss.backward()\n"),
+        Snippet("made a column in place", HEAD + "import numpy as np\ntimes = np.linspace(0, 1, 200)\ntimes.resize((200, 1))\n"
+                "loss = nn.functional.mse_loss(net(x), torch.Tensor(times))\n"),
+        Snippet("shape of the data not known", HEAD + "def step(a, b):\n    loss = nn.functional.mse_loss(net(a), b)\n    loss.backward()\n"),
+    )  # fmt: skip
+    BAD = (
+        Snippet("batches of tensors", HEAD + "criterion = nn.MSELoss()\nfor a, b in loader:\n    loss = criterion(net(a), b)\n    loss.backward()\n", line=11),
+        Snippet("own dataset", OWN, line=22),
+        Snippet("column of a table", HEAD + "import pandas as pd\nfrom sklearn.model_selection import train_test_split\nframe = pd.read_csv('houses.csv')\n"
+                "x, xt, y, yt = train_test_split(frame[['a', 'b', 'c', 'd']].values, frame['price'].values)\nx, y = torch.tensor(x).float(), torch.tensor(y).float()\n"
+                "loss = nn.functional.mse_loss(net(x), y)\n", line=14),
+        Snippet("written by hand", HEAD + "def error(out, target):\n    return ((out - target) ** 2).mean()\n\nfor rows in torch.randperm(200).split(20):\n"
+                "    loss = error(net(x[rows]), y[rows])\n    loss.backward()\n", line=10),
+        Snippet("in a trainer", HEAD + "class Trainer:\n    def __init__(self):\n        self.net = net\n        self.loss = nn.SmoothL1Loss()\n\n    def step(self, a, b):\n"
+                "        loss = self.loss(self.net(a), b)\n        loss.backward()\n        return loss.item()\n\nt = Trainer()\nlosses = [t.step(a, b) for a, b in loader]\n", line=15),
+    )  # fmt: skip
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        shapes: LossShapes | None = None
+        for use in loss_uses(program):
+            if use.kind in ELEMENTWISE and use.prediction is not None:
+                shapes = shapes or LossShapes(program)
+                pair = column_and_row(shapes.of(use.prediction), shapes.of(use.target))
+                if pair is not None and is_computed(use.prediction):
+                    yield self.finding(program, use.node, self.message.format(*pair))
+        for event in backward_calls(program):
+            for loss in lost(event)[:1]:
+                shapes = shapes or LossShapes(program)
+                yield from self._by_hand(program, loss, shapes)
+
+    def _by_hand(self, program: Program, loss: Value, shapes: LossShapes) -> Iterator[Finding]:
+        for part in walk(loss):
+            if (
+                not isinstance(part, Operation)
+                or part.operator != "-"
+                or len(part.operands) != 2
+                or part.node is None
+            ):
+                continue
+            one, other = part.operands
+            if is_spread(one) or is_spread(other) or is_computed(one) == is_computed(other):
+                continue
+            if not is_computed(one):
+                one, other = other, one
+            given = shapes.of(one), shapes.of(other)
+            pair = column_and_row(*given)
+            if (
+                pair is not None
+                and given[0] is not None
+                and given[1] is not None
+                and given[0][0] == given[1][0] is not None
+            ):
+                yield self.finding(program, part.node, self.message.format(*pair))

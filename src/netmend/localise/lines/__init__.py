@@ -1,0 +1,1 @@
+"""Lines of the user's program that matter to a fault."""

@@ -1,0 +1,164 @@
+"""The loop of a hand-written agent in its source: the step call, what it returns, and where those names go."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from netmend.localise.lines.source import Function, Sources, last_name, site_of
+from netmend.vocabulary import Site, Trace, WorldFact
+
+_MOST_HOPS = 3
+_TRIES = re.compile(
+    "eval|test|demo|play|record|watch", re.IGNORECASE
+)  # functions that only show what an agent does
+Scope = ast.Module | Function
+
+
+@dataclass(frozen=True, eq=False)
+class StepCall:
+    """`observation, reward, terminated, truncated, info = env.step(action)`; a name is empty where no plain one takes the value.
+
+    Gym's four values of old have one flag for both ends: `terminated`.
+    """
+
+    file: str
+    statement: ast.Assign
+    call: ast.Call
+    scope: Scope
+    observation: str
+    reward: str
+    terminated: str
+    truncated: str
+
+    @property
+    def only_shows(self) -> bool:
+        """Whether the function around is there to see what an agent does."""
+        return not isinstance(self.scope, ast.Module) and bool(_TRIES.search(self.scope.name))
+
+    @property
+    def site(self) -> Site:
+        return site_of(self.file, self.call)
+
+    @property
+    def flags(self) -> set[str]:
+        """Names that say that an episode is over: both flags, and what is made of them."""
+        plain = {name for name in (self.terminated, self.truncated) if name and name != "_"}
+        return plain | set(self.combined)
+
+    @property
+    def combined(self) -> dict[str, ast.Assign]:
+        """Names that hold `terminated or truncated`, in whatever spelling."""
+        both = {self.terminated, self.truncated}
+        found: dict[str, ast.Assign] = {}
+        for node in ast.walk(self.scope):
+            if isinstance(node, ast.Assign) and both <= set(names_in(node.value)) and "" not in both:
+                for target in node.targets:
+                    if last_name(target):
+                        found[last_name(target)] = node
+        return found
+
+
+def step_call(sources: Sources, world: WorldFact | None) -> StepCall | None:
+    """The statement that steps an environment; None where a library does it."""
+    if world is None or world.stepped is None:
+        return None
+    function = sources.function_around(world.stepped)
+    if function is not None and function.name == "step":
+        return _through_own_class(sources, world.stepped.file)
+    line = world.stepped.line
+    steps = _step_statements(sources, world.stepped.file)
+    return next((step for step in steps if step.statement.lineno <= line <= _last_line(step.statement)), None)
+
+
+def _through_own_class(sources: Sources, near: str) -> StepCall | None:
+    """A class around the environment passes its step on: who calls that one. None where several do."""
+    found = []
+    for file in sources.files(near):
+        for step in _step_statements(sources, file):
+            passes_on = not isinstance(step.scope, ast.Module) and step.scope.name == "step"
+            if not passes_on and not step.only_shows:
+                found.append(step)
+    return found[0] if len(found) == 1 else None
+
+
+def _step_statements(sources: Sources, file: str) -> Iterator[StepCall]:
+    """All statements of a file that take an environment's step apart: into five values, or into four as Gym had it until 2022."""
+    tree = sources.tree(file)
+    for node in sources.nodes(file):
+        if not isinstance(node, ast.Assign) or tree is None:
+            continue
+        call, targets = node.value, node.targets[0]
+        if not isinstance(call, ast.Call) or last_name(call.func) != "step":
+            continue
+        if isinstance(targets, ast.Tuple) and len(targets.elts) in (4, 5):
+            names = [last_name(target) for target in targets.elts]
+            truncated = names[3] if len(names) == 5 else ""
+            scope = sources.function_around(site_of(file, node)) or tree
+            yield StepCall(file, node, call, scope, names[0], names[1], names[2], truncated)
+
+
+def _last_line(node: ast.stmt) -> int:
+    return node.end_lineno or node.lineno
+
+
+def names_in(node: ast.AST) -> Iterator[str]:
+    """Every name and attribute that an expression mentions."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name):
+            yield part.id
+        elif isinstance(part, ast.Attribute):
+            yield part.attr
+
+
+def kept(step: StepCall, names: set[str]) -> bool:
+    """Whether one of the names goes anywhere but into a condition: into a buffer, a list, a sum."""
+    conditions = {id(part) for test in _tests(step.scope) for part in ast.walk(test)}
+    combined = {id(part) for node in step.combined.values() for part in ast.walk(node.value)}
+    for node in ast.walk(step.scope):
+        named = isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
+        if named and last_name(node) in names and id(node) not in conditions | combined:
+            return True
+    return False
+
+
+def _tests(scope: ast.AST) -> Iterator[ast.expr]:
+    for node in ast.walk(scope):
+        if isinstance(node, ast.If | ast.While | ast.IfExp | ast.Assert):
+            yield node.test
+
+
+def assigned(scope: ast.AST, name: str) -> Iterator[ast.expr]:
+    """All values that a scope gives to a name."""
+    for node in ast.walk(scope):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                parts = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
+                if any(last_name(part) == name for part in parts):
+                    yield node.value
+        elif (
+            isinstance(node, ast.AnnAssign | ast.NamedExpr)
+            and last_name(node.target) == name
+            and node.value is not None
+        ):
+            yield node.value
+
+
+def resolved(scope: ast.AST, node: ast.expr, hops: int = _MOST_HOPS) -> Iterator[ast.expr]:
+    """An expression and those behind the names in it."""
+    yield node
+    if hops:
+        for name in {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}:
+            for value in assigned(scope, name):
+                if value is not node:
+                    yield from resolved(scope, value, hops - 1)
+
+
+def model_words(trace: Trace) -> set[str]:
+    """Names by which the program calls its models: "self.q_net" → "q_net", "agent.critic" → "agent", "critic"."""
+    words = {part for model in trace.models for part in model.name.partition("#")[0].split(".")}
+    return words - {"self", "model", "sequential", "linear", ""} | {
+        model.name for model in trace.models if model.name == "model"
+    }

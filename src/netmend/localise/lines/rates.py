@@ -1,0 +1,136 @@
+"""Learning rates: where one is set in the user's source, what it was, and what would be a sensible value."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from netmend.diagnose.measures.loop import usual_site
+from netmend.diagnose.measures.rates import ADAPTIVE
+from netmend.diagnose.measures.rates import highest_rate as highest_rate
+from netmend.diagnose.measures.rates import momentum as momentum
+from netmend.diagnose.measures.rates import usual_range as usual_range
+from netmend.localise.case import Case
+from netmend.localise.lines.follow import argument_origin, value_origin
+from netmend.localise.lines.source import last_name, site_of
+from netmend.vocabulary import Evidence, OptimizerFact, Site
+
+USUAL_RATIO = 0.005  # |update| / |weight| per step in the first steps of healthy programs: 0.001 to 0.05
+_WORST_RATIO = (
+    2.0  # beyond that a run has blown up, and the ratio says no more how much too high the rate was
+)
+_DEFAULTS = {"SGD": 0.1, "Adagrad": 0.01, "Adadelta": 1.0, "Rprop": 0.01, "ASGD": 0.01}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One hyperparameter of an optimiser: the line where it is set, its text there, other lines it passes."""
+
+    site: Site | None
+    text: str
+    related: tuple[Site, ...] = ()
+
+
+def setting(case: Case, optimizer: OptimizerFact | None, name: str, position: int | None = None) -> Setting:
+    """Where an argument of the optimiser's constructor comes from; the constructor itself when it is not given there."""
+    if optimizer is None:
+        return _by_hand(case)
+    origin = argument_origin(case.sources, optimizer.created, name, position)
+    if origin is not None:
+        others = tuple(place for place in (origin.used, optimizer.created) if place is not None)
+        return Setting(origin.site, origin.text, others)
+    in_group = _in_groups(case, optimizer.created, name)
+    if in_group is not None:
+        return Setting(in_group, "", (optimizer.created,) if optimizer.created else ())
+    return Setting(optimizer.created or optimizer.stepped, "")
+
+
+def _by_hand(case: Case) -> Setting:
+    """`p -= LR * p.grad`: where the factor of a hand-written update is set; the backward call where none is found."""
+    backward = usual_site(case.trace, "step") or usual_site(case.trace, "backward")
+    for node in case.sources.nodes(backward.file) if backward is not None else ():
+        if backward is None or not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mult):
+            continue
+        sides = (node.left, node.right)
+        gradient = [side for side in sides if any(last_name(part) == "grad" for part in ast.walk(side))]
+        factor = [side for side in sides if side not in gradient]
+        if gradient and factor:
+            used = site_of(backward.file, factor[0])
+            return Setting(value_origin(case.sources, backward.file, factor[0]), "", (used, backward))
+    return Setting(backward, "")
+
+
+def _in_groups(case: Case, created: Site | None, name: str) -> Site | None:
+    """`[{"params": …, "lr": 0.1}]`: the first value of that key within the constructor's call."""
+    call = None if created is None else case.sources.call_at(created)
+    if call is None or created is None:
+        return None
+    for node in ast.walk(call):
+        if isinstance(node, ast.Dict):
+            for key, value in zip(node.keys, node.values, strict=True):
+                if isinstance(key, ast.Constant) and key.value == name:
+                    found = value_origin(case.sources, created.file, value)
+                    return found or site_of(created.file, value)
+    return None
+
+
+def better_rate(optimizer: OptimizerFact, rate: float, ratio: float | None, lower: bool) -> float:
+    """The rate at which weights would move by a usual share per step, in round numbers; never off in the wrong direction."""
+    usual = 1e-3 if optimizer.kind in ADAPTIVE else _DEFAULTS.get(optimizer.kind, 0.01)
+    if ratio is None or not math.isfinite(ratio) or ratio <= 0:
+        wanted = min(usual, rate / 100) if lower else max(usual, rate * 100)
+    else:
+        wanted = rate * USUAL_RATIO / min(ratio, _WORST_RATIO)
+        if (
+            optimizer.kind in ADAPTIVE
+        ):  # their steps do not depend on the size of gradients: the usual rate is a good anchor
+            wanted = math.sqrt(wanted * usual)
+    wanted = min(wanted, rate / 5) if lower else max(wanted, rate * 5)
+    return rounded(wanted)
+
+
+def lowest_usual(optimizer: OptimizerFact) -> float:
+    """The lowest rate with which networks are commonly trained from scratch."""
+    if optimizer.kind == "SGD":
+        return 1e-3 if momentum(optimizer) >= 0.8 else 5e-3
+    if optimizer.kind in ADAPTIVE:
+        return 1e-4
+    usual = usual_range(optimizer)
+    return 1e-3 if usual is None else usual[0]
+
+
+def rounded(value: float) -> float:
+    """The nearest of 1, 2, 5 times a power of ten."""
+    if value <= 0 or not math.isfinite(value):
+        return value
+    power = 10.0 ** math.floor(math.log10(value))
+    best = min((1.0, 2.0, 5.0, 10.0), key=lambda digit: abs(math.log(value / power / digit)))
+    return float(f"{best * power:.1g}")
+
+
+def at_most(evidence: Iterable[Evidence], total: float) -> list[Evidence]:
+    """The same reasons, those in favour weakened together so that they do not outweigh a proof."""
+    reasons = list(evidence)
+    favour = sum(item.weight for item in reasons if item.weight > 0)
+    if favour <= total:
+        return reasons
+    return [
+        replace(item, weight=item.weight * total / favour) if item.weight > 0 else item for item in reasons
+    ]
+
+
+def beside_fact(fact: float, evidence: Iterable[Evidence], against: Iterable[Evidence]) -> list[Evidence]:
+    """All reasons together, where `fact` of the weight in favour stands by itself.
+
+    A rival explains what was observed, so what it takes away is at most what the observations give; a value far outside of its
+    range stays a mistake whatever else is wrong.
+    """
+    reasons, rivals = list(evidence), list(against)
+    observed = sum(item.weight for item in reasons if item.weight > 0) - fact
+    taken = -sum(item.weight for item in rivals)
+    if fact <= 0 or taken <= observed:
+        return reasons + rivals
+    share = max(0.0, observed) / taken
+    return reasons + [replace(item, weight=item.weight * share) for item in rivals]

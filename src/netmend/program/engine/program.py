@@ -1,0 +1,167 @@
+"""A source file as a program: what it would do, entry by entry, and the questions rules ask about it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from netmend.program.engine.definitions import make_class
+from netmend.program.engine.entries import Entry, evaluate_entries, top_level_classes
+from netmend.program.engine.history import CALL, Event, Loop, Part
+from netmend.program.engine.machine import Machine
+from netmend.program.engine.names import references
+from netmend.program.engine.project import Project
+from netmend.program.engine.scope import ModuleFile
+from netmend.program.engine.values import Call, Class, Instance
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a node stands, in characters: lines from 1, columns from 0."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+class Program:
+    """One file, evaluated on demand; files of the project that it imports are followed."""
+
+    def __init__(
+        self,
+        text: str,
+        file: str,
+        tree: ast.Module,
+        project: Project | None = None,
+        interest: Sequence[int] | None = None,
+    ) -> None:
+        self.text = text
+        self.file = file
+        self.tree = tree
+        self.interest = interest  # places in the text; functions without any are not entered on their own
+        self.module = ModuleFile(file, text, tree)
+        self.machine = Machine(project or Project(), self.module)
+        self.answers: dict[object, Any] = {}  # to questions that several rules ask (understand/remember.py)
+
+    @cached_property
+    def entries(self) -> tuple[Entry, ...]:
+        """The file's top level, then every function and method that nothing before had entered."""
+        return tuple(evaluate_entries(self.machine, self.interest))
+
+    @cached_property
+    def events(self) -> tuple[Event, ...]:
+        return tuple(event for entry in self.entries for event in entry.block.events())
+
+    @cached_property
+    def calls(self) -> tuple[Event, ...]:
+        """Every call that happens, in order."""
+        return tuple(event for event in self.events if event.kind == CALL)
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[Event]]:
+        found: dict[str, list[Event]] = {}
+        for event in self.calls:
+            call = event.value
+            if isinstance(call, Call):
+                found.setdefault(call.qualified or f".{call.method}", []).append(event)
+        return found
+
+    def calls_of(self, *qualified: str) -> list[Event]:
+        """Calls of library functions or classes, by qualified name."""
+        return [event for name in qualified for event in self._by_name.get(name, ())]
+
+    def methods_of(self, *names: str) -> list[Event]:
+        """Calls of methods of anything that was not followed: `backward`, `step`."""
+        return [event for name in names for event in self._by_name.get(f".{name}", ())]
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        return tuple(part for entry in self.entries for part in entry.block.parts())
+
+    @cached_property
+    def loops(self) -> tuple[Loop, ...]:
+        return tuple(part for part in self.parts if isinstance(part, Loop))
+
+    @cached_property
+    def classes(self) -> tuple[Class, ...]:
+        """Classes of this file, in order."""
+        self.entries  # noqa: B018 - makes those inside functions
+        for node in top_level_classes(self.tree):
+            make_class(self.machine, node, self.module.scope)
+        own = [cls for cls in self.machine.classes.values() if cls.module is self.module]
+        return tuple(sorted(own, key=lambda cls: cls.definition.lineno))
+
+    def instances_of(self, cls: Class) -> list[Instance]:
+        self.entries  # noqa: B018 - makes them
+        return self.machine.made.get(id(cls.definition), [])
+
+    @cached_property
+    def references(self) -> tuple[tuple[ast.AST, str], ...]:
+        """Every name or dotted name of a library in the text, with its qualified name, without evaluating anything."""
+        return tuple(references(self.tree))
+
+    def entry_of(self, event: Event | Part) -> Entry:
+        block = event.block
+        while block.parent is not None:
+            block = block.parent.block
+        return next(entry for entry in self.entries if entry.block is block)
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Other files that what was found depends on; also those that would be read if they existed."""
+        followed = [path for path in self.machine.modules if path != self.file]
+        return (*followed, *sorted(self.machine.project.missed.get(self.file, ())))
+
+    def dispose(self) -> None:
+        """Nothing may be asked afterwards."""
+        self.answers.clear()
+        self.machine.dispose()
+        self.__dict__.clear()
+
+    def module_of(self, node: ast.AST) -> ModuleFile:
+        for module in self.machine.modules.values():
+            if module.holds(node):
+                return module
+        return self.module
+
+    def parent(self, node: ast.AST) -> ast.AST | None:
+        return self.module_of(node).parent(node)
+
+    def above(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The nodes around a node, innermost first."""
+        return reversed(self.module_of(node).chain(node) or [])
+
+    def statement(self, node: ast.AST) -> ast.stmt:
+        """The innermost statement that a node stands in."""
+        if isinstance(node, ast.stmt):
+            return node
+        return next(above for above in self.above(node) if isinstance(above, ast.stmt))
+
+    def source(self, node: ast.AST) -> str:
+        """The text of a node."""
+        return ast.get_source_segment(self.module_of(node).text, node) or ""
+
+    def place(self, node: ast.AST) -> Place:
+        module = self.module_of(node)
+        if module.lines is None:
+            module.lines = module.text.splitlines(keepends=True)
+        line = getattr(node, "lineno", 1)
+        end_line = getattr(node, "end_lineno", None) or line
+        return Place(
+            module.path,
+            line,
+            _characters(module.lines, line, getattr(node, "col_offset", 0)),
+            end_line,
+            _characters(module.lines, end_line, getattr(node, "end_col_offset", None) or 0),
+        )
+
+
+def _characters(lines: list[str], line: int, column: int) -> int:
+    """ast counts bytes of UTF-8; people and editors count characters."""
+    text = lines[line - 1] if 0 < line <= len(lines) else ""
+    return column if text.isascii() else len(text.encode("utf-8")[:column].decode("utf-8", "ignore"))

@@ -1,0 +1,98 @@
+"""The best value so far: where a program compares with it, where it starts, and what else is assigned to it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from netmend.program.engine.program import Program
+
+_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+BEST = frozenset(("best", "min", "lowest", "smallest", "max", "highest", "largest"))
+
+
+def own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
+    """Nodes of a scope without those of functions and classes inside."""
+    waiting = [scope]
+    while waiting:
+        for node in ast.iter_child_nodes(waiting.pop()):
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+                yield node
+                waiting.append(node)
+
+
+def comparisons(test: ast.expr) -> Iterator[ast.Compare]:
+    """`a < b` and `a > b` that must hold for a test to hold."""
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+        for part in test.values:
+            yield from comparisons(part)
+    elif isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Lt | ast.Gt):
+        yield test
+
+
+def kept_name(best: ast.expr) -> ast.expr:
+    """`best` of `best - delta`."""
+    return best.left if isinstance(best, ast.BinOp) and isinstance(best.op, ast.Sub | ast.Add) else best
+
+
+def start_of(
+    program: Program, scope: ast.AST, nodes: list[ast.AST], branch: ast.If, best: ast.expr, now: ast.expr
+) -> ast.expr | None:
+    """What the best value starts as, if nothing but the branch changes it, to the value that was compared."""
+    best, in_class = kept_name(best), isinstance(scope, ast.ClassDef)
+    if in_class != (isinstance(best, ast.Attribute) and ast.unparse(best.value) == "self"):
+        return None
+    if not isinstance(best, ast.Name | ast.Attribute) or not words_of(best) & BEST:
+        return None
+    name = best.attr if isinstance(best, ast.Attribute) else best.id
+    everything = list(ast.walk(program.tree))
+    if any(isinstance(node, ast.Global | ast.Nonlocal) and name in node.names for node in everything):
+        return None
+    stores = [
+        node
+        for node in (everything if in_class else nodes)
+        if isinstance(node, type(best))
+        and not isinstance(node.ctx, ast.Load)
+        and name == (node.attr if isinstance(node, ast.Attribute) else node.id)
+    ]
+    if len(stores) != 2:
+        return None
+    values = {id(target): value for node in nodes for target, value in assigned_pairs(node)}
+    body = [node for part in branch.body for node in ast.walk(part)]
+    inside = [store for store in stores if store in body]
+    first = [store for store in stores if store not in inside]
+    if len(inside) != 1 or not isinstance(now, ast.Name | ast.Attribute | ast.Subscript | ast.Call):
+        return None
+    changed, start = values.get(id(inside[0])), values.get(id(first[0]))
+    if changed is None or ast.unparse(changed) != ast.unparse(now) or start is None:
+        return None
+    above = list(program.above(branch))
+    if in_class:
+        made = next((node for node in program.above(first[0]) if isinstance(node, ast.FunctionDef)), None)
+        return start if made is not None and made.name == "__init__" and made not in above else None
+    loops = [node for node in above[: above.index(scope)] if isinstance(node, ast.For | ast.While)]
+    is_outside = any(first[0] not in ast.walk(loop) for loop in loops) and first[0].lineno < branch.lineno
+    return start if is_outside else None
+
+
+def assigned_pairs(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """The targets of an assignment, each with what is written for it."""
+    if isinstance(node, ast.AnnAssign) and node.value is not None:
+        yield node.target, node.value
+    if isinstance(node, ast.Assign):
+        for target in node.targets:
+            if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                yield from zip(target.elts, node.value.elts, strict=False)
+            else:
+                yield target, node.value
+
+
+def words_of(node: ast.AST) -> set[str]:
+    """The words that names in an expression are made of."""
+    found: set[str] = set()
+    for part in ast.walk(node):
+        name = getattr(part, "id", None) or getattr(part, "attr", None) or getattr(part, "value", None)
+        words = _PART.findall(name) if isinstance(name, str) else ()
+        found.update("loss" if word.lower().endswith("loss") else word.lower() for word in words)
+    return found

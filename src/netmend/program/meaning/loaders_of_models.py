@@ -1,0 +1,252 @@
+"""What feeds a model: loaders and datasets, which of them train it, which evaluate it."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from netmend.program.engine.history import Event, Loop
+from netmend.program.engine.program import Program
+from netmend.program.engine.values import (
+    Call,
+    Collection,
+    Const,
+    Element,
+    Instance,
+    Item,
+    Param,
+    Value,
+    constant,
+    resolved,
+)
+from netmend.program.meaning.operations import walk
+from netmend.program.meaning.remember import once
+from netmend.program.meaning.roles import LOADER, role
+from netmend.program.meaning.training import Round, grad_is_off, is_backward, is_opaque, rounds
+from netmend.program.meaning.training_steps import loss_of
+
+LOADER_NAME = "torch.utils.data.DataLoader"
+_TRAIN_BY_DEFAULT = frozenset(
+    ("MNIST", "FashionMNIST", "KMNIST", "EMNIST", "QMNIST", "CIFAR10", "CIFAR100", "USPS")
+)
+_EVALUATION_SPLITS = ("test", "val", "valid", "validation")
+
+
+@dataclass(frozen=True)
+class Fed:
+    """A loader whose batches reach a loss that is back-propagated and stepped on."""
+
+    round: Round
+    backward: Event
+    element: Element
+    loader: Value
+
+
+def loader_made(value: Value | None) -> Call | None:
+    """The `DataLoader(…)` that a value is."""
+    value = resolved(value) if value is not None else None
+    return value if isinstance(value, Call) and value.qualified == LOADER_NAME else None
+
+
+@once
+def trained(program: Program) -> tuple[Fed, ...]:
+    """Loaders (made here, or parameters that are called so) that training loops draw their batches from."""
+    found: list[Fed] = []
+    for turn in rounds(program):
+        for backward in turn.backward:
+            seen: set[int] = set()
+            for value in walk(loss_of(backward), into=_is_no_batch):
+                if not _is_no_batch(value) and isinstance(value, Element):
+                    loader = resolved(value.iterable)
+                    if id(loader) not in seen:
+                        seen.add(id(loader))
+                        found.append(Fed(turn, backward, value, loader))
+    return tuple(found)
+
+
+def _is_no_batch(value: Value) -> bool:
+    """What a loader was made from (a mean over another loader, say) is not what the loss is computed from."""
+    return not (isinstance(value, Element) and role(value.iterable) == LOADER)
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """A loop over a loader under no_grad, without any backward in it."""
+
+    loop: Loop
+    loader: Value
+
+
+@once
+def evaluated(program: Program) -> tuple[Evaluated, ...]:
+    """Loops that only evaluate: gradients are off around or inside, nothing trains there."""
+    found: list[Evaluated] = []
+    for loop in program.loops:
+        if loop.iterable is None:
+            continue
+        loader = _source(loop.iterable)
+        if role(loader) != LOADER:
+            continue
+        events = list(loop.body.events())
+        if any(is_backward(event) for event in events):
+            continue
+        off = grad_is_off(loop) or any(grad_is_off(event) for event in events)
+        if off and not any(is_opaque(event) and not grad_is_off(event) for event in events):
+            found.append(Evaluated(loop, loader))
+    return tuple(found)
+
+
+def _source(value: Value) -> Value:
+    """What a loop runs over, behind enumerate, progress bars and the like."""
+    for _ in range(5):
+        value = resolved(value)
+        if isinstance(value, Call) and value.args:
+            name = value.qualified.rpartition(".")[2]
+            if name in ("enumerate", "tqdm", "iter", "track", "islice", "progress_bar", "list"):
+                value = value.args[0]
+                continue
+        return value
+    return value
+
+
+def dataset_of(loader: Call) -> Value | None:
+    given = loader.argument("dataset", 0)
+    return resolved(given) if given is not None else None
+
+
+def image_set(dataset: Value | None) -> str:
+    """`MNIST` for a dataset of torchvision, else ""."""
+    if isinstance(dataset, Call) and dataset.qualified.startswith("torchvision.datasets."):
+        return dataset.qualified.rpartition(".")[2]
+    return ""
+
+
+def split_of(dataset: Value | None) -> str:
+    """`train` or `test` for a torchvision dataset whose arguments tell; else ""."""
+    name = image_set(dataset)
+    if not name or not isinstance(dataset, Call) or dataset.open:
+        return ""
+    flag = dataset.argument("train", 1 if name in _TRAIN_BY_DEFAULT else None)
+    if isinstance(flag, Const) and isinstance(flag.value, bool):
+        return "train" if flag.value else "test"
+    if name in _TRAIN_BY_DEFAULT:
+        return "train" if flag is None else ""
+    split = constant(dataset.argument("split", 1 if name == "SVHN" else None))
+    if split == "train":
+        return "train"
+    return "test" if split in _EVALUATION_SPLITS else ""
+
+
+def transform_of(dataset: Value | None) -> Value | None:
+    """The `transform` that a torchvision dataset was given."""
+    name = image_set(dataset)
+    if not isinstance(dataset, Call) or dataset.open or not name:
+        return None
+    position = 2 if name in _TRAIN_BY_DEFAULT or name == "SVHN" else 1 if name == "ImageFolder" else None
+    return dataset.argument("transform", position)
+
+
+def steps_of(transform: Value | None) -> tuple[Value, ...] | None:
+    """The single transforms of a `Compose([...])`, in order; None when they cannot be told."""
+    if transform is None:
+        return None
+    transform = resolved(transform)
+    if transform_name(transform) != "Compose":
+        return (transform,) if transform_name(transform) else None
+    given = transform.argument("transforms", 0) if isinstance(transform, Call) else None
+    inner = resolved(given) if given is not None else None
+    if not isinstance(inner, Collection) or inner.open:
+        return None
+    steps: list[Value] = []
+    for item in inner.items:
+        item = resolved(item)
+        if transform_name(item) == "Compose":
+            nested = steps_of(item)
+            if nested is None:
+                return None
+            steps.extend(nested)
+        else:
+            steps.append(item)
+    return tuple(steps)
+
+
+def transform_name(value: Value | None) -> str:
+    """`ToTensor` for a transform of torchvision, else ""."""
+    value = resolved(value) if value is not None else None
+    if isinstance(value, Call) and value.qualified.startswith("torchvision.transforms."):
+        return value.qualified.rpartition(".")[2]
+    return ""
+
+
+def samples_of(program: Program, dataset: Value | None) -> tuple[Value, ...] | None:
+    """The parts of one sample (input, label, …), each as the array or expression it is taken from; None when unknown."""
+    if isinstance(dataset, Call) and dataset.qualified == "torch.utils.data.TensorDataset":
+        return _spread(dataset)
+    if isinstance(dataset, Instance):
+        for entry in program.entries:
+            function = entry.function
+            if (
+                entry.owner is not None
+                and function is not None
+                and function.name == "__getitem__"
+                and entry.owner.cls is dataset.cls
+                and entry.result is not None
+            ):
+                result = resolved(entry.result)
+                if isinstance(result, Collection) and result.kind == "tuple" and not result.open:
+                    return tuple(result.items)
+    return None
+
+
+def _spread(call: Call) -> tuple[Value, ...] | None:
+    """The arguments of a call, those behind a star too."""
+    given: list[Value] = []
+    for argument in call.args:
+        inner = resolved(argument.iterable) if isinstance(argument, Element) else None
+        if isinstance(inner, Collection) and inner.kind == "tuple" and not inner.open:
+            given.extend(inner.items)
+        elif isinstance(argument, Element) and call.open:
+            return None
+        else:
+            given.append(argument)
+    return tuple(given)
+
+
+def label_of(program: Program, dataset: Value | None) -> Value | None:
+    """What the labels of a dataset are taken from: the last part of its samples."""
+    samples = samples_of(program, dataset)
+    if samples is not None and len(samples) > 1:
+        return samples[-1]
+    getter = dataset.cls.method("__getitem__") if isinstance(dataset, Instance) else None
+    if getter is None or not isinstance(dataset, Instance):
+        return None
+    for part in ast.walk(getter.definition):
+        if isinstance(part, ast.Return) and isinstance(part.value, ast.Tuple):
+            last = part.value.elts[-1]
+            while isinstance(last, ast.Subscript | ast.Call):
+                last = (
+                    last.value
+                    if isinstance(last, ast.Subscript)
+                    else last.args[0]
+                    if last.args
+                    else last.func
+                )
+            if isinstance(last, ast.Attribute):
+                return dataset.attributes.get(last.attr)
+    return None
+
+
+def drawn(program: Program, value: Value | None) -> Value | None:
+    """For a part of a batch, the expression in the dataset that it is drawn from."""
+    value = resolved(value) if value is not None else None
+    if isinstance(value, Item) and isinstance(value.key, Const) and isinstance(value.key.value, int):
+        element = resolved(value.base)
+        loader = loader_made(element.iterable) if isinstance(element, Element) else None
+        samples = samples_of(program, dataset_of(loader)) if loader is not None else None
+        if samples is not None and 0 <= value.key.value < len(samples):
+            return samples[value.key.value]
+    return None
+
+
+def is_loader_parameter(value: Value | None) -> bool:
+    return isinstance(value, Param) and role(value) == LOADER

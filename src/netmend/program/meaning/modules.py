@@ -1,0 +1,164 @@
+"""`nn.Module` classes of the project: which they are, what their `__init__` and `forward` do, which layers learn."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from netmend.program.engine.containers import container_layers
+from netmend.program.engine.history import Body, Event
+from netmend.program.engine.program import Program
+from netmend.program.engine.values import (
+    Call,
+    Class,
+    Collection,
+    Either,
+    Instance,
+    Name,
+    Value,
+    constant,
+    resolved,
+)
+from netmend.program.meaning.operations import layer_name
+from netmend.program.meaning.remember import once
+
+_NO_MODULES = frozenset(("Parameter", "Buffer", "UninitializedParameter", "UninitializedBuffer", "ParameterList", "ParameterDict"))  # fmt: skip
+_OTHER_PACKAGES = ("torch.nn.functional.", "torch.nn.utils.", "torch.nn.init.", "torch.nn.attention.")
+_LIGHTNING = ("pytorch_lightning.LightningModule", "pytorch_lightning.core.LightningModule", "lightning.LightningModule")  # fmt: skip
+NORMS = frozenset(
+    ("batchnorm1d", "batchnorm2d", "batchnorm3d", "syncbatchnorm", "layernorm", "groupnorm", "instancenorm1d",
+     "instancenorm2d", "instancenorm3d", "rmsnorm", "lazybatchnorm1d", "lazybatchnorm2d", "lazybatchnorm3d")
+)  # fmt: skip
+BATCH_NORMS = frozenset(("batchnorm1d", "batchnorm2d", "batchnorm3d", "syncbatchnorm"))
+DROPOUTS = frozenset(
+    ("dropout", "dropout1d", "dropout2d", "dropout3d", "alphadropout", "featurealphadropout")
+)
+RECURRENT = frozenset(("lstm", "gru", "rnn"))
+# Layers whose weights are drawn at random when they are made.
+RANDOM = frozenset(
+    ("linear", "bilinear", "conv1d", "conv2d", "conv3d", "convtranspose1d", "convtranspose2d", "convtranspose3d", "embedding",
+     "embeddingbag", "lstm", "gru", "rnn", "lstmcell", "grucell", "rnncell", "multiheadattention", "transformer",
+     "transformerencoder", "transformerdecoder", "transformerencoderlayer", "transformerdecoderlayer", "lazyconv1d",
+     "lazyconv2d", "lazyconv3d")
+)  # fmt: skip
+TRAINABLE = RANDOM | NORMS | {"prelu"}
+
+
+def is_module_name(qualified: str) -> bool:
+    """Is it a library class whose objects are modules: `torch.nn.Linear`, not `torch.nn.Parameter`?"""
+    if qualified in _LIGHTNING:
+        return True
+    last = qualified.rpartition(".")[2]
+    return (
+        qualified.startswith("torch.nn.")
+        and not qualified.startswith(_OTHER_PACKAGES)
+        and last[:1].isupper()
+        and last not in _NO_MODULES
+    )
+
+
+def is_module_class(cls: Class) -> bool:
+    return any(isinstance(value, Name) and is_module_name(value.qualified) for value in cls.ancestry())
+
+
+@once
+def module_classes(program: Program) -> tuple[Class, ...]:
+    """The classes of this file whose objects are modules, in order."""
+    return tuple(cls for cls in program.classes if is_module_class(cls))
+
+
+@once
+def _bodies(program: Program) -> dict[int, list[Body]]:
+    found: dict[int, list[Body]] = {}
+    for part in program.parts:
+        if isinstance(part, Body):
+            found.setdefault(id(part.function.definition), []).append(part)
+    return found
+
+
+def bodies(program: Program, cls: Class, method: str) -> list[Body]:
+    """Each evaluation of a method that the class itself defines."""
+    function = cls.methods.get(method)
+    return [] if function is None else _bodies(program).get(id(function.definition), [])
+
+
+def forward_around(event: Event) -> Body | None:
+    """The evaluation of a module's own `forward` that an event happens in, however deep in calls; innermost."""
+    for part in event.around():
+        if isinstance(part, Body) and part.function.name == "forward":
+            within = part.function.within
+            if within is not None and is_module_class(within):
+                return part
+    return None
+
+
+def own_calls(definition: ast.AST) -> Iterator[ast.Call]:
+    """The calls written in a function, functions inside included."""
+    return (node for node in ast.walk(definition) if isinstance(node, ast.Call))
+
+
+def is_module(value: Value) -> bool:
+    """Is it a module: a library layer or an object of a project's module class?"""
+    value = resolved(value)
+    if isinstance(value, Instance):
+        return is_module_class(value.cls)
+    if isinstance(value, Either):
+        return all(is_module(option) for option in value.options)
+    return isinstance(value, Call) and is_module_name(value.qualified)
+
+
+def learns(value: Value, kinds: frozenset[str] = TRAINABLE, depth: int = 0) -> bool:
+    """Does a module hold weights that training should change?"""
+    value = resolved(value)
+    if depth > 4:
+        return False
+    if isinstance(value, Instance):
+        return is_module_class(value.cls) and any(
+            learns(part, kinds, depth + 1)
+            for part in value.attributes.values()
+            if isinstance(resolved(part), Call | Instance)
+        )
+    if isinstance(value, Either):
+        return all(learns(option, kinds, depth + 1) for option in value.options)
+    if not isinstance(value, Call):
+        return False
+    name = layer_name(value)
+    if name == "sequential":
+        return any(learns(layer, kinds, depth + 1) for layer in container_layers(None, value) or ())
+    if name in ("modulelist", "moduledict"):
+        inner = resolved(value.args[0]) if value.args else None
+        return isinstance(inner, Collection) and any(learns(item, kinds, depth + 1) for item in inner.items)
+    if name not in kinds:
+        return False
+    affine = value.keywords.get("affine", value.keywords.get("elementwise_affine"))
+    return constant(affine, True) is not False and not (
+        name.startswith("instancenorm") and constant(affine) is not True
+    )
+
+
+def self_name(definition: ast.AST) -> str:
+    """The name of a method's first parameter."""
+    arguments = getattr(definition, "args", None)
+    if not isinstance(arguments, ast.arguments):
+        return ""
+    positional = [*arguments.posonlyargs, *arguments.args]
+    return positional[0].arg if positional else ""
+
+
+def loads_of(cls: Class, name: str, outside: str = "") -> list[ast.Attribute]:
+    """Where methods of the class, except `outside`, read `self.name`."""
+    found = []
+    for method in cls.methods.values():
+        if method.name == outside:
+            continue
+        owner = self_name(method.definition)
+        for node in ast.walk(method.definition):
+            if (
+                isinstance(node, ast.Attribute)
+                and node.attr == name
+                and isinstance(node.ctx, ast.Load)
+                and isinstance(node.value, ast.Name)
+                and node.value.id == owner
+            ):
+                found.append(node)
+    return found

@@ -1,0 +1,202 @@
+"""Shapes as far as constants prove them: a tuple of sizes with None for what is not known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from netmend.program.engine.values import Call, Collection, Const, Item, Value, constant, resolved
+from netmend.program.meaning.operations import Op
+
+Dims = tuple[int | None, ...]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The sizes of a tensor. `whole`: all of them; else the last ones of an unknown number."""
+
+    dims: Dims
+    whole: bool = True
+
+    @property
+    def last(self) -> int | None:
+        return self.dims[-1] if self.dims else None
+
+    @property
+    def rank(self) -> int | None:
+        return len(self.dims) if self.whole else None
+
+    def at(self, from_end: int) -> int | None:
+        """The size `from_end` places from the end (1 is the last)."""
+        return self.dims[-from_end] if len(self.dims) >= from_end else None
+
+    @property
+    def sample(self) -> int | None:
+        """Values per sample: the product of all sizes behind the first."""
+        if not self.whole or len(self.dims) < 2:
+            return None
+        return product(self.dims[1:])
+
+    def with_last(self, *sizes: int | None) -> Shape:
+        kept = self.dims[: -len(sizes)] if len(self.dims) >= len(sizes) else ()
+        return Shape((*kept, *sizes), self.whole and len(self.dims) >= len(sizes))
+
+    def words(self) -> str:
+        return " × ".join("?" if size is None else str(size) for size in self.dims)
+
+
+def product(sizes: Sequence[int | None]) -> int | None:
+    known = [size for size in sizes if size is not None]
+    return prod(known) if len(known) == len(sizes) else None
+
+
+UNKNOWN = object()  # an option that is given, but not as a constant
+
+
+def setting(value: Value | None, default: object) -> object:
+    """The constant that an option is given, its default when it is not given, UNKNOWN when it cannot be told."""
+    if value is None:
+        return default
+    value = resolved(value)
+    return value.value if isinstance(value, Const) else UNKNOWN
+
+
+def whole_number(value: Value | None) -> int | None:
+    found = constant(resolved(value)) if value is not None else None
+    return found if isinstance(found, int) and not isinstance(found, bool) else None
+
+
+def numbers(value: Value | None, count: int, default: int | None = None) -> list[int | None]:
+    """An option that is one number or one per axis."""
+    if value is None:
+        return [default] * count
+    value = resolved(value)
+    if isinstance(value, Collection):
+        if value.open or len(value.items) != count:
+            return [None] * count
+        return [whole_number(item) for item in value.items]
+    return [whole_number(value)] * count
+
+
+def width(op: Op, name: str, position: int) -> int | None:
+    """A size that a layer was made with."""
+    return (
+        whole_number(op.layer.argument(name, position))
+        if op.layer is not None and not op.layer.open
+        else None
+    )
+
+
+def is_batch_size(value: Value) -> bool:
+    """`x.size(0)`, `x.shape[0]`, `len(x)`: as many as there are samples."""
+    value = resolved(value)
+    if isinstance(value, Call):
+        if value.qualified == "len":
+            return True
+        return value.method == "size" and whole_number(value.argument("dim", 0)) == 0
+    if isinstance(value, Item) and constant(value.key) == 0:
+        base = resolved(value.base)
+        return getattr(base, "name", "") == "shape" or (
+            isinstance(base, Call) and base.method == "size" and not base.args
+        )
+    return False
+
+
+def convolved(size: int | None, op: Op, axis: int, count: int) -> int | None:
+    """The size that a convolution or a pooling leaves of one axis; None when it cannot be told."""
+    is_pool = "pool" in op.name
+    shift = 0 if is_pool else 2
+    kernel = numbers(op.option("kernel_size", shift), count)[axis]
+    stride_given = op.option("stride", shift + 1)
+    is_none = isinstance(stride_given, Const) and stride_given.value is None
+    default_stride = kernel if is_pool else 1
+    stride = (
+        default_stride
+        if stride_given is None or is_none
+        else numbers(stride_given, count, default_stride)[axis]
+    )
+    padding_value = op.option("padding", shift + 2)
+    if constant(padding_value) == "same":
+        return size
+    padding = 0 if constant(padding_value) == "valid" else numbers(padding_value, count, 0)[axis]
+    is_average = "avg" in op.name
+    dilation = 1 if is_average else numbers(op.option("dilation", shift + 3), count, 1)[axis]
+    if (
+        _rounds_up(op)
+        or size is None
+        or kernel is None
+        or stride is None
+        or padding is None
+        or dilation is None
+    ):
+        return None
+    return (size + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1 if stride else None
+
+
+def _rounds_up(op: Op) -> bool:
+    if "pool" not in op.name:
+        return False
+    position = 3 if "avg" in op.name else (5 if op.layer is not None else 4)
+    return setting(op.option("ceil_mode", position), False) is not False
+
+
+def transposed(size: int | None, op: Op, axis: int, count: int) -> int | None:
+    """The size that a transposed convolution makes of one axis."""
+    values = [
+        numbers(op.option(name, position), count, default)[axis]
+        for name, position, default in (
+            ("kernel_size", 2, None), ("stride", 3, 1), ("padding", 4, 0), ("output_padding", 5, 0), ("dilation", 8, 1),
+        )
+    ]  # fmt: skip
+    if size is None or any(value is None for value in values):
+        return None
+    kernel, stride, padding, extra, dilation = (value or 0 for value in values)
+    return (size - 1) * stride - 2 * padding + dilation * (kernel - 1) + extra + 1
+
+
+def recurrent_width(layer: Call) -> int | None:
+    """Features per step of a recurrent layer's output: both directions count."""
+    if layer.open:
+        return None
+    projected = layer.keywords.get("proj_size")
+    hidden = whole_number(layer.argument("hidden_size", 1))
+    if projected is not None:
+        hidden = whole_number(projected) or (hidden if constant(projected) == 0 else None)
+    both = layer.keywords.get("bidirectional", layer.args[7] if len(layer.args) > 7 else None)
+    if both is None:
+        return hidden
+    known = constant(both)
+    if hidden is None or not isinstance(known, bool):
+        return None
+    return hidden * (2 if known else 1)
+
+
+def axes_of(name: str) -> int | None:
+    """2 for `conv2d`, `maxpool2d`, `batchnorm2d`."""
+    return int(name[-2]) if name[-1:] == "d" and name[-2:-1] in ("1", "2", "3") else None
+
+
+def merged(one: Shape | None, other: Shape | None, scalar: bool = False) -> Shape | None:
+    """The shape of `a + b`: sizes above 1 stay what they are, by broadcasting or because they are equal."""
+    if one is None or other is None:
+        known = one or other
+        if known is None:
+            return None
+        if scalar:
+            return known
+        return Shape(tuple(size if size != 1 else None for size in known.dims), False)
+    count = max(len(one.dims), len(other.dims))
+    sizes: list[int | None] = []
+    for place in range(count, 0, -1):
+        first, second = one.at(place), other.at(place)
+        if len(one.dims) < place or len(other.dims) < place:
+            known_size = first if len(one.dims) >= place else second
+            longer = other if len(one.dims) < place else one
+            shorter = one if longer is other else other
+            sizes.append(known_size if shorter.whole or known_size != 1 else None)
+        elif first == 1 or second == 1:
+            sizes.append(second if first == 1 else first)
+        else:
+            sizes.append(first if first is not None else second)
+    return Shape(tuple(sizes), one.whole and other.whole)

@@ -1,0 +1,74 @@
+"""Where a value is used: calls that are given it, and arithmetic that happens anywhere."""
+
+from __future__ import annotations
+
+from netmend.program.engine.history import Event
+from netmend.program.engine.program import Program
+from netmend.program.engine.values import WRAPPERS, Call, Collection, Element, Operation, Value, resolved
+from netmend.program.meaning.operations import parts_of
+from netmend.program.meaning.remember import once
+
+
+@once
+def _given(program: Program) -> dict[int, list[Event]]:
+    found: dict[int, list[Event]] = {}
+    for event in program.calls:
+        call = event.call
+        if call is None:
+            continue
+        for argument in (*call.args, *call.keywords.values()):
+            for value in _inside(argument):
+                found.setdefault(id(value), []).append(event)
+    return found
+
+
+def _inside(argument: Value) -> list[Value]:
+    """An argument and, for a written list or a star, what it holds."""
+    value = resolved(argument)
+    if isinstance(value, Call) and value.qualified in WRAPPERS and value.args:
+        return [value, *_inside(value.args[0])]
+    if isinstance(value, Element):
+        return [value, *_inside(value.iterable)]
+    if isinstance(value, Collection) and len(value.items) <= 20:
+        return [value, *(resolved(item) for item in value.items)]
+    return [value]
+
+
+def calls_given(program: Program, value: Value) -> list[Event]:
+    """Calls that a value is handed to as an argument, in order."""
+    return _given(program).get(id(resolved(value)), [])
+
+
+def contents(program: Program, collection: Collection) -> list[Value]:
+    """What a list holds, with what whole lists were added to it."""
+    added = []
+    for event in program.methods_of("extend"):
+        call = event.call
+        if (
+            call is not None
+            and call.args
+            and call.receiver is not None
+            and resolved(call.receiver) is collection
+        ):
+            inner = resolved(call.args[0])
+            if not isinstance(inner, Collection):
+                added.append(inner)
+    return [*collection.items, *added]
+
+
+@once
+def arithmetic(program: Program) -> tuple[tuple[Operation, Event], ...]:
+    """Every operation that takes part in an event, each once, with the first event that uses it."""
+    found: list[tuple[Operation, Event]] = []
+    seen: set[int] = set()
+    for event in program.events:
+        waiting = [event.value]
+        while waiting:
+            value = waiting.pop()
+            if id(value) in seen:
+                continue
+            seen.add(id(value))
+            if isinstance(value, Operation):
+                found.append((value, event))
+            waiting.extend(parts_of(value))
+    return tuple(found)

@@ -1,0 +1,145 @@
+"""Numbers of the source: what an expression stands for, and setting it where it was set."""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+import re
+from collections.abc import Callable
+
+from netmend.localise.lines.follow import value_origin
+from netmend.localise.lines.source import last_name
+from netmend.program.source.code import Code, File
+from netmend.program.source.naming import imports
+from netmend.program.source.values import Faces, set_value
+from netmend.program.source.writing import replace
+from netmend.vocabulary import Site
+
+_OPERATIONS: dict[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Pow: operator.pow,
+}
+_SETTING = re.compile(r"[:=]\s*[\"']?(?P<value>[-+]?[\d.]+(?:[eE][-+]?\d+)?)")
+
+
+def number(code: Code, file: File, value: ast.expr, arguments: tuple[str, ...] = ()) -> float | int | None:
+    """`0.1`, `LR`, `args.lr`, `config["lr"]`, sums and products of such; None when it cannot be told."""
+    own = literal(value)
+    if own is not None:
+        return own
+    if isinstance(value, ast.BinOp):
+        left, right = (number(code, file, side, arguments) for side in (value.left, value.right))
+        return _calculated(value.op, left, right)
+    if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub):
+        inner = number(code, file, value.operand, arguments)
+        return None if inner is None else -inner
+    constant = module_constant(code, file, value)
+    if constant is not None:
+        return literal(constant[1])
+    return _at(code, value_origin(code.sources, file.file, value), value, file, arguments)
+
+
+def set_number(code: Code, file: File, value: ast.expr, text: str, arguments: tuple[str, ...] = ()) -> Faces:
+    """Give an expression another value, where it was set."""
+    constant = module_constant(code, file, value)
+    if constant is not None:
+        return Faces(replace(*constant, text), replace(file, value, text))
+    return set_value(code, file, value, text, arguments)
+
+
+def module_constant(code: Code, file: File, value: ast.expr) -> tuple[File, ast.expr] | None:
+    """`options.RATE`: the literal in the project's module `options`."""
+    if not isinstance(value, ast.Attribute) or not isinstance(value.value, ast.Name):
+        return None
+    module = imports(file).get(value.value.id, "")
+    ending = module.replace(".", "/") + ".py"
+    for other in code.files(file.file) if module else ():
+        if not other.file.replace("\\", "/").endswith(f"/{ending}"):
+            continue
+        found = [
+            node.value
+            for node in other.tree.body
+            if isinstance(node, ast.Assign | ast.AnnAssign)
+            and node.value is not None
+            and value.attr in [last_name(target) for target in _targets(node)]
+        ]
+        return (other, found[-1]) if found and literal(found[-1]) is not None else None
+    return None
+
+
+def _targets(node: ast.Assign | ast.AnnAssign) -> list[ast.expr]:
+    return node.targets if isinstance(node, ast.Assign) else [node.target]
+
+
+def literal(node: ast.expr) -> float | int | None:
+    """The number that is written there: `3`, `-1e-3`, `10 ** -3`, not `float("1e-3")`."""
+    if isinstance(node, ast.Constant):
+        plain = isinstance(node.value, int | float) and not isinstance(node.value, bool)
+        return node.value if plain and isinstance(node.value, int | float) else None
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        inner = literal(node.operand)
+        return None if inner is None else -inner
+    if isinstance(node, ast.BinOp):
+        return _calculated(node.op, literal(node.left), literal(node.right))
+    return None
+
+
+def _calculated(kind: ast.operator, left: float | None, right: float | None) -> float | None:
+    operation = _OPERATIONS.get(type(kind))
+    if operation is None or left is None or right is None or max(abs(left), abs(right)) > 1e9:
+        return None
+    if isinstance(kind, ast.Pow) and abs(right) > 64:
+        return None
+    try:
+        result = operation(left, right)
+    except (ArithmeticError, ValueError):
+        return None
+    return result if isinstance(result, int | float) and math.isfinite(result) else None
+
+
+def _at(code: Code, origin: Site, value: ast.expr, file: File, arguments: tuple[str, ...]) -> float | None:
+    if not origin.file.endswith(".py"):
+        match = _SETTING.search(code.sources.line(origin))
+        return None if match is None else _read(match["value"])
+    there = code.file(origin.file)
+    node = None if there is None else there.node_at(origin)
+    if there is None or not isinstance(node, ast.expr) or node is value:
+        return None
+    given = _given(there, node, arguments)
+    if given is not None:
+        return _read(given)
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return _read(node.value)  # a default that argparse converts
+    return literal(node)
+
+
+def _given(file: File, node: ast.expr, arguments: tuple[str, ...]) -> str | None:
+    """What the command line gave for the option whose default stands here."""
+    option = next(
+        (
+            above
+            for above in (node, *file.parents(node))
+            if isinstance(above, ast.Call) and last_name(above.func) == "add_argument"
+        ),
+        None,
+    )
+    names = [] if option is None else [a.value for a in option.args if isinstance(a, ast.Constant)]
+    for index, argument in reversed(list(enumerate(arguments))):  # of several, argparse takes the last
+        name, equals, text = argument.partition("=")
+        if name in names:
+            return text if equals else next(iter(arguments[index + 1 : index + 2]), None)
+    return None
+
+
+def _read(text: str) -> float | int | None:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return None

@@ -1,0 +1,1 @@
+"""Adequacy of test sets, shown."""

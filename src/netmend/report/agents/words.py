@@ -1,0 +1,185 @@
+"""What a study of a reinforcement-learning program says, as remarks and grids; the terminal and the page draw it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from netmend.mutate.agents.published import MEAN_SENSITIVITY, RLMUTATION_BEST, SOURCE, Row, rows_for
+from netmend.mutate.agents.result import EDGE, REPLAY, STRONG, WEAK, OperatorResult, RlStudy
+from netmend.report.content import Column, Grid, Remark, clean, first_line
+
+_MOST_STARTS = 8
+
+
+def verdict_words(found: RlStudy) -> tuple[str, str]:
+    """Tone and the first line: how many mutants, and who kills how many."""
+    if found.stopped and not found.scored:
+        return "warn", found.stopped
+    scored = found.scored
+    if not scored:
+        return "warn", "no mutant is killable and not trivial: these tests cannot be judged"
+    strong = sum(bool(each.killed.get(STRONG)) for each in scored)
+    weak = sum(bool(each.killed.get(WEAK)) for each in scored)
+    return (
+        "good" if strong > weak else "plain",
+        f"{len(scored)} mutants worth killing: weak tests kill {weak}, strong tests {strong}",
+    )
+
+
+def setting_remarks(found: RlStudy) -> Iterator[Remark]:
+    yield Remark(
+        "agent",
+        f"{found.algorithm} in {found.environment}, {found.runs} trainings each, profile {found.profile}",
+    )
+    yield Remark("failed", found.criterion)
+    shares = ", ".join(f"{share:.0%}" for share in found.original_failures)
+    yield Remark("original", f"fails at {shares} of random starts")
+
+
+def operator_grid(found: RlStudy) -> Grid:
+    """One row per operator; published values beside ours where there are any."""
+    own = [name for name in found.generators if name not in (REPLAY, WEAK, STRONG, EDGE)]
+    columns = (
+        Column("operator"),
+        Column("µPRL"),
+        Column("mildest killed mutant", spare=1),
+        Column("tried", numeric=True, spare=4),
+        Column("killable", numeric=True, spare=2),
+        Column("trivial", numeric=True, spare=3),
+        Column(WEAK, numeric=True, hint="share of pairs that the weak generator kills"),
+        Column(STRONG, numeric=True),
+        Column(EDGE, numeric=True, spare=1),
+        *(Column(clean(name), numeric=True) for name in own),
+        Column("sens.", numeric=True, hint="(strong − weak) / strong"),
+        Column("published", numeric=True, spare=1, hint=SOURCE),
+    )
+    rows = rows_for(found.environment, found.algorithm)
+    return Grid(
+        columns,
+        tuple(_row(each, own, rows) for each in found.operators),
+        note="Numbers are kill rates: the share of trainings in which the mutant fails significantly more often than the original.",
+    )
+
+
+def _row(each: OperatorResult, own: list[str], rows: dict[str, Row]) -> tuple[str, ...]:
+    published = _published(rows.get(each.published))
+    chosen = each.verdict if each.chosen is None else clean(each.chosen.title)
+    return (
+        f"{each.code} {each.title}",
+        each.published,
+        chosen,
+        str(len(each.tried)),
+        f"{each.killable:.2f}" if each.tried else "",
+        f"{each.trivial:.2f}" if each.tried else "",
+        *(_rate(each, name) for name in (WEAK, STRONG, EDGE, *own)),
+        _number(each.sensitivity()),
+        published,
+    )
+
+
+def _published(row: Row | None) -> str:
+    """A dash as in the table, where the operator was looked at and nothing could be scored."""
+    if row is None:
+        return ""
+    return "–" if row.sensitivity is None else f"{row.sensitivity:.2f}"
+
+
+def _rate(each: OperatorResult, name: str) -> str:
+    return f"{each.rates[name]:.2f}" if name in each.rates else ""
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"
+
+
+def score_remarks(found: RlStudy) -> Iterator[Remark]:
+    for name in found.generators:
+        score = found.score(name)
+        if score is not None and name != REPLAY:
+            yield Remark("score", f"{clean(name)} {score:.2f}")
+    ours = found.sensitivity()
+    if ours is not None:
+        yield Remark(
+            "sensitivity", f"{ours:.2f} over all {len(found.scored)} operators (strong against weak)"
+        )
+    edge = found.sensitivity(EDGE)
+    if edge is not None:
+        yield Remark("sensitivity", f"{edge:.2f} with the edge generator instead of the strong one")
+    mean = rows_for(found.environment, found.algorithm).get("mean")
+    if mean is not None and mean.sensitivity is not None:
+        same = found.sensitivity(published_only=True)
+        told = (
+            "no operator of µPRL's is scored here"
+            if same is None
+            else f"{same:.2f} over the operators that µPRL has"
+        )
+        yield Remark("sensitivity", f"{told}; published for this pair {mean.sensitivity:.2f}")
+        yield Remark(
+            "published",
+            f"µPRL's mean over its eight pairs {MEAN_SENSITIVITY:.2f}, RLMutation's best {RLMUTATION_BEST:.2f} ({SOURCE})",
+            tone="muted",
+        )
+
+
+def start_grid(found: RlStudy) -> Grid:
+    """Starts that are worth keeping as tests, and the mutants that they reveal."""
+    rows = tuple(
+        (
+            clean(each.words),
+            each.generator,
+            str(len(each.reveals)),
+            "; ".join(clean(one) for one in each.reveals),
+        )
+        for each in found.covering[:_MOST_STARTS]
+    )
+    return Grid(
+        (
+            Column("start"),
+            Column("from", spare=2),
+            Column("reveals", numeric=True),
+            Column("mutants", spare=1),
+        ),
+        rows,
+        caption="starts to keep as tests: each shows the mutants named in at least half of the trainings",
+    )
+
+
+def mutant_grid(found: RlStudy) -> Grid:
+    """Per mutant the start that tells it from the original most often."""
+    rows = []
+    for each in found.scored:
+        best = each.revealing[0] if each.revealing else None
+        assert each.chosen is not None
+        rows.append(
+            (
+                clean(each.chosen.title),
+                clean(best.words) if best else "no start tells it from the original",
+                f"{best.share:.0%}" if best else "",
+                best.generator if best else "",
+            )
+        )
+    return Grid(
+        (
+            Column("mutant"),
+            Column("most revealing start"),
+            Column("of pairs", numeric=True),
+            Column("from", spare=1),
+        ),
+        tuple(rows),
+        caption="what reveals each mutant",
+    )
+
+
+def end_remarks(found: RlStudy) -> Iterator[Remark]:
+    if found.estimate is not None and found.stopped:
+        yield Remark("estimate", found.estimate.words)
+    new = found.trainings - found.cached
+    yield Remark(
+        "cost",
+        f"{found.trainings} trials ({new} new), {found.cpu_seconds / 60:.1f} min of processor time",
+        tone="muted",
+    )
+    for problem in found.problems:
+        yield Remark("note", first_line(problem), tone="warn")
+    if found.stopped:
+        yield Remark("stopped", found.stopped, tone="warn")

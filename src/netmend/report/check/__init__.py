@@ -1,0 +1,1 @@
+"""Findings of the checker, shown."""

@@ -1,0 +1,1 @@
+"""Ranked files of a bug report, shown."""

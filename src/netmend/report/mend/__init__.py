@@ -1,0 +1,1 @@
+"""Repaired weights, shown."""

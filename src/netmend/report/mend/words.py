@@ -1,0 +1,139 @@
+"""A search for a patch in words: the verdict, the data, what was tried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from netmend.mend.gate import BREAKS, HOLDS, LOSES, REFUTED
+from netmend.mend.result import Counts, Mended, Tried
+from netmend.mend.tally import Tally
+from netmend.report.content import Column, Grid, Remark, clean
+from netmend.report.mend.patch_text import size_words
+from netmend.report.numbers import UNKNOWN, count, duration, percent, plural, share
+
+_MOST_NOTES = 6
+_FLAWS = {
+    BREAKS: "it breaks more unseen inputs than the bound allows",
+    LOSES: "the plain baseline does better",
+}
+
+
+def verdict_words(found: Mended) -> tuple[str, str]:
+    """A tone and the outcome in one sentence."""
+    if found.recommended is not None:
+        flaws = " and ".join(_FLAWS[flaw] for flaw in found.verdict.flaws)
+        said = f"Patch found, but {flaws}" if flaws else "patch found"
+        words = f"{said}: {found.recommended.method} {deeds(found.recommended.unseen)}"
+        return ("good" if found.verdict.standing == HOLDS else "warn"), words
+    if found.verdict.standing == REFUTED:
+        return "bad", "No patch is recommended: the best one fails on unseen data"
+    return "bad", "No patch is recommended: no method wins on the validation data"
+
+
+def deeds(unseen: Tally) -> str:
+    """`repairs 11 of 13 unseen failures, breaks 0 of 76 unseen guard inputs`."""
+    if not unseen.failing:
+        repaired = "repairs the failing samples"
+    else:
+        repaired = f"repairs {unseen.repaired} of {plural(unseen.failing, 'unseen failure')}"
+    if not unseen.guarded:
+        return repaired
+    return f"{repaired}, breaks {unseen.broken} of {plural(unseen.guarded, 'unseen guard input')}"
+
+
+def remarks(found: Mended) -> Iterator[Remark]:
+    """What a person needs to judge it."""
+    for reason in found.verdict.reasons:
+        yield Remark("but" if found.recommended else "why", reason, "", "warn")
+    yield Remark("failing", _divided(found.failing))
+    yield Remark("guard", _divided(found.guard))
+    for note in found.notes[:_MOST_NOTES]:
+        yield Remark("note", clean(note), "", "muted")
+    best = found.recommended
+    if best is not None:
+        yield Remark("unseen", _interval_words(best.unseen, found.options.bound))
+        yield Remark("patch", size_words(best.patch))
+        if chosen := _chosen_words(found, best):
+            yield Remark("chosen", chosen)
+        if against := _against_baseline(found, best):
+            yield Remark("baseline", against)
+    for name, why in found.left_out:
+        yield Remark("left out", f"{name}: {clean(why)}", "", "muted")
+
+
+def tried_grid(found: Mended) -> Grid:
+    """A row for each method at its best rate."""
+    rows = tuple(_row(one, one is found.recommended) for one in found.tried)
+    columns = (
+        Column("method"),
+        Column("repaired", True),
+        Column("broken", True),
+        Column("learned", True, 4),
+        Column("values", True, 2),
+        Column("share", True, 1),
+        Column("rate", True, 5),
+        Column("time", True, 3),
+    )
+    note = (
+        "repaired, broken: on validation data | unseen data; learned: repaired among the training failures."
+    )
+    if found.recommended is not None:
+        note += " * recommended."
+    if any(one.part < 1 for one in found.tried):
+        note += " < only part of the way to the new weights: the full change broke too much."
+    return Grid(columns, rows, note=note)
+
+
+def _row(one: Tried, best: bool) -> tuple[str, ...]:
+    mark = ("*" if best else "") + ("<" if one.part < 1 else "")
+    return (
+        f"{one.method} {mark}".rstrip(),
+        f"{share(one.validation.repaired_share)} | {share(one.unseen.repaired_share)}",
+        f"{share(one.validation.broken_share)} | {share(one.unseen.broken_share)}",
+        share(one.seen.repaired_share),
+        count(one.touched),
+        share(one.patch.share),
+        UNKNOWN if one.rate is None else f"{one.rate:g}",
+        duration(one.seconds) + (" known" if one.known else ""),
+    )
+
+
+def _divided(counts: Counts) -> str:
+    if counts.shared:
+        return f"{plural(counts.repair, 'input')}: too few to hold any out, so the same inputs train and choose the patch"
+    last = f"{counts.unseen} unseen" if counts.unseen else "none held out: too few"
+    return f"{count(counts.repair)} to train on, {count(counts.validation)} to choose by, {last}"
+
+
+def _interval_words(unseen: Tally, bound: float) -> str:
+    parts = []
+    if unseen.failing:
+        low, high = unseen.repaired_interval
+        parts.append(f"repaired {share(unseen.repaired_share)} (95 % interval {share(low)} to {share(high)})")
+    if unseen.guarded:
+        low, high = unseen.broken_interval
+        parts.append(
+            f"broken {share(unseen.broken_share)} ({share(low)} to {share(high)}; bound {percent(bound)})"
+        )
+    return ", ".join(parts) or "nothing was held out to judge by"
+
+
+def _chosen_words(found: Mended, best: Tried) -> str:
+    """Why it is not the strongest one on the data that chooses."""
+    strongest = None if found.verdict.best is None else found.tried[found.verdict.best]
+    if strongest is None or strongest is best:
+        return ""
+    ours, theirs = best.validation, strongest.validation
+    return (
+        f"for its size, and as good as the best within chance: on validation data it repairs "
+        f"{ours.repaired} of {ours.failing} and breaks {ours.broken}, {strongest.method} repairs {theirs.repaired} and breaks {theirs.broken}"
+    )
+
+
+def _against_baseline(found: Mended, best: Tried) -> str:
+    first = next((one for one in found.tried if one.method == found.baseline), None)
+    if first is None:
+        return "could not be measured"
+    if first is best:
+        return f"{found.baseline} itself wins: no other method does as well on the validation data with a smaller patch"
+    return f"{found.baseline} {deeds(first.unseen)}, changing {share(first.patch.share)} of the values"

@@ -1,0 +1,260 @@
+"""The outcome of mutation testing put into words and rows; terminal, page and JSON say it alike."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+
+from netmend.mutate.outcomes import COUNTED, CRASHED, EQUIVALENT, TRIVIALLY_KILLED, UNSTABLE
+from netmend.mutate.result import SOURCE, WEIGHT_LEVEL, Mutant, MutationResult, SetScore
+from netmend.mutate.session import ESTIMATED, INTERRUPTED
+from netmend.mutate.test_sets import TRAINING
+from netmend.report.content import Column, Grid, Remark, clean
+from netmend.report.numbers import UNKNOWN, alike, duration, measure, plural, setting
+from netmend.report.repair.proof import mean_words
+
+_GOOD, _POOR = 0.8, 0.5  # of the mutation score: only the colour of the first line
+_LEFT_OUT = {
+    EQUIVALENT: "equivalent: not even the training data detects them",
+    TRIVIALLY_KILLED: "trivial: nearly every input detects them",
+    UNSTABLE: "inconclusive: needs more runs",
+    CRASHED: "crashing: any run of the program reveals them",
+}
+
+
+def verdict_words(result: MutationResult) -> tuple[str, str]:
+    """The tone (good, warn, bad) and the outcome in a few words."""
+    if result.stopped == ESTIMATED:
+        return "good", "Estimate only: only the original program was trained"
+    if not result.sets:
+        return "warn", "Interrupted before any mutant was judged"
+    first = result.sets[0]
+    if first.source.score is None:
+        return "warn", "No mutant is left to judge a test set by"
+    tone = "good" if first.source.score >= _GOOD else "warn" if first.source.score >= _POOR else "bad"
+    return tone, f"Mutation score of {first.name}: {score_words(first.source.score)}"
+
+
+def score_words(score: float | None) -> str:
+    return UNKNOWN if score is None else f"{score:.2f}"
+
+
+def score_sentence(result: MutationResult) -> str:
+    """What the score is, and how it goes together with the number of faults detected."""
+    if not result.sets or result.sets[0].source.score is None:
+        return ""
+    counted = "; ".join(
+        f"{clean(each.name)} detects {each.source.killed} of {each.source.killable}" for each in result.sets
+    )
+    return (
+        "The score is the mean over operators: each counts by the share of its faults that are detected, or, "
+        f"where a fault has a strength, by the mildest one that is detected. In numbers of faults: {counted}."
+    )
+
+
+def start_words(result: MutationResult) -> str:
+    return clean(shlex.join((result.script, *result.arguments)))
+
+
+def measure_words(result: MutationResult) -> str:
+    if result.higher_is_better:
+        return "accuracy"
+    return {"positions": "share of wrong positions", "columns": "share of wrong columns"}.get(
+        result.task, "error"
+    )
+
+
+def start_remarks(result: MutationResult) -> Iterator[Remark]:
+    """What was compared, and how."""
+    if result.training:
+        told = f"{measure_words(result)} {mean_words(result.training)} on the training data"
+        yield Remark("as it is", f"{told}, over {plural(len(result.training), 'seed')}")
+    if result.sets:
+        how = "pairs of trainings with the same seed" if result.paired else "groups of trainings"
+        yield Remark(
+            "killed",
+            f"{how}: worse at p ≤ 0.05 (corrected for repeated looks), and by at least half a standard deviation",
+            tone="muted",
+        )
+
+
+def estimate_words(result: MutationResult) -> str:
+    cost = result.estimate
+    if cost is None:
+        return ""
+    faults = f"{plural(cost.listed, 'mutant')} and {plural(cost.searched, 'fault')} with a strength to search"
+    return (
+        f"{plural(cost.operators, 'operator')}, {faults}: {cost.least} to {cost.most} trainings of {duration(cost.seconds)}, "
+        f"{plural(cost.jobs, 'at once', 'at once')}: {duration(cost.least_seconds)} to {duration(cost.most_seconds)}"
+    )
+
+
+def sets_grid(result: MutationResult) -> Grid:
+    """One row for each test set."""
+    name = measure_words(result)
+    columns = (
+        Column("test set"),
+        Column("score", numeric=True, hint="mutation score: mean over operators"),
+        Column("killed", numeric=True, hint="of the faults that the training data detects"),
+        Column("sensitivity", numeric=True, hint="how much of the whole set's score this part misses"),
+        Column("weights", numeric=True, spare=1, hint="mutation score over mutants of the trained weights"),
+        Column("inputs", numeric=True, spare=2),
+        Column(name, numeric=True, spare=3, hint="of the originals"),
+        Column("what it is", spare=4),
+    )
+    rows = tuple(_set_row(each) for each in result.sets)
+    return Grid(columns, rows, "Test sets")
+
+
+def _set_row(each: SetScore) -> tuple[str, ...]:
+    return (
+        clean(each.name),
+        score_words(each.source.score),
+        f"{each.source.killed} of {each.source.killable}",
+        "" if not each.part_of else score_words(each.sensitivity),
+        "" if each.weights is None else score_words(each.weights.score),
+        str(each.inputs),
+        mean_words(each.originals),
+        clean(each.words),
+    )
+
+
+def operators_grid(result: MutationResult, level: str) -> Grid:
+    """One row for each operator."""
+    columns = [Column("operator"), Column("what it does", spare=1), Column("mutants", numeric=True, spare=2)]
+    columns += [Column(clean(each.name), numeric=True, hint="mutation score") for each in result.sets]
+    columns += [Column("mildest detected", spare=3), Column("left out", spare=4)]
+    rows = []
+    codes = dict.fromkeys(mutant.operator for mutant in result.mutants if mutant.level == level)
+    for code in codes:
+        own = [mutant for mutant in result.mutants if mutant.operator == code and mutant.level == level]
+        scores = [each.source if level == SOURCE else each.weights for each in result.sets]
+        rows.append(
+            (
+                code,
+                operator_words(code),
+                str(len(own)),
+                *(UNKNOWN if score is None else score_words(score.operators.get(code)) for score in scores),
+                _mildest(result, code) if level == SOURCE else "",
+                _left_out(own),
+            )
+        )
+    caption = "Operators" if level == SOURCE else "Operators on trained weights"
+    note = "A score of 1 means: the set detects every fault that the training data detects, down to the same strength."
+    return Grid(tuple(columns), tuple(rows), caption, note if level == SOURCE else "")
+
+
+def _left_out(own: list[Mutant]) -> str:
+    counts = Counter(mutant.standing for mutant in own if mutant.standing != COUNTED)
+    return ", ".join(f"{count} {standing}" for standing, count in sorted(counts.items()))
+
+
+def _mildest(result: MutationResult, code: str) -> str:
+    """By the training data and by the first test set, for faults with a strength."""
+    told = []
+    for knob in result.turned:
+        if knob.operator == code:
+            values = [knob.found[name].killed for name in (TRAINING, result.sets[0].name)]
+            shown = " / ".join("none" if value is None else setting(value) for value in values)
+            told.append(f"{knob.title}: {shown}")
+    return clean("; ".join(told))
+
+
+@cache
+def operator_words(code: str) -> str:
+    """The first line of an operator's page."""
+    from netmend.mutate.mutation import OPERATORS
+
+    kind = OPERATORS.classes().get(code)
+    if kind is None and code.startswith("W"):
+        from netmend.adapters.torch.weight_mutants import MUTANTS
+
+        found = MUTANTS.classes().get(code)
+        return "" if found is None else _first(found)
+    return "" if kind is None else _first(kind)
+
+
+def _first(kind: type) -> str:
+    lines = (kind.__doc__ or "").strip().splitlines()
+    return lines[0].rstrip(".") if lines else ""
+
+
+def survivors(result: MutationResult, test: str) -> list[Mutant]:
+    """Mutants that count and that a test set does not notice."""
+    counted = [mutant for mutant in result.mutants if mutant.standing == COUNTED and mutant.level == SOURCE]
+    return [mutant for mutant in counted if not mutant.is_killed(test)]
+
+
+def survivor_remarks(result: MutationResult, most: int) -> Iterator[Remark]:
+    """Those that are plainly missed; how many are too close to call."""
+    for each in result.sets:
+        missed = f"{clean(each.name)} misses"
+        left = survivors(result, each.name)
+        plain = [mutant for mutant in left if mutant.is_clear(each.name)]
+        for mutant in plain[:most]:
+            told = f"{mutant.operator} {alike(clean(mutant.title))}"
+            yield Remark(missed, told, place=clean(mutant.place))
+        if len(plain) > most:
+            yield Remark(missed, f"and {len(plain) - most} more", tone="muted")
+        if close := len(left) - len(plain):
+            told = f"perhaps {plural(close, 'mutant')} more: too close to call with {plural(len(result.seeds), 'training')} each"
+            yield Remark(missed, told, tone="muted")
+
+
+def addition_remarks(result: MutationResult, most: int) -> Iterator[Remark]:
+    """What to add to which test set."""
+    for each in result.sets:
+        if not each.additions:
+            continue
+        for addition in each.additions[:most]:
+            kills = plural(len(addition.kills), "survivor")
+            source = f" from {each.pool}" if each.pool else ""
+            yield Remark(f"add to {clean(each.name)}", f"{addition.what}{source}: detects {kills}")
+        if len(each.additions) > most:
+            yield Remark(f"add to {clean(each.name)}", f"and {len(each.additions) - most} more", tone="muted")
+
+
+def end_remarks(result: MutationResult) -> Iterator[Remark]:
+    """What was left out, what it cost, why it ended."""
+    for level, name in ((SOURCE, "left out"), (WEIGHT_LEVEL, "of weights")):
+        counts = Counter(mutant.standing for mutant in result.mutants if mutant.level == level)
+        for standing, words in _LEFT_OUT.items():
+            if counts[standing]:
+                yield Remark(name, f"{counts[standing]} {words}", tone="muted")
+    if told := estimate_words(result):
+        yield Remark("estimated", told, tone="muted")
+    trained = f"{plural(result.trainings, 'training')}"
+    before = f", {result.cached} reused" if result.cached else ""
+    yield Remark(
+        "cost", f"{trained}{before}; profile {result.profile}; {duration(result.seconds)} of training"
+    )
+    if result.stopped:
+        yield Remark(
+            "ended", clean(result.stopped), tone="warn" if result.stopped == INTERRUPTED else "muted"
+        )
+    for problem in result.problems:
+        yield Remark("note", clean(problem), tone="warn")
+
+
+def mutant_row(mutant: Mutant, tests: tuple[str, ...]) -> tuple[str, ...]:
+    """For the page: verdict and effect on every set."""
+    cells = []
+    for test in tests:
+        verdict = mutant.verdicts.get(test)
+        if verdict is None:
+            cells.append(UNKNOWN)
+        else:
+            said = "killed" if verdict.killed else "survives"
+            sure = "" if verdict.is_clear else ", not clearly"
+            cells.append(f"{said}{sure} (d {measure(verdict.effect_size)})")
+    note = f": {clean(mutant.note)[:120]}" if mutant.note else ""
+    return (
+        mutant.operator,
+        alike(clean(mutant.title)),
+        clean(mutant.place),
+        str(mutant.runs),
+        *cells,
+        mutant.standing + note,
+    )
