@@ -20,7 +20,7 @@ from typing import Any
 from diagnose_corpus import CORPUS, RUNS, Program, _program, _run_in, record_all, run_of
 
 from netmend.localise import diagnose
-from netmend.localise.lines.source import Sources
+from netmend.program.text.sources import Sources
 from netmend.repair.apply import applied
 from netmend.repair.propose import for_fault
 from netmend.store import read_trace

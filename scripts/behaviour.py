@@ -139,9 +139,9 @@ def _proposal_tasks() -> Iterator[Task]:
 
 
 def _write_proposals(task: Task) -> str:
-    from netmend.localise.lines.source import Sources
     from netmend.mutate.mutation import every
     from netmend.neutral.move import MOVES
+    from netmend.program.text.sources import Sources
     from netmend.repair.propose import everything, for_fault
     from netmend.repair.repair import Case
 

@@ -13,8 +13,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from choosing import drawn
 from diagnose_corpus import Program
 
-from netmend.localise.lines.source import Sources
 from netmend.mutate.mutation import Mutation, combined, every, texts_of
+from netmend.program.text.sources import Sources
 from netmend.repair.repair import Case
 from netmend.store import read_trace
 from netmend.trials.local import LocalExecutor

@@ -8,7 +8,7 @@ import pytest
 
 from netmend.localise.case import Case
 from netmend.localise.lines.batch_line import batch_size_line
-from netmend.localise.lines.source import Sources
+from netmend.program.text.sources import Sources
 from netmend.vocabulary import LoaderFact, ModelFact, Site, Trace
 
 PROGRAMS = {

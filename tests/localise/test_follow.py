@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from netmend.localise.lines.follow import argument_origin
-from netmend.localise.lines.source import Sources
+from netmend.program.text.sources import Sources
 from netmend.vocabulary import Site
 
 CASES = {

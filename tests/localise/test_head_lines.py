@@ -9,7 +9,7 @@ from netmend.diagnose.measures.heads import heads
 from netmend.diagnose.measures.loss_examples import given, layer, run_of, wanted
 from netmend.localise.case import Case
 from netmend.localise.lines.head_lines import activation_line, objective_line, result_line, text_at
-from netmend.localise.lines.source import Sources
+from netmend.program.text.sources import Sources
 from netmend.vocabulary import ModuleFact, Site
 
 SOURCE = """

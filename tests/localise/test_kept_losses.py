@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from netmend.localise.lines.source import Sources
 from netmend.localise.lines.values import keeping
+from netmend.program.text.sources import Sources
 from netmend.vocabulary import Site
 
 PROGRAM = """\

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from netmend.localise.lines.blocks import blocks as lines
-from netmend.localise.lines.blocks import values
-from netmend.localise.lines.source import Sources
+from netmend.localise.lines import blocks as lines
+from netmend.localise.lines import values
+from netmend.program.text.sources import Sources
 from netmend.vocabulary import Site
 
 PROGRAM = """

@@ -12,8 +12,8 @@ from netmend.localise.causes.labels_do_not_belong import LabelsDoNotBelong
 from netmend.localise.lines.added_term import added_term_line
 from netmend.localise.lines.data_origin import prepared_in_loop
 from netmend.localise.lines.label_line import labels_moved, rewritten_argument
-from netmend.localise.lines.source import Sources
 from netmend.localise.lines.split_line import dataset_line, several_loaders
+from netmend.program.text.sources import Sources
 from netmend.vocabulary import Call, LossFact, ModelFact, Pattern, Site, Trace
 
 PARTS = """\

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from netmend.localise.case import Case
 from netmend.localise.lines.data_origin import input_origin
-from netmend.localise.lines.source import Sources
+from netmend.program.text.sources import Sources
 from netmend.vocabulary import ModelFact, Site, Trace
 
 PROGRAM = """\

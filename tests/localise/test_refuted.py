@@ -10,8 +10,8 @@ import pytest
 from netmend.diagnose.measures.examples import flat, run_with
 from netmend.localise import diagnose
 from netmend.localise.case import Case
-from netmend.localise.lines.source import Sources
 from netmend.localise.refuted import refuted
+from netmend.program.text.sources import Sources
 from netmend.vocabulary import (
     BatchPrint,
     Call,

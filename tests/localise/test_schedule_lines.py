@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from netmend.localise.lines.schedule_lines import returned_factor, set_by_hand
-from netmend.localise.lines.source import Sources
+from netmend.program.text.sources import Sources
 from netmend.vocabulary import Site
 
 PROGRAM = """

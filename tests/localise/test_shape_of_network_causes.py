@@ -23,7 +23,7 @@ from netmend.localise.causes.labels_do_not_belong import LabelsDoNotBelong
 from netmend.localise.causes.regularisation_too_strong import RegularisationTooStrong
 from netmend.localise.lines.hidden_exponentials import hidden_exponentials
 from netmend.localise.lines.init_lines import CONSTANT, init_line
-from netmend.localise.lines.source import Sources
+from netmend.program.text.sources import Sources
 from netmend.vocabulary import LossFact, ModuleFact, Site, Statistics, Symptom, Trace
 
 ZERO = {"initial": Statistics(0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0), "symmetric_share": 1.0}

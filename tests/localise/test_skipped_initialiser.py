@@ -11,7 +11,7 @@ from netmend.diagnose.detectors.constant_parameters import ConstantParameters
 from netmend.localise.case import Case
 from netmend.localise.causes.call_missing import CallMissing
 from netmend.localise.lines.skipped_initialiser import Held, initialiser_of
-from netmend.localise.lines.source import Sources
+from netmend.program.text.sources import Sources
 from netmend.vocabulary import ProbeFact
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from netmend.localise.lines.source import Sources
 from netmend.mutate.mutation import (
     OPERATORS,
     Mutation,
@@ -18,6 +17,7 @@ from netmend.mutate.mutation import (
     texts_of,
 )
 from netmend.program.text.positions import lines_of
+from netmend.program.text.sources import Sources
 from netmend.repair.repair import Case
 from netmend.vocabulary import Trace
 from netmend.vocabulary.change import FileEdit, FileEdits

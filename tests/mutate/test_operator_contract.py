@@ -11,9 +11,9 @@ import pytest
 import torch
 
 import netmend
-from netmend.localise.lines.source import Sources
 from netmend.mutate.magnitude import Graded
 from netmend.mutate.mutation import OPERATORS
+from netmend.program.text.sources import Sources
 from netmend.repair.apply import applied
 from netmend.repair.repair import Case, Example
 from netmend.unit import file_name, page, snake_case

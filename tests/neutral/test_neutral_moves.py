@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import netmend
-from netmend.localise.lines.source import Sources
 from netmend.neutral.move import MOVES
+from netmend.program.text.sources import Sources
 from netmend.repair.apply import applied
 from netmend.repair.repair import REPAIRS, Case, Example
 from netmend.unit import file_name, page, snake_case

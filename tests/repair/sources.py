@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from netmend.localise.lines.source import Sources, last_name, site_of
-from netmend.program.source.code import Code, File
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name, site_of
+from netmend.program.text.sources import Code, Sources
 from netmend.repair.apply import applied
 from netmend.vocabulary import Site
 from netmend.vocabulary.change import FileEdit

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import netmend
-from netmend.localise.lines.source import Sources
+from netmend.program.text.sources import Sources
 from netmend.repair import advise
 from netmend.repair import repairs as units
 from netmend.repair.advise import sentence

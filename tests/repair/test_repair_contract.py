@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import netmend
-from netmend.localise.lines.source import Sources
+from netmend.program.text.sources import Sources
 from netmend.repair.apply import applied
 from netmend.repair.repair import REPAIRS, Case, Example
 from netmend.unit import file_name, page, snake_case

@@ -13,8 +13,8 @@ from netmend.localise.lines.agent_lines import learning_guard
 from netmend.localise.lines.bootstrap_source import bootstraps
 from netmend.localise.lines.copied_weights import copied_again
 from netmend.localise.lines.policy_sign import lowered_likelihood
-from netmend.localise.lines.source import Sources
 from netmend.localise.lines.stored_steps import standstill
+from netmend.program.text.sources import Sources
 from netmend.vocabulary import ModelFact, OptimizerFact, RunFact, Site, Trace
 
 HEAD = "s, _ = env.reset()\nfor t in range(9):\n    s2, r, term, trunc, _ = env.step(act(s))\n"

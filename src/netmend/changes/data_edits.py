@@ -19,9 +19,9 @@ from netmend.changes.data.data_holders import (
 from netmend.changes.data.data_origins import Flow
 from netmend.changes.data.preparation import Preparation, preparations
 from netmend.changes.data.standardise import first_layer
-from netmend.localise.lines.source import last_name
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import insert_after, insert_before
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case
 from netmend.vocabulary.change import FileEdits
 

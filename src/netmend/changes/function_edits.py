@@ -8,10 +8,10 @@ from netmend.changes.network.gates import is_gate
 from netmend.changes.network.layer_removal import call_removed, layer_removed
 from netmend.changes.network.stacks import put_behind
 from netmend.diagnose.measures.chain import Link, chain, last_weighted
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import File
 from netmend.program.source.naming import qualified, spelled
 from netmend.program.source.writing import replace, wrap
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FileEdits

@@ -23,11 +23,11 @@ from netmend.changes.data_edits import part_of, put, rows, targets
 from netmend.changes.network.heads_in_source import head_of
 from netmend.diagnose.measures.data import training_loader, training_samples
 from netmend.diagnose.measures.labels import label_counts
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import File
 from netmend.program.source.naming import spelled
 from netmend.program.source.numbers import literal
 from netmend.program.source.writing import wrap
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case
 from netmend.vocabulary.change import FileEdits
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from netmend.localise.lines.source import Sources
+from netmend.program.text.sources import Sources
 from netmend.vocabulary import Symptom, Trace
 from netmend.vocabulary.finding import Finding
 

@@ -17,7 +17,7 @@ from netmend.localise.cause import CAUSES, Cause
 from netmend.localise.crash import crash_of
 from netmend.localise.findings import advised, with_findings
 from netmend.localise.learned_ranking import weigh
-from netmend.localise.lines.source import Sources
+from netmend.program.text.sources import Sources
 from netmend.vocabulary import CRASHED, FAULTY, HEALTHY, UNDECIDED, Advice, Crash, Diagnosis, Fault, Trace
 from netmend.vocabulary.finding import Finding
 

@@ -10,7 +10,7 @@ import numpy as np
 from netmend.diagnose.measures.batches import features, prints
 from netmend.diagnose.measures.loop import calls
 from netmend.localise.case import Case
-from netmend.localise.lines.source import last_name
+from netmend.program.text.queries import last_name
 from netmend.vocabulary import LossFact, OperandFact, Site
 from netmend.vocabulary.finding import Finding
 

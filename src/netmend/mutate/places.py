@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from netmend.changes.loop.loop_code import Spot, spots
 from netmend.changes.network.model_layers import in_stack
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import File
 from netmend.program.source.names_of_object import known_as
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import insert_after, insert_before
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case
 from netmend.vocabulary import ModelFact, ModuleFact, ParameterFact
 from netmend.vocabulary.change import FileEdits

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from netmend.errors import UsageError
-from netmend.localise.lines.source import Sources
 from netmend.mutate.choice import Chosen, chosen
 from netmend.mutate.estimate import Estimate, estimate
 from netmend.mutate.judging import Judge, Trained
@@ -22,6 +21,7 @@ from netmend.mutate.outcomes import standing_of
 from netmend.mutate.result import SOURCE, Mutant, Turned
 from netmend.mutate.test_sets import TRAINING
 from netmend.mutate.verdicts import scores_verdict
+from netmend.program.text.sources import Sources
 from netmend.repair.repair import Case
 from netmend.store import read_trace
 from netmend.trials.relocate import relocated

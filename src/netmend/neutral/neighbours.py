@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 
-from netmend.localise.lines.source import Sources
 from netmend.neutral.move import MOVES
+from netmend.program.text.sources import Sources
 from netmend.repair.problem import Problem
 from netmend.repair.propose import everything, for_fault
 from netmend.repair.repair import Case

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from netmend.localise.findings import of_source
-from netmend.localise.lines.source import Sources
 from netmend.program.text.files import diff
+from netmend.program.text.sources import Sources
 from netmend.repair.apply import applied, read
 from netmend.repair.propose import for_fault, from_findings
 from netmend.repair.together import RATES, collide, companions, joined

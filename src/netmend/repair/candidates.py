@@ -8,8 +8,8 @@ from itertools import zip_longest
 from pathlib import Path
 
 from netmend.check.run import check_text
-from netmend.localise.lines.source import Sources
 from netmend.program.engine.project import Project
+from netmend.program.text.sources import Sources
 from netmend.repair.propose import everything, for_fault, from_findings, to_explore
 from netmend.vocabulary import Diagnosis, Fault, Trace
 from netmend.vocabulary.change import ARCHITECTURE, BUDGET, BY_FACTS, Change

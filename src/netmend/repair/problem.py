@@ -9,7 +9,7 @@ from pathlib import Path
 
 from netmend.check.of_run import findings_of_run
 from netmend.localise import diagnose
-from netmend.localise.lines.source import Sources
+from netmend.program.text.sources import Sources
 from netmend.repair.budget import Budget
 from netmend.repair.objective import Objective, choose
 from netmend.repair.version import Version

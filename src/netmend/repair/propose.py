@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from netmend.localise.lines.source import Sources
+from netmend.program.text.sources import Sources
 from netmend.repair.repair import REPAIRS, Case, curing
 from netmend.vocabulary import Diagnosis, Fault, Trace
 from netmend.vocabulary.change import FREE, Change, FileEdit

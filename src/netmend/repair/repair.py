@@ -9,9 +9,8 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import ClassVar, Protocol
 
-from netmend.localise.lines.source import Sources
-from netmend.program.source.code import Code
 from netmend.program.source.values import Faces
+from netmend.program.text.sources import Code, Sources
 from netmend.unit import Family
 from netmend.vocabulary import Fault, LossFact, ModelFact, OptimizerFact, TaskFact, Trace
 from netmend.vocabulary.change import Change, FileEdits

@@ -8,7 +8,7 @@ from dataclasses import replace
 from netmend.changes.loop.good_rates import ADAPTIVE, good_rate, usual_rate
 from netmend.changes.loop.rate_places import present_rate, rate_title, set_rate
 from netmend.localise.lines.rates import momentum
-from netmend.localise.lines.source import Sources
+from netmend.program.text.sources import Sources
 from netmend.repair.repair import Case
 from netmend.vocabulary import Diagnosis, Fault, Trace
 from netmend.vocabulary.change import Change, FileEdit

@@ -11,7 +11,7 @@ from dataclasses import replace
 from netmend.changes.loop.good_rates import ADAPTIVE, good_rate, rounded, share_moved
 from netmend.changes.loop.rate_places import peak_rate, present_rate, rate_title, set_rate
 from netmend.diagnose.measures.rates import usual_range
-from netmend.localise.lines.source import Sources
+from netmend.program.text.sources import Sources
 from netmend.repair.repair import Case
 from netmend.vocabulary import Fault, OptimizerFact, Trace
 from netmend.vocabulary.change import Change

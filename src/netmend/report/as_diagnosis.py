@@ -10,8 +10,8 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.style import Style
 from rich.text import Text
 
-from netmend.localise.lines.source import Sources
 from netmend.program.text.positions import Lines
+from netmend.program.text.sources import Sources
 from netmend.report.check.excerpt import AROUND, excerpt, span_of
 from netmend.report.check.look import Look
 from netmend.report.content import Remark, clean, doubt, place

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from netmend.diagnose.measures.progress import main_progress
-from netmend.localise.lines.source import Sources
+from netmend.program.text.sources import Sources
 from netmend.report.code import CodeLine, excerpt
 from netmend.report.content import Remark, clean, doubt, place
 from netmend.report.curves import Curve, Line, curves, has_spike

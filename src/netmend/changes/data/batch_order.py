@@ -7,11 +7,11 @@ from collections.abc import Iterable
 
 from netmend.changes.data.data_holders import fresh, holder, is_array, training_inputs, training_targets
 from netmend.changes.data.data_origins import Flow, Step
-from netmend.localise.lines.source import last_name
 from netmend.program.source.bindings import binding_of
-from netmend.program.source.code import File
 from netmend.program.source.naming import imports, spelled
 from netmend.program.source.writing import insert_before, replace
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case
 from netmend.vocabulary.change import FileEdits
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from netmend.changes.data.data_origins import Flow, Step, flows
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import File
 from netmend.program.source.naming import imports
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case
 from netmend.vocabulary import Site
 

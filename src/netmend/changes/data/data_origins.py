@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path as Place
 from weakref import WeakKeyDictionary
 
-from netmend.localise.lines.source import Function, last_name
 from netmend.program.source.bindings import (
     EACH,
     Binding,
@@ -22,8 +21,10 @@ from netmend.program.source.bindings import (
     is_generator,
     results,
 )
-from netmend.program.source.code import Code, File
 from netmend.program.source.naming import imports
+from netmend.program.text.file import File
+from netmend.program.text.queries import Function, last_name
+from netmend.program.text.sources import Code
 
 _MOST_HOPS = 24
 _MOST_WAYS = 8

@@ -6,10 +6,10 @@ import ast
 from dataclasses import dataclass
 
 from netmend.changes.data.data_origins import Flow, Step
-from netmend.localise.lines.source import last_name
 from netmend.program.source.bindings import is_generator
-from netmend.program.source.code import File
+from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case
 
 _SCALERS = ("fit_transform", "transform")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import File
 from netmend.program.source.dataflow import resolved
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import replace, wrap
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case
 from netmend.vocabulary.change import FileEdits
 

@@ -15,10 +15,10 @@ from netmend.changes.data.data_holders import (
     settled,
     training_inputs,
 )
-from netmend.localise.lines.source import Function, last_name
-from netmend.program.source.code import File
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import add_argument_first, insert_after, insert_before
+from netmend.program.text.file import File
+from netmend.program.text.queries import Function, last_name
 from netmend.repair.repair import Case
 from netmend.vocabulary import ModelFact, ModuleFact
 from netmend.vocabulary.change import FileEdits

@@ -10,10 +10,10 @@ from netmend.changes.loop.loop_code import loops_around, reached_from, spots
 from netmend.changes.loop.rate_places import set_setting
 from netmend.diagnose.measures.data import batch_size, training_loader
 from netmend.localise.lines.follow import value_origin
-from netmend.localise.lines.source import Function, last_name
-from netmend.program.source.code import File
 from netmend.program.source.numbers import number, set_number
 from netmend.program.source.values import Faces
+from netmend.program.text.file import File
+from netmend.program.text.queries import Function, last_name
 from netmend.repair.repair import Case
 from netmend.vocabulary import LoaderFact
 from netmend.vocabulary.change import FileEdit

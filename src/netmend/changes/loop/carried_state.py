@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from netmend.changes.loop.loop_code import Loop, names_in, targets_of
-from netmend.localise.lines.source import Function, last_name
-from netmend.program.source.code import Code, File
+from netmend.program.text.file import File
+from netmend.program.text.queries import Function, last_name
+from netmend.program.text.sources import Code
 
 _MAKERS = (
     "zeros",

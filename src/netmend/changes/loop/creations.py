@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping
 
 from netmend.changes.loop.loop_code import Loop, loops_around, targets_of
 from netmend.localise.lines.blocks import experiment_loop
-from netmend.localise.lines.source import Function, last_name
-from netmend.program.source.code import File
 from netmend.program.source.moving import taken_out
 from netmend.program.source.writing import (
     insert_after,
 )
+from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
+from netmend.program.text.queries import Function, last_name
 from netmend.repair.repair import Case
 from netmend.vocabulary import Site
 from netmend.vocabulary.change import FileEdits

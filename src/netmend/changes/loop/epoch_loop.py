@@ -7,10 +7,10 @@ import math
 from dataclasses import dataclass
 
 from netmend.changes.loop.loop_code import Loop, callers, loops_around, spots
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import File
 from netmend.program.source.numbers import literal, number, set_number
 from netmend.program.source.values import Faces
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case
 
 _MOST_CALLERS = 4

@@ -6,9 +6,10 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from netmend.localise.lines.source import Function, last_name
-from netmend.program.source.code import Code, File
 from netmend.program.source.names_of_object import known_as
+from netmend.program.text.file import File
+from netmend.program.text.queries import Function, last_name
+from netmend.program.text.sources import Code
 from netmend.repair.repair import Case
 from netmend.vocabulary import Call, ModelFact, OptimizerFact, Pattern, Site
 

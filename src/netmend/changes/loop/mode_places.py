@@ -18,10 +18,10 @@ from netmend.changes.loop.loop_code import (
     spots,
     training_nodes,
 )
-from netmend.localise.lines.source import Function
-from netmend.program.source.code import File
 from netmend.program.source.moving import combined, taken_out
 from netmend.program.source.writing import insert_after, insert_before, replace
+from netmend.program.text.file import File
+from netmend.program.text.queries import Function
 from netmend.repair.repair import Case
 from netmend.vocabulary.change import FileEdits
 

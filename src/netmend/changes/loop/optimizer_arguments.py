@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 
 from netmend.changes.loop.loop_code import callers
-from netmend.localise.lines.source import last_name
 from netmend.program.source.bindings import arguments_of, bindings_in, given_for
-from netmend.program.source.code import Code, File
 from netmend.program.source.writing import add_argument, insert_argument_after, replace
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
+from netmend.program.text.sources import Code
 from netmend.vocabulary import Site
 from netmend.vocabulary.change import FileEdits
 

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator
 from netmend.changes.loop.good_rates import rate_text, rounded
 from netmend.diagnose.measures.loop import usual_site
 from netmend.localise.lines.follow import value_origin
-from netmend.localise.lines.source import last_name
 from netmend.program.source.bindings import binding_of
-from netmend.program.source.code import File
 from netmend.program.source.named_settings import named_like
 from netmend.program.source.numbers import literal, module_constant, number, set_number
 from netmend.program.source.values import Faces, set_argument
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case
 from netmend.vocabulary import OptimizerFact, SchedulerFact, Site
 from netmend.vocabulary.change import FileEdit

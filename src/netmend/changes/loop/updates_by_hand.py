@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from netmend.program.source.code import Code, File
+from netmend.program.text.file import File
+from netmend.program.text.sources import Code
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 from netmend.changes.loop.loop_code import block_of
 from netmend.program.source.bindings import binding_of
-from netmend.program.source.code import Code, File
 from netmend.program.source.writing import replace
+from netmend.program.text.file import File
+from netmend.program.text.sources import Code
 from netmend.vocabulary.change import FileEdits
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from netmend.localise.lines.source import last_name
 from netmend.program.source.bindings import binding_of
-from netmend.program.source.code import File
 from netmend.program.source.moving import taken_out
 from netmend.program.source.naming import qualified
 from netmend.program.source.writing import delete_argument, replace, unwrap_call
+from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
+from netmend.program.text.queries import last_name
 from netmend.vocabulary.change import FileEdits
 
 STEPS = ("detach", "detach_", "item", "tolist", "round", "floor", "ceil", "cpu", "clone", "requires_grad_")

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from netmend.changes.loss.objective_terms import KEEPING, given_to, objective, results
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import Code, File
 from netmend.program.source.dataflow import bound
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
+from netmend.program.text.sources import Code
 from netmend.repair.repair import Case
 
 CLASSES, YES_NO, SQUARED, ABSOLUTE, PICKED = "classes", "yes/no", "squared", "absolute", "picked"

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from netmend.changes.loop.loop_code import assigned_names, names_in
-from netmend.localise.lines.source import Function
-from netmend.program.source.code import File
 from netmend.program.source.moving import taken_out
+from netmend.program.text.file import File
+from netmend.program.text.queries import Function
 from netmend.vocabulary.change import FileEdits
 
 _MOST_CALLS = 3  # a result that is handed on through more functions than this is not followed

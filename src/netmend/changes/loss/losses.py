@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import File
 from netmend.program.source.dataflow import bound
 from netmend.program.source.naming import qualified, spelled
 from netmend.program.source.writing import delete_argument, replace
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case
 from netmend.vocabulary import LossFact
 from netmend.vocabulary.change import FileEdits

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.localise.lines.source import Function, last_name
-from netmend.program.source.code import File
 from netmend.program.source.naming import qualified, spelled
 from netmend.program.source.writing import add_argument, replace, unwrap_call
+from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
+from netmend.program.text.queries import Function, last_name
 from netmend.vocabulary.change import FileEdit, FileEdits
 
 _LEAVING = ("numpy", "detach", "cpu", "data", "clone")

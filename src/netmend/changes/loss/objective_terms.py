@@ -6,12 +6,13 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from netmend.localise.lines.source import Function, last_name
-from netmend.program.source.code import Code, File
 from netmend.program.source.dataflow import bound
 from netmend.program.source.naming import qualified
 from netmend.program.source.writing import replace
+from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
+from netmend.program.text.queries import Function, last_name
+from netmend.program.text.sources import Code
 from netmend.repair.repair import Case
 from netmend.vocabulary.change import FileEdits
 

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from netmend.localise.lines.follow import value_origin
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import File
 from netmend.program.source.dataflow import uses
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case
 
 _SIZES = ("abs", "pow", "norm", "square", "square_", "vector_norm", "l1_loss")

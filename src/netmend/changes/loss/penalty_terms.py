@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from netmend.changes.loss.objective_terms import KEEPING, given_to, objective, results
 from netmend.changes.loss.penalties import measures
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import Code, File
 from netmend.program.source.writing import delete_statement, replace
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
+from netmend.program.text.sources import Code
 from netmend.repair.repair import Case
 from netmend.vocabulary.change import FileEdits
 

@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator
 
 from netmend.changes.loss.graph_cuts import MAKERS, replaced, value_before
-from netmend.localise.lines.source import last_name
 from netmend.localise.lines.values import is_cut
-from netmend.program.source.code import File
 from netmend.program.source.naming import qualified, spelled
 from netmend.program.source.writing import delete_argument, replace
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
 from netmend.vocabulary.change import FileEdit, FileEdits
 
 _LISTS = (ast.List, ast.ListComp, ast.GeneratorExp)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from netmend.changes.loss.objective_terms import Term
-from netmend.localise.lines.source import last_name
+from netmend.program.text.queries import last_name
 
 _DISTANCES = (
     "abs", "square", "norm", "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "cross_entropy", "binary_cross_entropy",

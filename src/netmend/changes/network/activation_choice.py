@@ -6,10 +6,11 @@ import ast
 from collections.abc import Iterator
 
 from netmend.localise.lines.follow import value_origin
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import Code, File
 from netmend.program.source.naming import qualified
 from netmend.program.source.writing import replace
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
+from netmend.program.text.sources import Code
 from netmend.vocabulary.change import FileEdits
 
 # Names under which PyTorch has an activation: (layer, function)

@@ -16,11 +16,12 @@ from netmend.changes.network.activation_choice import (
 from netmend.changes.network.gates import is_gate
 from netmend.changes.network.model_layers import united
 from netmend.diagnose.measures.chain import Link, chain, last_weighted
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import Code, File
 from netmend.program.source.naming import qualified, spelled
 from netmend.program.source.writing import replace, wrap
+from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
+from netmend.program.text.queries import last_name
+from netmend.program.text.sources import Code
 from netmend.repair.repair import Case
 from netmend.vocabulary import LossFact, ModuleFact
 from netmend.vocabulary.change import FileEdits

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from netmend.changes.network.chosen_by_name import Choice, choice_of, chosen, unchosen
 from netmend.diagnose.measures.head_places import Place, place_of
 from netmend.diagnose.measures.heads import Head
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import File
 from netmend.program.source.dataflow import resolved
 from netmend.program.source.naming import qualified, rename_callee, spelled
 from netmend.program.source.writing import (
@@ -21,6 +19,8 @@ from netmend.program.source.writing import (
     unwrap_call,
     unwrap_method,
 )
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case
 from netmend.vocabulary import FunctionFact, ModuleFact, Site
 from netmend.vocabulary.change import FileEdits

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from netmend.diagnose.measures.head_places import Place
 from netmend.localise.lines.follow import value_origin
-from netmend.localise.lines.source import Function, last_name
-from netmend.program.source.code import File
 from netmend.program.source.writing import delete_argument, replace
+from netmend.program.text.file import File
+from netmend.program.text.queries import Function, last_name
 from netmend.repair.repair import Case
 from netmend.vocabulary import FunctionFact, ModuleFact
 from netmend.vocabulary.change import FileEdits

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from netmend.localise.lines.init_lines import CONSTANT, RANDOM, SCALING
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import File
 from netmend.program.source.writing import delete_statement, replace
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case
 from netmend.vocabulary.change import FileEdits
 

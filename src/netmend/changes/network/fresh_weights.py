@@ -7,10 +7,10 @@ import ast
 from netmend.changes.network.model_layers import layers_of, model_of_fault, united
 from netmend.changes.network.stacks import init_of
 from netmend.diagnose.measures.chain import SQUASHING, mostly
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import File
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import insert_after
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case
 from netmend.vocabulary import ModelFact
 from netmend.vocabulary.change import FileEdits

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import File
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
 
 _MIXING = (
     "matmul",

@@ -9,8 +9,8 @@ from netmend.diagnose.measures.head_places import place_of
 from netmend.diagnose.measures.heads import Head, heads
 from netmend.localise.case import Case as Seen
 from netmend.localise.lines import head_lines
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import File
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case
 from netmend.vocabulary import FunctionFact, ModuleFact, OperandFact
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from netmend.changes.network.model_layers import in_stack, united
 from netmend.diagnose.measures.crash import layer_before
-from netmend.program.source.code import File
 from netmend.program.source.writing import wrap
+from netmend.program.text.file import File
 from netmend.repair.repair import Case
 from netmend.vocabulary import ModelFact, ModuleFact
 from netmend.vocabulary.change import FileEdits

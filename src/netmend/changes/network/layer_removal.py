@@ -5,8 +5,6 @@ from __future__ import annotations
 import ast
 
 from netmend.changes.network.model_layers import in_stack
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import File
 from netmend.program.source.naming import qualified
 from netmend.program.source.writing import (
     delete_argument,
@@ -16,6 +14,8 @@ from netmend.program.source.writing import (
     unwrap_call,
     unwrap_method,
 )
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FileEdits

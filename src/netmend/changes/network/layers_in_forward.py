@@ -6,9 +6,9 @@ import ast
 import math
 
 from netmend.changes.loop.loop_code import names_in
-from netmend.localise.lines.source import Function, last_name
-from netmend.program.source.code import File
+from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
+from netmend.program.text.queries import Function, last_name
 from netmend.repair.repair import Case
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FileEdits

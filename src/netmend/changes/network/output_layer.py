@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from netmend.changes.network.heads_in_source import last_layer, model_calls
 from netmend.diagnose.measures.heads import Head
 from netmend.diagnose.measures.labels import label_counts
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import File
 from netmend.program.source.dataflow import PASSING, uses
 from netmend.program.source.values import Faces, set_argument
 from netmend.program.source.writing import replace, unwrap_method
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FileEdit, FileEdits

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import Code, File
 from netmend.program.source.dataflow import Use, uses
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import replace, wrap
+from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
+from netmend.program.text.queries import last_name
+from netmend.program.text.sources import Code
 from netmend.vocabulary.change import FileEdit, FileEdits
 
 _ROUNDING = ("round", "rint", "bool", "around")

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from netmend.changes.network.layers_in_forward import free_name
 from netmend.changes.network.registration import DICTS, LISTS
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import File
 from netmend.program.source.naming import qualified, spelled
 from netmend.program.source.writing import insert_after
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
 from netmend.vocabulary.change import FileEdits
 
 _TAKEN = (

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import File
 from netmend.program.source.naming import qualified, spelled
 from netmend.program.source.writing import delete_argument, replace, wrap
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
 from netmend.vocabulary.change import FileEdits
 
 LISTS = (ast.List, ast.ListComp, ast.Tuple, ast.GeneratorExp)

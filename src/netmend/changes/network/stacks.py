@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import File
 from netmend.program.source.naming import imports, spelled
 from netmend.program.source.writing import insert_after, insert_argument_after, insert_before, wrap
+from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
+from netmend.program.text.queries import last_name
 from netmend.vocabulary.change import FileEdits
 
 _PARTS = ("weight", "bias", "in_features", "out_features", "in_channels", "out_channels")

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from netmend.changes.network.registration import DICTS, LISTS, is_attribute
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import File
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
 
 _FILLING = ("append", "extend", "insert", "update")
 

@@ -6,11 +6,12 @@ import ast
 from collections.abc import Iterator
 
 from netmend.changes.network.registration import DICTS, LISTS, is_attribute, registered_in
-from netmend.localise.lines.source import Function, last_name
-from netmend.program.source.code import Code, File
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import insert_after, replace
+from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
+from netmend.program.text.queries import Function, last_name
+from netmend.program.text.sources import Code
 from netmend.vocabulary.change import FileEdit, FileEdits
 
 # Methods of nn.Module: a class with one of its own cannot simply become a module.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import File
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
 
 _JOINING = (
     "cat",

@@ -10,7 +10,8 @@ from netmend.diagnose.detectors import batch_collapsed
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, WEAK, fault, for_symptom, register
 from netmend.localise.effects import NOT_LEARNING
-from netmend.localise.lines.source import Sources, last_name, site_of
+from netmend.program.text.queries import last_name, site_of
+from netmend.program.text.sources import Sources
 from netmend.unit import Run
 from netmend.vocabulary import Fault, Site
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 from netmend.diagnose.detectors import evaluation_not_deterministic
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, fault, for_symptom, register
-from netmend.localise.lines.source import last_name
+from netmend.program.text.queries import last_name
 from netmend.unit import Run
 from netmend.vocabulary import Fault, Symptom
 

@@ -12,7 +12,7 @@ from netmend.diagnose.measures.acting_examples import a_world, acted
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, fault, for_symptom, register
 from netmend.localise.lines.acting_source import StepCall, resolved, step_call
-from netmend.localise.lines.source import Function, last_name, site_of
+from netmend.program.text.queries import Function, last_name, site_of
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, Site
 

@@ -10,7 +10,7 @@ from netmend.diagnose.detectors.input_layout_suspect import InputLayoutSuspect
 from netmend.localise.case import Case
 from netmend.localise.cause import STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.lines.data_origin import input_origin
-from netmend.localise.lines.source import last_name, site_of
+from netmend.program.text.queries import last_name, site_of
 from netmend.unit import Run
 from netmend.vocabulary import Fault, Site
 

@@ -16,8 +16,8 @@ from netmend.diagnose.measures.progress import progress
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, fault, for_symptom, register
 from netmend.localise.lines.head_lines import STUCK, head_of, last_layer, objective_line, text_at
-from netmend.localise.lines.source import last_name
 from netmend.localise.outcome import harm
+from netmend.program.text.queries import last_name
 from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault, Site, Symptom
 

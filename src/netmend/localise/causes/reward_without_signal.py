@@ -13,7 +13,7 @@ from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, STRONG, fault, for_symptom, register
 from netmend.localise.lines.acting_source import step_call
 from netmend.localise.lines.agent_lines import method_of, returned_line
-from netmend.localise.lines.source import last_name
+from netmend.program.text.queries import last_name
 from netmend.unit import Run
 from netmend.vocabulary import Fault, Symptom, WorldFact
 

@@ -11,8 +11,8 @@ from netmend.diagnose.measures.acting_examples import a_world, acted
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, STRONG, fault, register
 from netmend.localise.lines.acting_source import StepCall, names_in, step_call
-from netmend.localise.lines.source import last_name
 from netmend.localise.lines.stored_steps import Standstill, standstill
+from netmend.program.text.queries import last_name
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, Site, WorldFact
 

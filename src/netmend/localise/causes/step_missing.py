@@ -12,7 +12,7 @@ from netmend.diagnose.measures.loop import is_training
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, fault, for_symptom, register
 from netmend.localise.effects import ANY, NOT_LEARNING
-from netmend.localise.lines.source import last_name
+from netmend.program.text.queries import last_name
 from netmend.unit import Run
 from netmend.vocabulary import Call, Fault, Trace
 

@@ -12,7 +12,7 @@ from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, fault, register
 from netmend.localise.lines.acting_source import model_words, step_call
 from netmend.localise.lines.bootstrap_source import bootstraps
-from netmend.localise.lines.source import last_name, site_of
+from netmend.program.text.queries import last_name, site_of
 from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault, Site, WorldFact
 

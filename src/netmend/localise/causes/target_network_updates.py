@@ -15,7 +15,7 @@ from netmend.localise.cause import PROVEN, STRONG, fault, for_symptom, register
 from netmend.localise.lines.agent_lines import made_line, setting_line, target_updates
 from netmend.localise.lines.copied_weights import copied_again
 from netmend.localise.lines.follow import value_origin
-from netmend.localise.lines.source import site_of
+from netmend.program.text.queries import site_of
 from netmend.unit import Run
 from netmend.vocabulary import AgentFact, Fault, Site, Symptom
 

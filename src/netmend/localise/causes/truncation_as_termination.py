@@ -13,7 +13,7 @@ from netmend.localise.cause import FAIR, PROVEN, STRONG, fault, for_symptom, reg
 from netmend.localise.lines.acting_source import StepCall, kept, step_call
 from netmend.localise.lines.agent_lines import method_of, returned_line
 from netmend.localise.lines.bootstrap_source import bootstraps
-from netmend.localise.lines.source import site_of
+from netmend.program.text.queries import site_of
 from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault, ModelFact, Site, Symptom, WorldFact
 

@@ -15,7 +15,7 @@ from netmend.localise.lines.acting_source import assigned, names_in, step_call
 from netmend.localise.lines.bootstrap_source import Bootstrap, bootstraps
 from netmend.localise.lines.head_lines import text_at
 from netmend.localise.lines.policy_sign import lowered_likelihood
-from netmend.localise.lines.source import last_name, site_of
+from netmend.program.text.queries import last_name, site_of
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, ModelFact, Site, Symptom, WorldFact
 

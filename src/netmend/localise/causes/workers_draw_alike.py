@@ -9,7 +9,8 @@ from typing import ClassVar
 from netmend.diagnose.detectors import workers_draw_alike
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, fault, for_symptom, register
-from netmend.localise.lines.source import Sources, site_of
+from netmend.program.text.queries import site_of
+from netmend.program.text.sources import Sources
 from netmend.unit import Run
 from netmend.vocabulary import Fault, Site
 

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from netmend.localise.lines.source import Function, Sources, last_name, site_of
+from netmend.program.text.queries import Function, last_name, site_of
+from netmend.program.text.sources import Sources
 from netmend.vocabulary import Site, Trace, WorldFact
 
 _MOST_HOPS = 3

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.localise.case import Case
-from netmend.localise.lines.source import last_name, site_of
+from netmend.program.text.queries import last_name, site_of
 from netmend.vocabulary import LossFact, Site
 
 

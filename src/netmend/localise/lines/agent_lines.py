@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from netmend.localise.lines.acting_source import names_in
 from netmend.localise.lines.follow import argument_origin, value_origin
-from netmend.localise.lines.source import Function, Sources, last_name, site_of
+from netmend.program.text.queries import Function, last_name, site_of
+from netmend.program.text.sources import Sources
 from netmend.vocabulary import AgentFact, Site, WorldFact
 
 

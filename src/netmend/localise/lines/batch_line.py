@@ -8,7 +8,7 @@ from netmend.diagnose.measures.data import training_loader
 from netmend.localise.case import Case
 from netmend.localise.lines.data_origin import loader_site
 from netmend.localise.lines.follow import argument_origin, value_origin
-from netmend.localise.lines.source import last_name
+from netmend.program.text.queries import last_name
 from netmend.vocabulary import Site
 
 _CUTTING = ("split", "batched")

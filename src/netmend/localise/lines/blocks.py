@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from netmend.localise.lines.source import Sources, last_name, site_of
+from netmend.program.text.queries import last_name, site_of
+from netmend.program.text.sources import Sources
 from netmend.vocabulary import Site
 
 _NO_GRAD = ("no_grad", "inference_mode")

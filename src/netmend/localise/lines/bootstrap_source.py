@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from netmend.localise.lines.acting_source import StepCall, assigned, model_words, names_in
-from netmend.localise.lines.source import Function, Sources, last_name, site_of
+from netmend.program.text.queries import Function, last_name, site_of
+from netmend.program.text.sources import Sources
 from netmend.vocabulary import Site, Trace
 
 _REWARD = re.compile(r"r|rs|rew|rews|(\w+_)?(reward|rewards|rews?)(_\w+)?", re.IGNORECASE)

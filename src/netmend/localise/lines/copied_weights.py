@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from netmend.localise.lines.acting_source import names_in
-from netmend.localise.lines.source import Sources, last_name, site_of
+from netmend.program.text.queries import last_name, site_of
+from netmend.program.text.sources import Sources
 from netmend.vocabulary import Site
 
 _MOST_CALLERS = 6

@@ -8,7 +8,8 @@ from netmend.diagnose.measures.data import training_loader
 from netmend.diagnose.measures.progress import main_progress
 from netmend.localise.case import Case
 from netmend.localise.lines.epoch_loop import caller
-from netmend.localise.lines.source import Function, Sources, last_name, own_nodes, site_of
+from netmend.program.text.queries import Function, last_name, own_nodes, site_of
+from netmend.program.text.sources import Sources
 from netmend.vocabulary import LossFact, Site
 
 _MOST_HOPS = 8

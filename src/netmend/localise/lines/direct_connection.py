@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from netmend.localise.lines.source import Sources, last_name
+from netmend.program.text.queries import last_name
+from netmend.program.text.sources import Sources
 from netmend.vocabulary import ModuleFact, Site, Trace
 
 _PASSING = (

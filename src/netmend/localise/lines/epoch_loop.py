@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from netmend.diagnose.measures.loop import usual_site
 from netmend.localise.lines.follow import given_option, value_origin
-from netmend.localise.lines.source import Sources, last_name, site_of
+from netmend.program.text.queries import last_name, site_of
+from netmend.program.text.sources import Sources
 from netmend.vocabulary import Site, Trace
 
 _MOST_CALLERS = 4  # functions between the epoch loop and the step, at most

@@ -6,7 +6,8 @@ import ast
 import re
 from dataclasses import dataclass
 
-from netmend.localise.lines.source import Function, Sources, last_name, site_of
+from netmend.program.text.queries import Function, last_name, site_of
+from netmend.program.text.sources import Sources
 from netmend.vocabulary import Site
 
 _MOST_HOPS = 8  # a value that is handed on more often than this is not followed

@@ -8,7 +8,7 @@ import math
 from netmend.diagnose.measures.head_places import Place, place_of
 from netmend.diagnose.measures.heads import Head, heads
 from netmend.localise.case import Case
-from netmend.localise.lines.source import last_name, site_of
+from netmend.program.text.queries import last_name, site_of
 from netmend.vocabulary import ModuleFact, Site, Symptom
 
 # What follows when an output cannot say what the loss asks for, or the loss asks for something else: learning that is slow, stuck or odd.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from netmend.diagnose.measures.chain import Link, chain
 from netmend.localise.case import Case
 from netmend.localise.lines.direct_connection import fed_by
-from netmend.localise.lines.source import site_of
+from netmend.program.text.queries import site_of
 from netmend.vocabulary import Site
 
 _NAMES = ("exp", "exp_")

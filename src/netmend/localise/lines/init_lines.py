@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import math
 
-from netmend.localise.lines.source import Sources, last_name, site_of
+from netmend.program.text.queries import last_name, site_of
+from netmend.program.text.sources import Sources
 from netmend.vocabulary import Site
 
 CONSTANT = ("zeros_", "ones_", "constant_", "fill_", "zero_")

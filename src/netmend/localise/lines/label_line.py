@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from netmend.localise.case import Case
-from netmend.localise.lines.source import last_name, site_of
+from netmend.program.text.queries import last_name, site_of
 from netmend.vocabulary import Site
 
 _LABELS_OF_DATA_SETS = ("targets", "labels")  # of torchvision's

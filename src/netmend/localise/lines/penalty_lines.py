@@ -6,7 +6,7 @@ import ast
 
 from netmend.localise.case import Case
 from netmend.localise.lines.follow import value_origin
-from netmend.localise.lines.source import last_name, site_of
+from netmend.program.text.queries import last_name, site_of
 from netmend.vocabulary import Site
 
 _SIZES = ("abs", "pow", "norm", "square", "square_", "vector_norm", "l1_loss")

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 from netmend.localise.lines.acting_source import assigned, names_in
 from netmend.localise.lines.bootstrap_source import own_nodes, scopes
-from netmend.localise.lines.source import Function, Sources, last_name, site_of
+from netmend.program.text.queries import Function, last_name, site_of
+from netmend.program.text.sources import Sources
 from netmend.vocabulary import Site
 
 # Factors of a log-likelihood that are no reward: temperatures, costs, switches.

@@ -14,7 +14,7 @@ from netmend.diagnose.measures.rates import momentum as momentum
 from netmend.diagnose.measures.rates import usual_range as usual_range
 from netmend.localise.case import Case
 from netmend.localise.lines.follow import argument_origin, value_origin
-from netmend.localise.lines.source import last_name, site_of
+from netmend.program.text.queries import last_name, site_of
 from netmend.vocabulary import Evidence, OptimizerFact, Site
 
 USUAL_RATIO = 0.005  # |update| / |weight| per step in the first steps of healthy programs: 0.001 to 0.05

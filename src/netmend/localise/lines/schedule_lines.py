@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from netmend.localise.lines.source import Function, Sources, site_of
+from netmend.program.text.queries import Function, site_of
+from netmend.program.text.sources import Sources
 from netmend.vocabulary import Site
 
 

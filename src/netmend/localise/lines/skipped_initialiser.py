@@ -6,7 +6,8 @@ import ast
 from dataclasses import dataclass
 
 from netmend.localise.lines.init_lines import RANDOM
-from netmend.localise.lines.source import Sources, last_name, site_of
+from netmend.program.text.queries import last_name, site_of
+from netmend.program.text.sources import Sources
 from netmend.vocabulary import Site
 
 _WRITING = (*RANDOM, "copy_")

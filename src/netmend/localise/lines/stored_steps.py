@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from netmend.localise.lines.acting_source import StepCall, names_in, resolved
-from netmend.localise.lines.source import last_name, site_of
+from netmend.program.text.queries import last_name, site_of
 from netmend.vocabulary import Site
 
 _KEEPING = ("append", "push", "add", "store", "put", "insert", "memorize", "remember", "save", "record")

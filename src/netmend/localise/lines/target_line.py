@@ -6,7 +6,7 @@ import ast
 
 from netmend.diagnose.measures.data import training_loader
 from netmend.localise.case import Case
-from netmend.localise.lines.source import Function, last_name, own_nodes, site_of
+from netmend.program.text.queries import Function, last_name, own_nodes, site_of
 from netmend.vocabulary import Site
 
 _MOST_HOPS = 24

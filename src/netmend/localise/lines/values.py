@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from netmend.localise.lines.blocks import spans, switches_gradients_off
-from netmend.localise.lines.source import Sources, last_name, site_of
+from netmend.program.text.queries import last_name, site_of
+from netmend.program.text.sources import Sources
 from netmend.vocabulary import Site
 
 _CUTS = ("detach", "detach_", "item", "numpy", "tolist", "argmax", "argmin", "round", "sign", "floor")

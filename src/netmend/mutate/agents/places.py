@@ -6,14 +6,15 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from netmend.localise.lines.source import last_name
 from netmend.mutate.agents.algorithms import ALGORITHMS, Algorithm
 from netmend.program.source.bindings import binding_of
-from netmend.program.source.code import Code, File
 from netmend.program.source.naming import qualified
 from netmend.program.source.numbers import number, set_number
 from netmend.program.source.values import Faces
 from netmend.program.source.writing import add_argument
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
+from netmend.program.text.sources import Code
 from netmend.repair.repair import Case
 from netmend.vocabulary.change import FileEdits
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from netmend.errors import UsageError
-from netmend.localise.lines.source import Sources
 from netmend.mutate.agents.command import mutate_agent
 from netmend.mutate.agents.comparison import compare
 from netmend.mutate.agents.estimate import estimate
@@ -20,6 +19,7 @@ from netmend.mutate.agents.settings import read_settings, script_of
 from netmend.mutate.agents.study import Study
 from netmend.mutate.agents.summary import summary
 from netmend.mutate.mutation import OPERATORS
+from netmend.program.text.sources import Sources
 from netmend.repair.repair import Case
 from netmend.repair.session import RepairOptions, make_executor
 from netmend.trials.runner import Executor, Runner, Used, memory_limit

@@ -14,12 +14,12 @@ from netmend.changes.loop.loop_code import loops_around, reached_from, spots
 from netmend.changes.network.heads_in_source import head_of
 from netmend.changes.row_edits import only_trains, takes_one_input
 from netmend.diagnose.measures.data import training_loader
-from netmend.localise.lines.source import last_name
 from netmend.mutate.examples import CUT_LATER, FUNCTIONS, PROBABILITIES
 from netmend.mutate.mutation import Mutation, mutation, register
 from netmend.program.source.naming import imports, spelled
 from netmend.program.source.values import set_argument
 from netmend.program.source.writing import replace
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case, Example
 from netmend.vocabulary.change import FileEdits
 

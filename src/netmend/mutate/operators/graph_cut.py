@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.localise.lines.source import last_name
 from netmend.mutate.examples import FUNCTIONS, STACK
 from netmend.mutate.mutation import Mutation, mutation, register
 from netmend.mutate.places import trained_model, weighted
 from netmend.program.source.writing import wrap
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case, Example
 from netmend.vocabulary import ModelFact, ModuleFact
 

@@ -10,13 +10,13 @@ from typing import ClassVar
 
 from netmend.changes.loss.losses import criterion_of
 from netmend.changes.network.heads_in_source import head_of
-from netmend.localise.lines.source import last_name
 from netmend.mutate.examples import FUNCTIONS, STACK
 from netmend.mutate.mutation import Mutation, mutation, register
 from netmend.mutate.places import objective
 from netmend.program.source.bindings import bindings_in
 from netmend.program.source.values import set_argument
 from netmend.program.source.writing import replace
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case, Example
 from netmend.vocabulary import LossFact, Site
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.changes.loop.optimizer_arguments import given_parameters
-from netmend.localise.lines.source import last_name
 from netmend.mutate.examples import FUNCTIONS, STACK
 from netmend.mutate.mutation import Mutation, mutation, register
 from netmend.mutate.places import made, reached, trained_model, weighted
 from netmend.program.source.writing import replace
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case, Example
 
 

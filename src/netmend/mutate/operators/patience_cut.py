@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.changes.loop.loop_code import targets_of
-from netmend.localise.lines.source import last_name
 from netmend.mutate.examples import STACK, VALIDATED
 from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, mutation, register
-from netmend.program.source.code import File
 from netmend.program.source.numbers import number, set_number
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case, Example
 
 

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.localise.lines.source import last_name
 from netmend.mutate.agents.environment_source import environment_calls
 from netmend.mutate.agents.example_programs import PPO_SCRIPT, TD3_SCRIPT
 from netmend.mutate.agents.ladders import Ladder, RlOperator
 from netmend.mutate.agents.places import training
 from netmend.mutate.mutation import register
-from netmend.program.source.code import File
 from netmend.program.source.writing import add_argument, replace, unwrap_call
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case, Example
 from netmend.vocabulary.change import FileEdits
 

@@ -11,9 +11,9 @@ from netmend.changes.loop.epoch_loop import epoch_rounds
 from netmend.diagnose.measures.data import training_loader
 from netmend.mutate.examples import STACK, VALIDATED
 from netmend.mutate.mutation import Mutation, mutation, register
-from netmend.program.source.code import File
 from netmend.program.source.names_of_object import names_of
 from netmend.program.source.writing import replace
+from netmend.program.text.file import File
 from netmend.repair.repair import Case, Example
 from netmend.vocabulary import LoaderFact
 from netmend.vocabulary.change import FileEdits

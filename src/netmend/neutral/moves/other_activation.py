@@ -10,10 +10,10 @@ from netmend.changes.network.activation_choice import NAMES, is_named
 from netmend.changes.network.activation_places import exchanged
 from netmend.changes.network.model_layers import links_of
 from netmend.diagnose.measures.chain import Link, last_weighted
-from netmend.localise.lines.source import last_name
 from netmend.neutral.move import moved, register
 from netmend.program.source.naming import qualified, spelled
 from netmend.program.source.writing import replace
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case, Example
 from netmend.vocabulary import Site
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits

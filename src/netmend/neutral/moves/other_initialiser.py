@@ -9,9 +9,9 @@ from typing import ClassVar
 
 from netmend.changes.network.first_values import without
 from netmend.neutral.move import moved, register
-from netmend.program.source.code import File
 from netmend.program.source.naming import qualified, spelled
 from netmend.program.source.writing import replace
+from netmend.program.text.file import File
 from netmend.repair.repair import Case, Example
 from netmend.vocabulary.change import BY_FACTS, Change
 

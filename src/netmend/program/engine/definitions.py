@@ -23,7 +23,7 @@ def import_module(machine: Machine, node: ast.Import, scope: Scope) -> None:
 
     for alias in node.names:
         if alias.asname:
-            path = machine.project.find(alias.name, 0, scope.module.path)
+            path = machine.project.find(alias.name, 0, scope.module.file)
             scope.set(
                 alias.asname,
                 _library(canonical(alias.name + ".")[:-1], node)
@@ -32,7 +32,7 @@ def import_module(machine: Machine, node: ast.Import, scope: Scope) -> None:
             )
         else:
             first = alias.name.partition(".")[0]
-            path = machine.project.find(first, 0, scope.module.path)
+            path = machine.project.find(first, 0, scope.module.file)
             scope.set(
                 first,
                 _library(canonical(first + ".")[:-1], node) if path is None else _file(machine, path, node),
@@ -43,7 +43,7 @@ def import_from(machine: Machine, node: ast.ImportFrom, scope: Scope, only: str 
     from netmend.program.engine.expressions import canonical
 
     module = node.module or ""
-    path = machine.project.find(module, node.level, scope.module.path) if module or node.level else None
+    path = machine.project.find(module, node.level, scope.module.file) if module or node.level else None
     for alias in node.names:
         if alias.name == "*":
             if only not in ("", "*"):
@@ -57,7 +57,7 @@ def import_from(machine: Machine, node: ast.ImportFrom, scope: Scope, only: str 
         if only and name != only:
             continue
         if path is not None:
-            scope.set(name, _member(machine, path, module, alias.name, node, scope.module.path))
+            scope.set(name, _member(machine, path, module, alias.name, node, scope.module.file))
         elif node.level:
             scope.set(name, Unknown(node))
         else:
@@ -142,7 +142,7 @@ def load(machine: Machine, path: str) -> ModuleFile | None:
 
 def define_later(machine: Machine, module: ModuleFile) -> None:
     """Names of the file's top level are defined when they are asked for."""
-    index = machine.project.index(module.path, module.tree)
+    index = machine.project.index(module.file, module.tree)
     module.scope.later = lambda name: _define(machine, index, name, module.scope)
     for node in index.get("*", ()):
         if isinstance(node, ast.ImportFrom):

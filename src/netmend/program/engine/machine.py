@@ -39,7 +39,7 @@ class Machine:
     def __init__(self, project: Project, main: ModuleFile) -> None:
         self.project = project
         self.main = main
-        self.modules: dict[str, ModuleFile] = {main.path: main}
+        self.modules: dict[str, ModuleFile] = {main.file: main}
         self.block = Block()
         self.order = 0
         self.effort = MOST_EFFORT

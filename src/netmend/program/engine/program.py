@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -16,17 +15,7 @@ from netmend.program.engine.names import references
 from netmend.program.engine.project import Project
 from netmend.program.engine.scope import ModuleFile
 from netmend.program.engine.values import Call, Class, Instance
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a node stands, in characters: lines from 1, columns from 0."""
-
-    file: str
-    line: int
-    column: int
-    end_line: int
-    end_column: int
+from netmend.program.text.file import Place
 
 
 class Program:
@@ -134,34 +123,17 @@ class Program:
 
     def above(self, node: ast.AST) -> Iterator[ast.AST]:
         """The nodes around a node, innermost first."""
-        return reversed(self.module_of(node).chain(node) or [])
+        return self.module_of(node).parents(node)
 
     def statement(self, node: ast.AST) -> ast.stmt:
         """The innermost statement that a node stands in."""
-        if isinstance(node, ast.stmt):
-            return node
-        return next(above for above in self.above(node) if isinstance(above, ast.stmt))
+        found = self.module_of(node).statement(node)
+        assert found is not None
+        return found
 
     def source(self, node: ast.AST) -> str:
         """The text of a node."""
-        return ast.get_source_segment(self.module_of(node).text, node) or ""
+        return self.module_of(node).source(node)
 
     def place(self, node: ast.AST) -> Place:
-        module = self.module_of(node)
-        if module.lines is None:
-            module.lines = module.text.splitlines(keepends=True)
-        line = getattr(node, "lineno", 1)
-        end_line = getattr(node, "end_lineno", None) or line
-        return Place(
-            module.path,
-            line,
-            _characters(module.lines, line, getattr(node, "col_offset", 0)),
-            end_line,
-            _characters(module.lines, end_line, getattr(node, "end_col_offset", None) or 0),
-        )
-
-
-def _characters(lines: list[str], line: int, column: int) -> int:
-    """ast counts bytes of UTF-8; people and editors count characters."""
-    text = lines[line - 1] if 0 < line <= len(lines) else ""
-    return column if text.isascii() else len(text.encode("utf-8")[:column].decode("utf-8", "ignore"))
+        return self.module_of(node).place(node)

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from netmend.localise.lines.source import Function
-from netmend.program.source.code import File
+from netmend.program.text.file import File
+from netmend.program.text.queries import Function
 
 EACH = "*"  # in a path: one element of what is iterated over
 

@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from netmend.localise.lines.source import Function, last_name
-from netmend.program.source.code import Code, File
+from netmend.program.text.file import File
+from netmend.program.text.queries import Function, last_name
+from netmend.program.text.sources import Code
 
 _MOST_STEPS = 60  # a value that is handed on more often than this is not followed
 # Calls that hand on the same numbers, in another shape, type or place.

@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from netmend.localise.lines.source import Function, last_name
-from netmend.program.source.code import Code, File
+from netmend.program.text.file import File
+from netmend.program.text.queries import Function, last_name
+from netmend.program.text.sources import Code
 from netmend.vocabulary import Site
 
 _MOST_NAMES = 60  # of one object; more means that the trail is lost

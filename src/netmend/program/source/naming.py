@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterable
 from itertools import takewhile
 
-from netmend.program.source.code import File
 from netmend.program.source.writing import insert_after, insert_before, replace
+from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
 from netmend.vocabulary.change import FileEdits
 from netmend.vocabulary.finding import Edit

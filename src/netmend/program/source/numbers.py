@@ -9,11 +9,12 @@ import re
 from collections.abc import Callable
 
 from netmend.localise.lines.follow import value_origin
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import Code, File
 from netmend.program.source.naming import imports
 from netmend.program.source.values import Faces, set_value
 from netmend.program.source.writing import replace
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
+from netmend.program.text.sources import Code
 from netmend.vocabulary import Site
 
 _OPERATIONS: dict[type[ast.operator], Callable[[float, float], float]] = {

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from netmend.localise.lines.follow import argument_origin
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import Code, File
 from netmend.program.source.writing import add_argument, replace
+from netmend.program.text.file import File
 from netmend.program.text.positions import Lines
+from netmend.program.text.queries import last_name
+from netmend.program.text.sources import Code
 from netmend.vocabulary import Site
 from netmend.vocabulary.change import FileEdit, FileEdits
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from netmend.program.source.code import File
 from netmend.program.text import edits
 from netmend.program.text.edit_items import item_of
 from netmend.program.text.edit_source import shares_brackets, span_of
+from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
 from netmend.vocabulary.change import FileEdits
 

@@ -11,9 +11,9 @@ from netmend.changes.network.model_layers import in_stack, links_of, made_by, mo
 from netmend.changes.network.stacks import init_of, new_name, put_behind
 from netmend.diagnose.measures.chain import Link, last_weighted
 from netmend.localise.causes.dropout_rate_wrong import dropouts
-from netmend.program.source.code import File
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import insert_after, wrap
+from netmend.program.text.file import File
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary.change import BUDGET, Change, FileEdits
 

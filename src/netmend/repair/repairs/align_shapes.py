@@ -13,11 +13,11 @@ from netmend.changes.loss.losses import arguments, criterion_of
 from netmend.changes.network.heads_in_source import head_of, model_calls
 from netmend.changes.network.output_uses import once
 from netmend.diagnose.measures.shapes import same_values
-from netmend.localise.lines.source import last_name
 from netmend.program.source.bindings import arguments_of
-from netmend.program.source.code import File
 from netmend.program.source.dataflow import SHAPING, Use, bound, uses
 from netmend.program.source.writing import wrap
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary import FunctionFact, LossFact
 from netmend.vocabulary.change import FREE, Change, FileEdits

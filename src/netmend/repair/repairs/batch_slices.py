@@ -9,9 +9,9 @@ from typing import ClassVar
 
 from netmend.changes.data.data_holders import training_inputs, training_targets
 from netmend.changes.data.data_origins import Flow
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import File
 from netmend.program.source.writing import replace
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary.change import FREE, Change, FileEdits
 

@@ -19,9 +19,9 @@ from netmend.changes.loop.loop_code import (
     targets_of,
     uncalled,
 )
-from netmend.program.source.code import File
 from netmend.program.source.names_of_object import names_from
 from netmend.program.source.writing import insert_before, replace, wrap
+from netmend.program.text.file import File
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary.change import FREE, Change, FileEdits
 

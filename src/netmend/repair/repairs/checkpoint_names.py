@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.program.source.bindings import binding_of
-from netmend.program.source.code import File
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import replace, wrap
+from netmend.program.text.file import File
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary.change import FREE, Change, FileEdits
 

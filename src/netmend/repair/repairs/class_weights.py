@@ -11,11 +11,11 @@ from netmend.changes.loss.losses import Criterion, arguments, criterion_of
 from netmend.changes.network.output_uses import once
 from netmend.diagnose.measures.data import training_loader
 from netmend.diagnose.measures.labels import label_counts
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import File
 from netmend.program.source.dataflow import resolved
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import add_argument, replace
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary import LossFact, TargetFact
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits

@@ -20,9 +20,9 @@ from netmend.changes.data.data_holders import (
     training_inputs,
     training_targets,
 )
-from netmend.localise.lines.source import last_name
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import insert_after, wrap
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 

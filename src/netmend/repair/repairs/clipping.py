@@ -10,11 +10,11 @@ import numpy as np
 
 from netmend.changes.loop.good_rates import rounded
 from netmend.changes.loop.loop_code import Spot, model_at, optimizer_at, scaler_of, spots
-from netmend.localise.lines.source import Function
 from netmend.program.source.moving import combined, taken_out, text_of
 from netmend.program.source.naming import spelled
 from netmend.program.source.numbers import number, set_number
 from netmend.program.source.writing import insert_after, insert_before
+from netmend.program.text.queries import Function
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import BY_FACTS, SHORT_SEARCH, Change, FileEdits

@@ -9,10 +9,10 @@ from typing import ClassVar
 
 from netmend.changes.network.stacks import relu_of
 from netmend.changes.network.unused_values import given_twice, taken_instead
-from netmend.localise.lines.source import Function
 from netmend.localise.lines.values import unused_result
-from netmend.program.source.code import File
 from netmend.program.source.writing import replace, wrap
+from netmend.program.text.file import File
+from netmend.program.text.queries import Function
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary import ModuleFact, Site
 from netmend.vocabulary.change import BY_FACTS, Change

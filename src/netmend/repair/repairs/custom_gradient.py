@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.changes.network.output_uses import once
-from netmend.localise.lines.source import Function, last_name
-from netmend.program.source.code import File
 from netmend.program.source.writing import delete_statement
+from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
+from netmend.program.text.queries import Function, last_name
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary.change import FREE, Change, FileEdits
 

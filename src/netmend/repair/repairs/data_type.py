@@ -11,10 +11,10 @@ from typing import ClassVar
 from netmend.changes.data.data_holders import kind_of, training_inputs
 from netmend.changes.data.data_origins import Flow, flows
 from netmend.changes.data.real_numbers import real_at_line
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import File
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import replace, wrap
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary import Site
 from netmend.vocabulary.change import FREE, Change, FileEdits

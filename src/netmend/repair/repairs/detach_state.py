@@ -9,9 +9,9 @@ from typing import ClassVar
 
 from netmend.changes.loop.carried_state import carried, detached, form_of
 from netmend.changes.loop.loop_code import Spot, in_block, loops_around, reached_from, spots
-from netmend.localise.lines.source import Function, last_name
-from netmend.program.source.code import File
 from netmend.program.source.writing import delete_argument, insert_after, insert_before
+from netmend.program.text.file import File
+from netmend.program.text.queries import Function, last_name
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FREE, Change, FileEdits

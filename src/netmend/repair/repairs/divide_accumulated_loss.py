@@ -19,9 +19,9 @@ from netmend.changes.loop.loop_code import (
     spots,
     targets_of,
 )
-from netmend.localise.lines.source import last_name
 from netmend.program.source.moving import combined, moved_after, taken_out, text_of
 from netmend.program.source.writing import insert_after, replace
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary.change import FREE, Change, FileEdits
 

@@ -12,9 +12,9 @@ from netmend.changes.network.activations import Applied, applied_at, without
 from netmend.changes.network.heads_in_source import head_of, model_calls
 from netmend.changes.network.output_uses import once, scores_for_probabilities
 from netmend.diagnose.measures.heads import Head
-from netmend.localise.lines.source import last_name
 from netmend.program.source.moving import taken_out
 from netmend.program.source.writing import delete_argument, unwrap_call, unwrap_method
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary import FunctionFact
 from netmend.vocabulary.change import FREE, Change, FileEdits

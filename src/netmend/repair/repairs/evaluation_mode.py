@@ -9,9 +9,9 @@ from typing import ClassVar
 
 from netmend.changes.loop.loop_code import Spot, body_start, model_at, names_in, spots
 from netmend.changes.loop.mode_places import back_to_training, evaluation_start, trains_afterwards
-from netmend.localise.lines.source import Function
-from netmend.program.source.code import File
 from netmend.program.source.writing import insert_before, replace
+from netmend.program.text.file import File
+from netmend.program.text.queries import Function
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary.change import FREE, Change, FileEdits
 

@@ -17,10 +17,10 @@ from netmend.changes.network.input_forms import (
 from netmend.changes.network.model_layers import TAKES
 from netmend.diagnose.measures.crash import failing_layer, layer_before
 from netmend.localise.lines.follow import value_origin
-from netmend.program.source.code import File
 from netmend.program.source.naming import rename_callee
 from netmend.program.source.values import Faces, set_argument
 from netmend.program.source.writing import replace, wrap
+from netmend.program.text.file import File
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FREE, Change

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.diagnose.measures.loop import calls
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import File
 from netmend.program.source.moving import taken_out
 from netmend.program.source.naming import qualified
 from netmend.program.source.writing import add_argument, replace, unwrap_method
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 

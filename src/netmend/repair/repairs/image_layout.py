@@ -11,10 +11,10 @@ from typing import ClassVar
 from netmend.changes.data.data_holders import evaluation_inputs, kind_of, training_inputs
 from netmend.changes.data.data_origins import flows
 from netmend.changes.data.standardise import own_class
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import File
 from netmend.program.source.naming import imports, spelled
 from netmend.program.source.writing import insert_before, replace, wrap
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary.change import FREE, Change, FileEdits
 

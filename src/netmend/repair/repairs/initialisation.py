@@ -19,12 +19,12 @@ from netmend.changes.network.first_values import (
 )
 from netmend.changes.network.fresh_weights import everywhere, suited
 from netmend.changes.network.model_layers import layers_of, model_of_fault, united
-from netmend.localise.lines.source import last_name, site_of
-from netmend.program.source.code import File
 from netmend.program.source.moving import moved_after
 from netmend.program.source.naming import spelled
 from netmend.program.source.values import Faces, set_argument
 from netmend.program.source.writing import delete_argument, replace
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name, site_of
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary import Fault
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits

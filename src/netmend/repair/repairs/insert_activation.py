@@ -11,10 +11,10 @@ from typing import ClassVar
 from netmend.changes.network.linear_rows import rows
 from netmend.changes.network.model_layers import in_stack, layers_of, links_of, model_of_fault, united
 from netmend.changes.network.stacks import put_behind, relu_of, without_last
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import File
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import replace, wrap
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits

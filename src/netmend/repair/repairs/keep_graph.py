@@ -28,14 +28,14 @@ from netmend.changes.loss.numpy_to_torch import in_torch
 from netmend.changes.loss.tensors_remade import is_made_of_numbers, kept_as_tensors, remade_around
 from netmend.changes.network.heads_in_source import training_call
 from netmend.changes.network.output_uses import once
-from netmend.localise.lines.source import last_name
 from netmend.localise.lines.values import cut_in_loss, is_cut
-from netmend.program.source.code import File
 from netmend.program.source.dataflow import PASSING, uses
 from netmend.program.source.moving import taken_out
 from netmend.program.source.naming import qualified, spelled
 from netmend.program.source.writing import insert_before, replace
+from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary import FunctionFact, LossFact
 from netmend.vocabulary.change import FREE, Change, FileEdits

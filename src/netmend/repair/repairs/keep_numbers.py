@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.changes.loop.loop_code import Spot, names_in, spots
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import File
 from netmend.program.source.writing import wrap
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary.change import FREE, Change, FileEdits
 

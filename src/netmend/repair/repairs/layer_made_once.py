@@ -18,10 +18,10 @@ from netmend.changes.network.layers_in_forward import (
     width_of,
     with_numbers,
 )
-from netmend.localise.lines.source import Function, last_name
-from netmend.program.source.code import File
 from netmend.program.source.moving import taken_out
 from netmend.program.source.writing import insert_after, replace
+from netmend.program.text.file import File
+from netmend.program.text.queries import Function, last_name
 from netmend.repair.repair import Case, Example, change, register
 from netmend.unit import snake_case
 from netmend.vocabulary.change import FREE, Change, FileEdits

@@ -25,12 +25,12 @@ from netmend.changes.network.heads_in_source import (
     output_width,
 )
 from netmend.changes.network.output_uses import once, scores_for_probabilities
-from netmend.localise.lines.source import last_name
 from netmend.program.source.bindings import binding_of
-from netmend.program.source.code import File
 from netmend.program.source.dataflow import bound
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import delete_statement, replace
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 

@@ -12,8 +12,8 @@ from netmend.changes.network.heads_in_source import head_of, model_calls
 from netmend.changes.network.output_layer import axes_kept, class_of_value, classes_of, set_width
 from netmend.changes.network.output_uses import beside, once, scores_for_probabilities
 from netmend.diagnose.measures.heads import REAL, YES_NO_SCORES, Head
-from netmend.program.source.code import File
 from netmend.program.source.writing import wrap
+from netmend.program.text.file import File
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary import OperandFact
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits

@@ -11,10 +11,10 @@ from typing import ClassVar
 from netmend.changes.loss.objective_terms import Term, all_turned, hinge, objective, terms, turned
 from netmend.changes.loss.term_signs import expected_sign
 from netmend.changes.network.output_uses import once
-from netmend.localise.lines.source import last_name
 from netmend.program.source.naming import qualified
 from netmend.program.source.writing import delete_argument, replace, wrap
 from netmend.program.text.positions import lines_of
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary.change import FREE, Change, FileEdits
 

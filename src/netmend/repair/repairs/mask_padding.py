@@ -11,11 +11,11 @@ from netmend.changes.data.data_holders import training_targets
 from netmend.changes.loss.losses import criterion_of
 from netmend.changes.network.output_uses import once
 from netmend.diagnose.measures.batches import padding
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import File
 from netmend.program.source.dataflow import PASSING, uses
 from netmend.program.source.naming import qualified
 from netmend.program.source.writing import add_argument, replace
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case, Example, change, register
 from netmend.repair.repairs.turn_mask import hides_whole_rows
 from netmend.vocabulary import LossFact, ModuleFact, TargetFact

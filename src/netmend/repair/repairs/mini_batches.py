@@ -20,11 +20,11 @@ from netmend.changes.loop.loop_code import (
     spots,
 )
 from netmend.diagnose.measures.data import batch_size, training_samples
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import File
 from netmend.program.source.moving import text_of
 from netmend.program.source.naming import spelled
+from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary.change import SHORT_SEARCH, Change, FileEdits
 

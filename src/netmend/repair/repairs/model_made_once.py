@@ -20,7 +20,6 @@ from netmend.changes.loop.creations import (
     with_values,
 )
 from netmend.changes.loop.loop_code import Loop, assigned_names, block_of, loops_around, names_in
-from netmend.program.source.code import File
 from netmend.program.source.moving import taken_out, text_of
 from netmend.program.source.writing import (
     add_argument,
@@ -28,6 +27,7 @@ from netmend.program.source.writing import (
     insert_before,
     replace,
 )
+from netmend.program.text.file import File
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary import SchedulerFact
 from netmend.vocabulary.change import BUDGET, FREE, Change, FileEdits

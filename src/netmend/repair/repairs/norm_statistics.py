@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.changes.network.model_layers import united
-from netmend.localise.lines.source import last_name
 from netmend.program.source.naming import spelled
 from netmend.program.source.values import Faces, set_argument
 from netmend.program.source.writing import delete_argument, replace
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import ARCHITECTURE, FREE, Change, FileEdits

@@ -9,8 +9,8 @@ from typing import ClassVar
 
 from netmend.changes.network.model_layers import in_stack, layers_of, model_of_fault, united
 from netmend.changes.network.stacks import made_together, put_behind
-from netmend.program.source.code import File
 from netmend.program.source.naming import spelled
+from netmend.program.text.file import File
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import ARCHITECTURE, BY_FACTS, Change, FileEdits

@@ -10,11 +10,11 @@ from typing import ClassVar
 from netmend.changes.loop.good_rates import ADAPTIVE, good_rate, rate_text, usual_rate
 from netmend.changes.loop.rate_places import present_rate, set_rate
 from netmend.localise.lines.rates import momentum
-from netmend.program.source.code import File
 from netmend.program.source.naming import rename_callee, spelled
 from netmend.program.source.values import Faces
 from netmend.program.source.writing import replace
 from netmend.program.text.edit_items import item_of
+from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
 from netmend.program.text.spans import spans_of
 from netmend.repair.repair import Case, Example, change, register

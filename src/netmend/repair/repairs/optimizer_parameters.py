@@ -10,11 +10,11 @@ from typing import ClassVar
 from netmend.changes.loop.loop_code import Spot, block_of, callers, names_in, spot, targets_of
 from netmend.changes.loop.optimizer_arguments import are_groups, given_parameters, joined
 from netmend.diagnose.measures.wiring import Wire, stepped_optimizers, wires
-from netmend.localise.lines.source import Function
-from netmend.program.source.code import File
 from netmend.program.source.moving import moved_after, taken_out, text_of
 from netmend.program.source.names_of_object import known_as
 from netmend.program.source.writing import insert_after, replace
+from netmend.program.text.file import File
+from netmend.program.text.queries import Function
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary import ModelFact, OptimizerFact
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits

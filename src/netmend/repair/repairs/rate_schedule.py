@@ -12,10 +12,10 @@ from netmend.changes.loop.epoch_loop import bound_of, epoch_rounds
 from netmend.changes.loop.loop_code import Spot, spot, spots, targets_of
 from netmend.changes.loop.rate_places import set_setting
 from netmend.diagnose.measures.loop import calls
-from netmend.program.source.code import File
 from netmend.program.source.moving import taken_out
 from netmend.program.source.numbers import literal, number, set_number
 from netmend.program.source.values import Faces
+from netmend.program.text.file import File
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary import SchedulerFact
 from netmend.vocabulary.change import SHORT_SEARCH, Change, FileEdits

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.localise.lines.layer_lines import creation_of
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import File
 from netmend.program.source.values import Faces, set_argument
 from netmend.program.source.writing import replace, wrap
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary import ModuleFact, Site
 from netmend.vocabulary.change import FREE, Change, FileEdits

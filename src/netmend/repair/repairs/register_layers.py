@@ -20,10 +20,10 @@ from netmend.changes.network.registration import (
 )
 from netmend.changes.network.tensors_kept import holds_tensors, tensors_beside
 from netmend.changes.network.unregistered import as_module, held_by_name, made_in_function, of_the_class
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import File
 from netmend.program.source.naming import qualified, spelled
 from netmend.program.source.writing import wrap
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FREE, Change, FileEdits

@@ -10,10 +10,10 @@ from typing import ClassVar
 import numpy as np
 
 from netmend.changes.network.output_uses import innermost
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import File
 from netmend.program.source.naming import qualified, rename_callee, spelled
 from netmend.program.source.writing import replace, unwrap_call, wrap
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FREE, Change, FileEdits

@@ -11,9 +11,7 @@ from netmend.changes.data.alike_at_line import alike_at_line
 from netmend.changes.data.data_holders import evaluation_inputs, holders, is_array, training_inputs
 from netmend.changes.data.data_origins import Flow
 from netmend.changes.data.preparation import Preparation, preparations, same_kind
-from netmend.localise.lines.source import Function, last_name
 from netmend.program.source.bindings import binding_of, bindings_in
-from netmend.program.source.code import File
 from netmend.program.source.writing import (
     add_argument,
     insert_after,
@@ -21,6 +19,8 @@ from netmend.program.source.writing import (
     insert_before,
     replace,
 )
+from netmend.program.text.file import File
+from netmend.program.text.queries import Function, last_name
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
@@ -176,8 +176,8 @@ def _same_arguments(case: Case, training: Flow, evaluation: Flow) -> FileEdits:
             ):
                 continue
             name = last_name(one.node.func)
-            own = case.code.definition(name, ast.ClassDef) or case.code.definition(name, ast.FunctionDef)
-            if own is None or name != last_name(other.node.func) or one.file is not other.file:
+            own = any(case.code.definition(name, kind) for kind in (ast.ClassDef, ast.FunctionDef))
+            if not own or name != last_name(other.node.func) or one.file is not other.file:
                 continue
             edits = _missing_arguments(one.file, one.node, other.node)
             if edits:

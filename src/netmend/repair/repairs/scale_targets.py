@@ -9,9 +9,9 @@ from typing import ClassVar
 
 from netmend.changes.data.data_holders import forward_calls
 from netmend.changes.data.standardise import own_class
-from netmend.localise.lines.source import Function
-from netmend.program.source.code import File
 from netmend.program.source.writing import insert_after, wrap
+from netmend.program.text.file import File
+from netmend.program.text.queries import Function
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary import LossFact, TargetFact
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits

@@ -22,10 +22,10 @@ from netmend.changes.loop.loop_code import (
     spots,
 )
 from netmend.changes.loop.rate_places import present_rate
-from netmend.program.source.code import File
 from netmend.program.source.moving import combined, moved_after, taken_out, text_of
 from netmend.program.source.names_of_object import known_as
 from netmend.program.source.writing import insert_after
+from netmend.program.text.file import File
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary import SchedulerFact
 from netmend.vocabulary.change import FREE, Change, FileEdits

@@ -18,11 +18,11 @@ from netmend.changes.data.data_holders import (
     training_targets,
 )
 from netmend.changes.data.data_origins import Flow
-from netmend.localise.lines.source import last_name
 from netmend.program.source.bindings import binding_of
-from netmend.program.source.code import File
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import insert_after, replace, wrap
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary.change import FREE, Change, FileEdits
 

@@ -9,9 +9,9 @@ from typing import ClassVar
 
 from netmend.changes.data.batch_order import in_random_order
 from netmend.diagnose.measures.data import training_loader
-from netmend.localise.lines.source import last_name
 from netmend.program.source.naming import rename_callee
 from netmend.program.source.values import Faces, set_argument
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary import LoaderFact
 from netmend.vocabulary.change import FREE, Change

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from netmend.changes.network.model_layers import in_stack, layers_of, model_of_fault, united
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import File
 from netmend.program.source.writing import insert_before, wrap
+from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary import ModuleFact, Site
 from netmend.vocabulary.change import ARCHITECTURE, Change, FileEdits

@@ -9,11 +9,11 @@ from typing import ClassVar
 
 from netmend.changes.network.heads_in_source import head_of
 from netmend.diagnose.measures.head_places import place_of
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import File
 from netmend.program.source.naming import qualified
 from netmend.program.source.values import Faces, set_argument
 from netmend.program.source.writing import add_argument, replace
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary import FunctionFact, ModuleFact, Site
 from netmend.vocabulary.change import FREE, Change

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.changes.loop.loop_code import callers
-from netmend.localise.lines.source import last_name
-from netmend.program.source.code import File
 from netmend.program.source.moving import emptied, taken_out
 from netmend.program.source.writing import replace, unwrap_method
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary import ParameterFact
 from netmend.vocabulary.change import FREE, Change, FileEdits

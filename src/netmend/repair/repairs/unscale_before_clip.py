@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.changes.loop.loop_code import Spot, callers, scaler_of, spot, spots
-from netmend.localise.lines.source import last_name
 from netmend.program.source.moving import moved_before
 from netmend.program.source.writing import insert_after, insert_before, replace
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary.change import FREE, Change, FileEdits
 

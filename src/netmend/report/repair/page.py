@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from netmend.localise.lines.source import Sources
+from netmend.program.text.sources import Sources
 from netmend.repair.result import Result
 from netmend.report.code import CodeLine, excerpt
 from netmend.report.content import Remark, clean

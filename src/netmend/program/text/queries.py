@@ -1,0 +1,97 @@
+"""Questions to nodes of a tree: the name a call ends in, what a scope holds, which names are mentioned or given a value."""
+
+from __future__ import annotations
+
+import ast
+from collections import deque
+from collections.abc import Iterator
+from typing import TypeVar
+
+from netmend.vocabulary import Site
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Scope = ast.Module | Function
+Kind = TypeVar("Kind", bound=ast.AST)
+
+
+def last_name(node: ast.AST | None) -> str:
+    """`lr_scheduler.StepLR` → "StepLR"; "" for anything that is no name."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def site_of(file: str, node: ast.expr | ast.stmt | ast.keyword | ast.arg) -> Site:
+    return Site(file, node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+
+
+def inside(node: ast.AST | None, *kinds: type[Kind]) -> Iterator[Kind]:
+    """A node and all below it that are of one of the kinds, level by level; nothing of None."""
+    for part in ast.walk(node) if node is not None else ():
+        if isinstance(part, kinds):
+            yield part
+
+
+def own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
+    """A scope and what belongs to itself: names in functions and classes within it are others."""
+    waiting: deque[ast.AST] = deque([scope])
+    while waiting:
+        node = waiting.popleft()
+        yield node
+        if node is scope or not isinstance(node, Function | ast.ClassDef | ast.Lambda):
+            waiting.extend(ast.iter_child_nodes(node))
+
+
+def spans(node: ast.stmt | ast.expr, line: int) -> bool:
+    """Whether a line is one of the node's."""
+    return node.lineno <= line <= (node.end_lineno or node.lineno)
+
+
+def calls_of(node: ast.AST | None, *names: str) -> Iterator[ast.Call]:
+    """Calls in a part of a program whose function's last name is one of the given: `optimizer.step()` for "step"."""
+    return (call for call in inside(node, ast.Call) if last_name(call.func) in names)
+
+
+def names_in(node: ast.AST | None) -> Iterator[str]:
+    """Every name and attribute that is mentioned in a part of a program."""
+    for part in inside(node, ast.Name, ast.Attribute):
+        yield last_name(part)
+
+
+def variables_in(node: ast.AST | None) -> set[str]:
+    """Every variable that is mentioned in a part of a program."""
+    return {part.id for part in inside(node, ast.Name)}
+
+
+def targets_of(statement: ast.AST) -> list[ast.expr]:
+    """What an assignment gives a value to; tuples are left whole."""
+    if isinstance(statement, ast.Assign):
+        return statement.targets
+    return [statement.target] if isinstance(statement, ast.AugAssign | ast.AnnAssign) else []
+
+
+def elements_of(target: ast.expr) -> list[ast.expr]:
+    """The members of a tuple or list; anything else is its own one member."""
+    return target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
+
+
+def assignments(node: ast.AST | None, name: str, before: int | None = None) -> list[ast.Assign]:
+    """Plain assignments to a variable or attribute of a name in a part of a program, in their order; above a line if one is given."""
+    found = [
+        part
+        for part in inside(node, ast.Assign)
+        if name in map(last_name, part.targets) and (before is None or part.lineno < before)
+    ]
+    return sorted(found, key=lambda part: part.lineno)
+
+
+def results_of(function: ast.AST | None) -> list[ast.Return | ast.Yield]:
+    """What gives a value out of a function: returns and yields with a value."""
+    nodes = ast.walk(function) if function is not None else ()
+    return [node for node in nodes if isinstance(node, ast.Return | ast.Yield) and node.value is not None]
+
+
+def arguments_of(function: Function) -> list[str]:
+    """The names of a function's parameters, `*args` and `**kwargs` aside."""
+    given = function.args
+    return [argument.arg for argument in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
