@@ -18,9 +18,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from netmend.bench.datasets.catalog import default_folder, prepare_all
-from netmend.bench.faults22.facts import BenchFault, fault, faults
-from netmend.bench.faults22.programs import SIDES, Written, write
+from bench.datasets.catalog import default_folder, prepare_all
+from bench.faults22.facts import BenchFault, fault, faults
+from bench.faults22.programs import SIDES, Written, write
 
 Known = dict[tuple[str, tuple[str, ...]], list[tuple[float, float]]]  # by text and what says how much data
 RESULT = Path(__file__).parent / "results" / "bench-ports.json"

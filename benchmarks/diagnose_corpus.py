@@ -18,9 +18,7 @@ from pathlib import Path
 from typing import Any
 
 CORPUS = Path(__file__).parent / "corpus"
-SHIPPED = (
-    Path(__file__).parent.parent / "src/netmend/bench/programs"
-)  # those that `netmend bench` brings along
+SHIPPED = Path(__file__).parent / "bench/programs"  # those of `netmend bench`
 RUNS = Path(__file__).parent / ".corpus-runs"  # recorded traces; may be deleted at any time
 PARTS = ("calibration", "heldout", "bugs21")
 TIME_LIMIT = 180.0  # seconds per program; they take about five

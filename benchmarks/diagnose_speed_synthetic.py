@@ -18,8 +18,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from bench.machine import machine, today  # noqa: E402
 from netmend import report  # noqa: E402
-from netmend.bench.machine import machine, today  # noqa: E402
 from netmend.localise import diagnose  # noqa: E402
 from tests.report.sample import large  # noqa: E402
 

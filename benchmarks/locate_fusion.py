@@ -13,12 +13,12 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
-from netmend.bench.locate.denchmark import read_reports, usable
-from netmend.bench.locate.exporting import export
-from netmend.bench.locate.fusing import Task, choose, examples
-from netmend.bench.locate.learning import CHOICES, USED, fit
-from netmend.bench.locate.measuring import Desk
-from netmend.bench.locate.protocol import Protocol
+from bench.locate.denchmark import read_reports, usable
+from bench.locate.exporting import export
+from bench.locate.fusing import Task, choose, examples
+from bench.locate.learning import CHOICES, USED, fit
+from bench.locate.measuring import Desk
+from bench.locate.protocol import Protocol
 from netmend.locate.fusion import MODEL
 
 

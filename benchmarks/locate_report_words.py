@@ -12,7 +12,7 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
-from netmend.bench.locate.denchmark import read_reports, usable
+from bench.locate.denchmark import read_reports, usable
 from netmend.locate.report_words import FILE
 from netmend.locate.words import words
 

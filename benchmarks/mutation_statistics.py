@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtr
 
-from netmend.bench.machine import machine, today
+from bench.machine import machine, today
 from netmend.mutate.additions import Pool, Survivor, additions
 from netmend.mutate.interim_analyses import KILLED, MORE, Looks
 from netmend.mutate.power import groups_power, paired_power

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from diagnose_corpus import Program
 
-from netmend.bench.improvement import (
+from bench.improvement import (
     ENOUGH,
     SEEDS,
     better,

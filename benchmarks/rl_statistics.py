@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from netmend.bench.machine import machine, today
+from bench.machine import machine, today
 from netmend.mutate.agents.criteria import FELL
 from netmend.mutate.agents.episodes import Episodes
 from netmend.mutate.agents.generators.edge import hardest_passed

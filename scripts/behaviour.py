@@ -186,7 +186,7 @@ def _finding_tasks() -> Iterator[Task]:
     places = [
         ROOT / "benchmarks/corpus/calibration",
         ROOT / "benchmarks/check_corpus",
-        ROOT / "src/netmend/bench/programs",
+        ROOT / "benchmarks/bench/programs",
     ]
     for place in places:
         for entry in sorted(place.glob("**/*.py")):
@@ -296,13 +296,14 @@ WRITERS: dict[str, Callable[[Task], str]] = {
 def compare(old: Path, new: Path, most: int) -> int:
     """Print what differs; the number of differing files decides the exit code."""
     counts: dict[str, Counter[str]] = {}
-    names = sorted({str(file.relative_to(side)) for side in (old, new) for file in side.glob("*/*.gz")})
+    recorded = _recorded(old), _recorded(new)
+    names = sorted({*recorded[0], *recorded[1]})
     if not names:
         print(f"nothing is recorded in {old} and {new}")
         return 2
     for name in names:
         count = counts.setdefault(Path(name).parts[0], Counter())
-        before, after = _read(old / name), _read(new / name)
+        before, after = (_read(side.get(name)) for side in recorded)
         state = (
             "equal"
             if before == after
@@ -325,8 +326,19 @@ def compare(old: Path, new: Path, most: int) -> int:
     return int(any(set(count) - {"equal"} for count in counts.values()))
 
 
-def _read(file: Path) -> str | None:
-    return gzip.decompress(file.read_bytes()).decode("utf-8") if file.is_file() else None
+def _recorded(side: Path) -> dict[str, Path]:
+    """The files by name. Recordings from before a folder moved stay comparable."""
+    return {
+        str(file.relative_to(side)).replace("src-netmend-bench-", "benchmarks-bench-"): file
+        for file in side.glob("*/*.gz")
+    }
+
+
+def _read(file: Path | None) -> str | None:
+    if file is None:
+        return None
+    text = gzip.decompress(file.read_bytes()).decode("utf-8")
+    return text.replace("src/netmend/bench/", "benchmarks/bench/")
 
 
 def _lines(text: str | None) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from study_page import ROOT, result, templates, write_or_check
 
-from netmend.bench.locate.groups import KNOWN, UNNAMED, UNSEEN
+from bench.locate.groups import KNOWN, UNNAMED, UNSEEN
 
 PAGE = ROOT / "docs" / "locate-study.md"
 LABELS = ROOT / "benchmarks" / "locate" / "labels_triggered.csv"

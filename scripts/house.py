@@ -23,7 +23,7 @@ EXAMPLES = {"GOOD", "BAD", "HEALTHY", "FAULTY", "EXAMPLES", "CURED", "FIXED", "N
 WALKS = {"walk", "iter_child_nodes"}
 OWN_SYNTAX = ("program",)  # where a walk over syntax is at home
 OWN_FACTS = ("library",)
-PROGRAMS = ("bench/programs", "demo")  # written as users write
+PROGRAMS = ("demo",)  # written as users write
 FRAMEWORK = frozenset(
     [
         "cross_entropy",

@@ -12,7 +12,7 @@ import torch
 from sklearn.datasets import load_digits
 from torch import nn
 
-from netmend.bench.datasets import arrays, catalog
+from bench.datasets import arrays, catalog
 from netmend.errors import UsageError
 
 FAULTS = ("mislabelled", "backdoor", "confusion")

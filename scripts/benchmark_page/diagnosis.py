@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from bench import bugs21
 from benchmark_page.results import Results
 from benchmark_page.words import codes, joined, marked, number, share
-from netmend.bench import bugs21
 
 PARTS = (
     ("heldout", "held-out"),

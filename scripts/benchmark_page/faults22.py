@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from bench.baselines import MEASURED, Row
+from bench.outcomes import Result22, read
+from bench.scores import Score
+from bench.summary22 import Line, Summary, summarise
 from benchmark_page.results import Results
 from benchmark_page.words import marked, number, share
-from netmend.bench.baselines import MEASURED, Row
-from netmend.bench.outcomes import Result22, read
-from netmend.bench.scores import Score
-from netmend.bench.summary22 import Line, Summary, summarise
 
 FILE = "bench-faults22.json"
 WEAK = "D8"  # its known fix is hardly one: the buggy program's own seeds reach it

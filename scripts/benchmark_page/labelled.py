@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from bench import bugs21, silent
 from benchmark_page.results import Results
 from benchmark_page.words import marked, share
-from netmend.bench import bugs21, silent
 
 BUGS21, SILENT = "bench-bugs21.json", "bench-silent.json"
 _BUGS_AIM = 18

@@ -5,11 +5,11 @@ from __future__ import annotations
 import statistics
 from typing import Any
 
+from bench import repair30
+from bench.improvement import ENOUGH
+from bench.repair_study import comparable, from_data, mean_rate, rate_of
 from benchmark_page.results import Results
 from benchmark_page.words import marked, number
-from netmend.bench import repair30
-from netmend.bench.improvement import ENOUGH
-from netmend.bench.repair_study import comparable, from_data, mean_rate, rate_of
 
 FILE = "bench-repair.json"
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from netmend.bench.datasets import arrays, fashion, fetch, higgs, mnist, words
-from netmend.bench.datasets.catalog import SETS, get, prepare_all
-from netmend.bench.faults22.data_files import images, write_data
-from netmend.bench.faults22.sizes import PORTS
+from bench.datasets import arrays, fashion, fetch, higgs, mnist, words
+from bench.datasets.catalog import SETS, get, prepare_all
+from bench.faults22.data_files import images, write_data
+from bench.faults22.sizes import PORTS
 from netmend.errors import UsageError
 
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from netmend.bench.locate.baselines import blia, dnnloc, okapi, vector_space
-from netmend.bench.locate.baselines.case import Before, Case, Commit, spread
+from bench.locate.baselines import blia, dnnloc, okapi, vector_space
+from bench.locate.baselines.case import Before, Case, Commit, spread
 from netmend.locate.postings import Postings, make_postings
 from netmend.locate.words import term_number
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from netmend.bench.locate.metrics import Ranked, difference, figures, rank
-from netmend.bench.locate.published import OVERALL, Row, least_possible_mrr
+from bench.locate.metrics import Ranked, difference, figures, rank
+from bench.locate.published import OVERALL, Row, least_possible_mrr
 
 
 def test_average_precision_counts_fixed_files_that_are_no_candidates() -> None:

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from netmend.bench.locate.denchmark import Report, earlier, read_reports, usable
-from netmend.bench.locate.groups import Label, groups, leaks, read_labels
-from netmend.bench.locate.protocol import Protocol
+from bench.locate.denchmark import Report, earlier, read_reports, usable
+from bench.locate.groups import Label, groups, leaks, read_labels
+from bench.locate.protocol import Protocol
 from netmend.errors import UsageError
 
 

@@ -11,15 +11,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from netmend.bench.locate.dating import dated
-from netmend.bench.locate.denchmark import Change, Report, read_reports
-from netmend.bench.locate.exporting import export
-from netmend.bench.locate.histories import find_histories
-from netmend.bench.locate.learning import FREE, USED, Example, Settings, fit, folds, project_weights
-from netmend.bench.locate.measuring import Desk
-from netmend.bench.locate.protocol import Protocol
-from netmend.bench.locate.searching import search
-from netmend.cli.bench_locate import bench_locate
+from bench.commands.locate import bench_locate
+from bench.locate.dating import dated
+from bench.locate.denchmark import Change, Report, read_reports
+from bench.locate.exporting import export
+from bench.locate.histories import find_histories
+from bench.locate.learning import FREE, USED, Example, Settings, fit, folds, project_weights
+from bench.locate.measuring import Desk
+from bench.locate.protocol import Protocol
+from bench.locate.searching import search
 from netmend.errors import UsageError
 from netmend.locate.features import FEATURE_NAMES, Features
 from netmend.locate.fusion_trees import read_trees
@@ -160,7 +160,7 @@ def test_command_ranks_keeps_and_goes_on(
     assert (data["projects"], data["reports"]) == (2, 4)
     assert data["ranks"]["netmend, fixed weights"]["team+text#1"] == [3, 1, 1]
     assert data["figures"]["all"]["all reports"]["BM25"]["ap"]["mean"] > 0.5
-    monkeypatch.setattr("netmend.bench.locate.searching.measure", None)  # measuring again would fail
+    monkeypatch.setattr("bench.locate.searching.measure", None)  # measuring again would fail
     assert bench_locate(*arguments) == 0
     assert json.loads(out.read_text()) == data
 

@@ -12,17 +12,17 @@ from typing import Any
 
 import pytest
 
-from netmend.bench.baselines import CONSTANT
-from netmend.bench.faults22.facts import Atom, fault
-from netmend.bench.labelled import Judged
-from netmend.bench.labelled_run import LabelledRun
-from netmend.bench.labelled_run import as_json as labelled_json
-from netmend.bench.outcomes import BUGGY, FIXED, Fault22, Result22, Run22
-from netmend.bench.outcomes import as_json as faults22_json
-from netmend.bench.repair_answer import RepairAnswer
-from netmend.bench.repair_command import StudyOptions
-from netmend.bench.repair_command import as_json as study_json
-from netmend.bench.repair_study import Search
+from bench.baselines import CONSTANT
+from bench.faults22.facts import Atom, fault
+from bench.labelled import Judged
+from bench.labelled_run import LabelledRun
+from bench.labelled_run import as_json as labelled_json
+from bench.outcomes import BUGGY, FIXED, Fault22, Result22, Run22
+from bench.outcomes import as_json as faults22_json
+from bench.repair_answer import RepairAnswer
+from bench.repair_command import StudyOptions
+from bench.repair_command import as_json as study_json
+from bench.repair_study import Search
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from netmend.bench.faults22.configuration import parse, standard_deviation
-from netmend.bench.faults22.facts import Atom, atom, codes, fault, faults
+from bench.faults22.configuration import parse, standard_deviation
+from bench.faults22.facts import Atom, atom, codes, fault, faults
 from netmend.errors import UsageError
 
 LAYERED = {"ACH", "RAW", "WCI", "LRM", "LAD", "LCN", "LCF", "BCI"}

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from netmend.bench.faults22.facts import fault, faults
-from netmend.bench.faults22.programs import SIDES, configuration_of, source, write
+from bench.faults22.facts import fault, faults
+from bench.faults22.programs import SIDES, configuration_of, source, write
 from netmend.errors import UsageError
 
 ALL = [(one.id, side) for one in faults() for side in SIDES]

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from netmend.bench import repair30, repair_command, repairs22
-from netmend.bench.faults22.facts import Atom, BenchFault, fault
-from netmend.bench.faults22.programs import Written, source, write
-from netmend.bench.improvement import (
+from bench import repair30, repair_command, repairs22
+from bench.faults22.facts import Atom, BenchFault, fault
+from bench.faults22.programs import Written, source, write
+from bench.improvement import (
     SEEDS,
     Side,
     average,
@@ -21,12 +21,12 @@ from netmend.bench.improvement import (
     improvement_rate,
     reaches,
 )
-from netmend.bench.outcomes import parsed
-from netmend.bench.patch_atoms import atoms_of_changes
-from netmend.bench.repair_answer import OTHER_DATA, SAME_DATA, RepairAnswer
-from netmend.bench.repair_study import Search, Work, as_data, comparable, from_data, mean_rate, searched
-from netmend.bench.repair_table import averages, per_fault
-from netmend.bench.repairs22 import Shifted, repaired
+from bench.outcomes import parsed
+from bench.patch_atoms import atoms_of_changes
+from bench.repair_answer import OTHER_DATA, SAME_DATA, RepairAnswer
+from bench.repair_study import Search, Work, as_data, comparable, from_data, mean_rate, searched
+from bench.repair_table import averages, per_fault
+from bench.repairs22 import Shifted, repaired
 from netmend.errors import UsageError
 from netmend.program.text.positions import Lines
 from netmend.repair.budget import Budget

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netmend.bench.baselines import CONSTANT, PARTS, SCORED, TOOLS, part_of
-from netmend.bench.codes import CODES
-from netmend.bench.faults22.facts import Atom, BenchFault, fault, faults, raw
-from netmend.bench.scores import MODES, Score, mean, score, score_after
+from bench.baselines import CONSTANT, PARTS, SCORED, TOOLS, part_of
+from bench.codes import CODES
+from bench.faults22.facts import Atom, BenchFault, fault, faults, raw
+from bench.scores import MODES, Score, mean, score, score_after
 from netmend.errors import UsageError
 
 NAMES = {

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from netmend.bench.codes import CODES, LAYERED, answer_of, code_of
-from netmend.bench.faults22.facts import Atom, codes
-from netmend.bench.faults22.programs import LayerPlace, Written
+from bench.codes import CODES, LAYERED, answer_of, code_of
+from bench.faults22.facts import Atom, codes
+from bench.faults22.programs import LayerPlace, Written
 from netmend.vocabulary import LEAVES, Fault, Site
 
 PROGRAM = Written(

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from netmend.bench import bugs21, silent
-from netmend.bench.labelled import (
+from bench import bugs21, silent
+from bench.labelled import (
     FAULTY,
     HEALTHY,
     Expected,
@@ -21,8 +21,8 @@ from netmend.bench.labelled import (
     programs,
     programs_folder,
 )
-from netmend.bench.labelled_run import LabelledRun, as_json, counts
-from netmend.bench.outcomes import Told
+from bench.labelled_run import LabelledRun, as_json, counts
+from bench.outcomes import Told
 from netmend.errors import UsageError
 from netmend.report.terminal import GridTable
 from netmend.vocabulary import LEAVES, Fault, Site
@@ -94,7 +94,7 @@ def test_an_edit_that_does_not_fit_is_refused(tmp_path: Path) -> None:
         Labelled("a", HEALTHY, entry, edits=(("a.py", "lr = 10", ""),)).put(tmp_path / "copy")
 
 
-def test_the_21_bugs_are_in_the_package_and_agree_with_what_was_published() -> None:
+def test_the_21_bugs_are_in_the_checkout_and_agree_with_what_was_published() -> None:
     found = [one for one in programs(programs_folder("bugs21")) if one.kind == FAULTY]
     assert [one.name for one in found] == [f"bug_{bug['no']:02}" for bug in bugs21.facts()["bugs"]]
     assert all(cause.accept & set(LEAVES) and cause.places for one in found for cause in one.causes)
@@ -102,7 +102,7 @@ def test_the_21_bugs_are_in_the_package_and_agree_with_what_was_published() -> N
     counted = bugs21.facts()["counted"]
     for tool in bugs21.TOOLS:
         assert sum(bug["found_by"][tool] for bug in bugs21.facts()["bugs"]) == counted["found"][tool]
-    with pytest.raises(UsageError, match="install netmend again"):
+    with pytest.raises(UsageError, match="restore them with git"):
         programs_folder("no-such-benchmark")
 
 

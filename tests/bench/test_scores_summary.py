@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from netmend.bench import outcomes
-from netmend.bench.faults22.facts import Atom, fault, faults
-from netmend.bench.outcomes import BUGGY, FIXED, Fault22, Result22, Run22, Told
-from netmend.bench.remarks22 import remarks
-from netmend.bench.statistics import interval, most_frequent
-from netmend.bench.summary22 import MEAN, REPAIR, RUN, as_data, summarise
-from netmend.bench.tables22 import grids
+from bench import outcomes
+from bench.faults22.facts import Atom, fault, faults
+from bench.outcomes import BUGGY, FIXED, Fault22, Result22, Run22, Told
+from bench.remarks22 import remarks
+from bench.statistics import interval, most_frequent
+from bench.summary22 import MEAN, REPAIR, RUN, as_data, summarise
+from bench.tables22 import grids
 from netmend.errors import UsageError
 from netmend.report.terminal import GridTable, Remarks
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from netmend.bench import launched
-from netmend.bench.faults22.facts import Atom
-from netmend.bench.faults22.programs import LayerPlace, Written
-from netmend.bench.localise22 import judged
-from netmend.bench.trainings import Training, Trainings, settled
+from bench import launched
+from bench.faults22.facts import Atom
+from bench.faults22.programs import LayerPlace, Written
+from bench.localise22 import judged
+from bench.trainings import Training, Trainings, settled
 from netmend.trials.trial import FAILED, FINISHED, LOST, Outcome, Trial
 
 

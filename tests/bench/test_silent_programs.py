@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from netmend.bench.labelled import FAULTY, HEALTHY, Labelled, judge, programs, programs_folder
+from bench.labelled import FAULTY, HEALTHY, Labelled, judge, programs, programs_folder
 from netmend.localise import diagnose
 from netmend.store import read_trace
 from netmend.vocabulary import LEAVES
@@ -24,7 +24,7 @@ _MOST_CHANGED = 14  # lines by which a program and its twin may differ
 
 
 def test_all_bugs_that_fit_into_a_small_program_have_one() -> None:
-    facts = json.loads((files("netmend.bench") / "data" / "silent.json").read_text(encoding="utf-8"))
+    facts = json.loads((files("bench") / "data" / "silent.json").read_text(encoding="utf-8"))
     bugs = [*facts["bugs"], *facts["mentioned_elsewhere_by_the_same_project"]]
     small = {bug["id"] for bug in bugs if bug["small_cpu_version_possible"]}
     assert {program.name for program in FAULTY_ONES} == small

@@ -128,3 +128,14 @@ def _running_below(folder: Path) -> list[str]:
         except OSError:
             continue
     return found
+
+
+def test_elsewhere_than_in_a_checkout_one_line_says_where_benchmarks_are(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(
+        "netmend.__file__", str(tmp_path / "lib" / "site-packages" / "netmend" / "__init__.py")
+    )
+    code, out, err = bench(capsys, "faults22", "--help")
+    assert (code, out) == (2, "")
+    assert err.startswith("netmend: ") and "checkout" in err and err.count("\n") == 1

@@ -11,9 +11,7 @@ from netmend.diagnose.detector import DETECTORS
 
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "benchmarks" / "corpus"
-LABELS = sorted(
-    [*CORPUS.glob("**/labels.json"), *(ROOT / "src/netmend/bench/programs").glob("*/labels.json")]
-)
+LABELS = sorted([*CORPUS.glob("**/labels.json"), *(ROOT / "benchmarks/bench/programs").glob("*/labels.json")])
 
 
 @pytest.mark.parametrize("labels", LABELS, ids=lambda path: "-".join(path.parent.parts[-2:]))

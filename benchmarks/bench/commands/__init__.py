@@ -1,0 +1,1 @@
+"""`netmend bench`: its commands, their options and what they print."""
