@@ -70,7 +70,7 @@ def _refuse(self: Any, name: str, *value: Any) -> NoReturn:
 
 
 class Family(Generic[Unit]):
-    """All units of one kind, by code. A unit is one class in one file of the family's package."""
+    """All units of one kind, by code: classes in the files of one package, where small sisters share a file."""
 
     def __init__(self, package: str) -> None:
         self._package = package

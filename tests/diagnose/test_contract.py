@@ -13,7 +13,7 @@ from netmend.diagnose.detector import DETECTORS
 from netmend.localise import diagnose
 from netmend.localise.case import Case
 from netmend.localise.cause import CAUSES
-from netmend.unit import file_name, page, snake_case
+from netmend.unit import page
 from netmend.vocabulary import LEAVES, Trace
 
 DETECTOR_CLASSES = list(DETECTORS.classes().values())
@@ -50,7 +50,6 @@ def test_common_rules(unit):
     assert dataclasses.is_dataclass(unit)
     with pytest.raises(dataclasses.FrozenInstanceError):
         unit().code = "D000"
-    assert file_name(unit) == snake_case(unit.__name__)
     first, rest = page(unit)
     assert first.endswith(".") and len(first) < 130 and rest
     for threshold in dataclasses.fields(unit):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from netmend.diagnose.detectors.parameters_without_optimizer import ParametersWithoutOptimizer
+from netmend.diagnose.detectors.optimizer_parameters import ParametersWithoutOptimizer
 from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
 from netmend.vocabulary import GroupFact, Site, Table, Trace
 

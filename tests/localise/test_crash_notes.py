@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from netmend.diagnose.detectors.network_died import NetworkDied
+from netmend.diagnose.detectors.hidden_units import NetworkDied
 from netmend.diagnose.measures.examples import falling, flat, run_with
 from netmend.localise import diagnose
 from netmend.report.as_machine import as_github, as_sarif

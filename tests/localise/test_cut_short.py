@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from netmend.diagnose.detectors.rate_never_rises import RateNeverRises
-from netmend.diagnose.detectors.short_training import ShortTraining
-from netmend.diagnose.detectors.step_missing import StepMissing
-from netmend.diagnose.detectors.still_falling import StillFalling
+from netmend.diagnose.detectors.loop_calls import StepMissing
+from netmend.diagnose.detectors.schedules import RateNeverRises
+from netmend.diagnose.detectors.training_length import ShortTraining, StillFalling
 from netmend.diagnose.measures.examples import flat, run_with
 from netmend.diagnose.measures.forecast import times_longer
 from netmend.diagnose.measures.net_examples import net_run

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from netmend.diagnose.detectors.batch_too_small import BatchTooSmall
-from netmend.diagnose.detectors.margin_on_probabilities import MarginOnProbabilities
-from netmend.diagnose.detectors.regulariser_dominates import penalised
+from netmend.diagnose.detectors.batches import BatchTooSmall
+from netmend.diagnose.detectors.loss_inputs import MarginOnProbabilities
+from netmend.diagnose.detectors.regularisation import penalised
 from netmend.diagnose.measures.examples import flat
 from netmend.diagnose.measures.loss_examples import call, given, run_of, wanted
 from netmend.diagnose.measures.net_examples import net_run

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from netmend.diagnose.detectors.constant_parameters import ConstantParameters
+from netmend.diagnose.detectors.initialisers import ConstantParameters
 from netmend.localise.case import Case
 from netmend.localise.causes.call_missing import CallMissing
 from netmend.localise.lines.skipped_initialiser import Held, initialiser_of

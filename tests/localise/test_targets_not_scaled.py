@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from netmend.diagnose.detectors.target_badly_scaled import TargetBadlyScaled
+from netmend.diagnose.detectors.data_values import TargetBadlyScaled
 from netmend.localise.case import Case
 from netmend.localise.causes.targets_not_scaled import TargetsNotScaled
 from netmend.vocabulary import OptimizerFact, Table, Trace

@@ -11,7 +11,7 @@ import pytest
 from sample import healthy
 
 from netmend import report
-from netmend.diagnose.detectors.gradients_not_cleared import GradientsNotCleared
+from netmend.diagnose.detectors.loop_calls import GradientsNotCleared
 from netmend.localise import diagnose
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator
 
 from netmend.changes.network.model_layers import links_of
-from netmend.diagnose.detectors.hidden_activation_missing import on_purpose
+from netmend.diagnose.detectors.hidden_activations import on_purpose
 from netmend.diagnose.measures.chain import Link, in_sequence, linear_pairs
 from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case

@@ -22,7 +22,7 @@ from netmend.vocabulary.facts import KIND_OF_FACT, Fact
 
 WORLD, AGENT = "CartPole-v1@train.py:30", "PPO@train.py:12"
 PROGRAMS = (
-    Path(__file__).parents[2] / "localise" / "acting_programs"
+    Path(__file__).parents[2] / "localise" / "lines" / "acting_programs"
 )  # sources that examples of causes point to
 _ROW = dict.fromkeys(
     (

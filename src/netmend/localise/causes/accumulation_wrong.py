@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors import gradients_cleared_between_batches
+from netmend.diagnose.detectors.accumulation import GradientsClearedBetweenBatches
 from netmend.diagnose.measures.wiring import stepped_optimizers
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
@@ -72,6 +72,4 @@ class AccumulationWrong:
                 explains=UNSTABLE,
             )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (
-        *gradients_cleared_between_batches.GradientsClearedBetweenBatches.FAULTY,
-    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (*GradientsClearedBetweenBatches.FAULTY,)

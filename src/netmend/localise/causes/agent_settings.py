@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar
 
-from netmend.diagnose.detectors.agent_setting_unusual import AgentSettingUnusual
+from netmend.diagnose.detectors.agents import AgentSettingUnusual
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, fault, for_symptom, register
 from netmend.localise.lines.agent_lines import setting_line

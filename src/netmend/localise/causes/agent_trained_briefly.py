@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors.few_rollouts import FewRollouts
+from netmend.diagnose.detectors.episodes import FewRollouts
 from netmend.localise.case import Case
 from netmend.localise.cause import STRONG, fault, for_symptom, register
 from netmend.localise.lines.agent_lines import planned_line

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors import axes_swapped
+from netmend.diagnose.detectors.axes import AxesSwapped
 from netmend.diagnose.measures.probe_examples import mixed
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, fault, for_symptom, register
@@ -57,7 +57,7 @@ class AxesMixed:
             )
 
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        *axes_swapped.AxesSwapped.FAULTY,
+        *AxesSwapped.FAULTY,
         Run("a view over samples", lambda: mixed()),
     )
 

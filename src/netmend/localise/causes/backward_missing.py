@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors import backward_missing
+from netmend.diagnose.detectors.loop_calls import BackwardMissing as BackwardMissingDetector
 from netmend.diagnose.measures.loop import usual_site
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, fault, for_symptom, register
@@ -39,4 +39,4 @@ class BackwardMissing:
                 explains=(*NOT_LEARNING, "D201", "D214", "D215"),
             )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = backward_missing.BackwardMissing.FAULTY
+    FAULTY: ClassVar[tuple[Run, ...]] = BackwardMissingDetector.FAULTY

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors import batch_collapsed
+from netmend.diagnose.detectors.batches import BatchCollapsed as BatchCollapsedDetector
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, WEAK, fault, for_symptom, register
 from netmend.localise.effects import NOT_LEARNING
@@ -43,7 +43,7 @@ class BatchCollapsed:
                 explains=(*NOT_LEARNING, "D307", "D503"),
             )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = batch_collapsed.BatchCollapsed.FAULTY
+    FAULTY: ClassVar[tuple[Run, ...]] = BatchCollapsedDetector.FAULTY
 
 
 def flattening_line(sources: Sources, site: Site | None) -> Site | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors.few_updates import FewUpdates
+from netmend.diagnose.detectors.batches import FewUpdates
 from netmend.diagnose.measures.data import training_loader
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register

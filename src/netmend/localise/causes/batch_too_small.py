@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors.batch_too_small import BatchTooSmall as Detector
+from netmend.diagnose.detectors.batches import BatchTooSmall as Detector
 from netmend.diagnose.measures.data import training_loader, training_samples
 from netmend.diagnose.measures.objective import objective
 from netmend.localise.case import Case

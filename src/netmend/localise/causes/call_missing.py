@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors import norm_not_estimated
+from netmend.diagnose.detectors.norm_statistics import NormNotEstimated
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.effects import ANY, outcome
@@ -73,7 +73,7 @@ class CallMissing:
             explains=(*ANY, "D113"),
         )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = norm_not_estimated.NormNotEstimated.FAULTY
+    FAULTY: ClassVar[tuple[Run, ...]] = NormNotEstimated.FAULTY
 
 
 def _has_run(trace: Trace, attribute: str, kind: str) -> bool:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from netmend.diagnose.detectors.looks_ahead import LooksAhead
+from netmend.diagnose.detectors.sequences import LooksAhead
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, fault, for_symptom, register
 from netmend.localise.lines.layer_lines import creation_of

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors import checkpoint_not_loaded
+from netmend.diagnose.detectors.models import CheckpointNotLoaded as CheckpointNotLoadedDetector
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, fault, for_symptom, register
 from netmend.localise.effects import ANY, NOT_LEARNING
@@ -75,7 +75,7 @@ class CheckpointNotLoaded:
                 explains=ANY,
             )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = checkpoint_not_loaded.CheckpointNotLoaded.FAULTY
+    FAULTY: ClassVar[tuple[Run, ...]] = CheckpointNotLoadedDetector.FAULTY
 
 
 def _is_for_a_model(case: Case, site: Site | None) -> bool:

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from netmend.diagnose.detectors.class_collapse import ClassCollapse
-from netmend.diagnose.detectors.class_imbalance import ClassImbalance
+from netmend.diagnose.detectors.constant_answers import ClassCollapse
+from netmend.diagnose.detectors.labels import ClassImbalance
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, fault, for_symptom, register
 from netmend.localise.lines.data_origin import loader_site, target_origin

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors import clipping_eats_gradient, clipping_misplaced
+from netmend.diagnose.detectors.clipping import ClippingMisplaced, _clipped
 from netmend.diagnose.measures.loop import calls
 from netmend.diagnose.measures.loop_examples import optimizer, trained
 from netmend.diagnose.measures.wiring import stepped_optimizers
@@ -113,10 +113,10 @@ class ClippingWrong:
         )
 
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        *clipping_misplaced.ClippingMisplaced.FAULTY,
+        *ClippingMisplaced.FAULTY,
         Run(
             "nothing is left",
-            lambda: trained(optimizer(), clipping_eats_gradient._clipped(2.0, 1e-4), losses=[1.0] * 40),
+            lambda: trained(optimizer(), _clipped(2.0, 1e-4), losses=[1.0] * 40),
         ),
     )
 

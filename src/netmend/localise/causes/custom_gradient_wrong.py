@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors import gradient_wrong
+from netmend.diagnose.detectors.experiments import GradientWrong
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, fault, for_symptom, register
 from netmend.localise.effects import ANY
@@ -39,7 +39,7 @@ class CustomGradientWrong:
                 explains=(*ANY, "D215", "D605"),
             )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = gradient_wrong.GradientWrong.FAULTY
+    FAULTY: ClassVar[tuple[Run, ...]] = GradientWrong.FAULTY
 
 
 def _hint(symptom: Symptom) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors.not_shuffled import NotShuffled
+from netmend.diagnose.detectors.batches import NotShuffled
 from netmend.diagnose.measures.data import training_loader
 from netmend.diagnose.measures.objective import objective
 from netmend.localise.case import Case

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors import evaluation_not_deterministic
+from netmend.diagnose.detectors.evaluation_passes import EvaluationNotDeterministic
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, fault, for_symptom, register
 from netmend.program.text.queries import last_name
@@ -43,7 +43,7 @@ class DropoutAlwaysOn:
                 explains=("D205", "D506", "D509"),
             )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = evaluation_not_deterministic.EvaluationNotDeterministic.FAULTY
+    FAULTY: ClassVar[tuple[Run, ...]] = EvaluationNotDeterministic.FAULTY
 
 
 def _on_purpose(case: Case, symptom: Symptom) -> bool:

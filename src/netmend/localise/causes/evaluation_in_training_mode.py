@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors import evaluation_in_training_mode
+from netmend.diagnose.detectors.modes import EvaluationInTrainingMode as EvaluationInTrainingModeDetector
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, STRONG, fault, for_symptom, register
 from netmend.localise.lines.blocks import no_grad_around
@@ -59,7 +59,7 @@ class EvaluationInTrainingMode:
                 explains=("D509", "D603", "D605"),
             )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = evaluation_in_training_mode.EvaluationInTrainingMode.FAULTY
+    FAULTY: ClassVar[tuple[Run, ...]] = EvaluationInTrainingModeDetector.FAULTY
 
 
 def _layers(case: Case, names: tuple[str, ...]) -> list[Site | None]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors.trained_on_test_part import TrainedOnTestPart
-from netmend.diagnose.detectors.training_evaluation_overlap import TrainingEvaluationOverlap
+from netmend.diagnose.detectors.shared_samples import TrainedOnTestPart, TrainingEvaluationOverlap
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, fault, for_symptom, register
 from netmend.localise.lines.data_origin import input_origin

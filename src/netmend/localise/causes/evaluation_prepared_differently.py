@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors.training_evaluation_skew import TrainingEvaluationSkew
+from netmend.diagnose.detectors.evaluation_passes import TrainingEvaluationSkew
 from netmend.diagnose.measures.batches import features
 from netmend.diagnose.measures.objective import evaluations, objective
 from netmend.localise.case import Case

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors import gradients_not_cleared
+from netmend.diagnose.detectors.loop_calls import GradientsNotCleared as GradientsNotClearedDetector
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, fault, for_symptom, register
 from netmend.unit import Run
@@ -38,4 +38,4 @@ class GradientsNotCleared:
                 explains=("D101", "D103", "D501", "D502", "D503", "D504"),
             )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = gradients_not_cleared.GradientsNotCleared.FAULTY
+    FAULTY: ClassVar[tuple[Run, ...]] = GradientsNotClearedDetector.FAULTY

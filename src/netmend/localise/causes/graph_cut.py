@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors import graph_cut, nothing_gets_gradients
+from netmend.diagnose.detectors.gradient_paths import GraphCut as GraphCutDetector
+from netmend.diagnose.detectors.gradient_paths import NothingGetsGradients
 from netmend.diagnose.measures.loop import calls
 from netmend.diagnose.measures.wiring import wires
 from netmend.localise.case import Case
@@ -134,8 +135,8 @@ class GraphCut:
         return None, "An operation after these layers", evidence
 
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        *graph_cut.GraphCut.FAULTY,
-        *nothing_gets_gradients.NothingGetsGradients.FAULTY,
+        *GraphCutDetector.FAULTY,
+        *NothingGetsGradients.FAULTY,
     )
 
 

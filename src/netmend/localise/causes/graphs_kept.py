@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors import graphs_kept
+from netmend.diagnose.detectors.graphs import GraphsKept as GraphsKeptDetector
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.lines.blocks import retains_graph
@@ -91,4 +91,4 @@ class GraphsKept:
                     related=[symptom.site],
                 )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = graphs_kept.GraphsKept.FAULTY
+    FAULTY: ClassVar[tuple[Run, ...]] = GraphsKeptDetector.FAULTY

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors.hidden_activation_missing import on_purpose
+from netmend.diagnose.detectors.hidden_activations import on_purpose
 from netmend.diagnose.measures.chain import Link, chain, in_sequence, linear_pairs
 from netmend.diagnose.measures.examples import falling, flat
 from netmend.diagnose.measures.heads import minimised

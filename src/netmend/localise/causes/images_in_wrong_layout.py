@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors.input_layout_suspect import InputLayoutSuspect
+from netmend.diagnose.detectors.data_values import InputLayoutSuspect
 from netmend.localise.case import Case
 from netmend.localise.cause import STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.lines.data_origin import input_origin

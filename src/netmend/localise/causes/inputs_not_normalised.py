@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors.input_badly_scaled import InputBadlyScaled
+from netmend.diagnose.detectors.data_values import InputBadlyScaled
 from netmend.diagnose.measures.examples import flat, run_with
 from netmend.diagnose.measures.objective import objective
 from netmend.localise.case import Case

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from netmend.diagnose.detectors.input_nonfinite import InputNonfinite
+from netmend.diagnose.detectors.data_values import InputNonfinite
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, STRONG, fault, for_symptom, register
 from netmend.localise.lines.data_origin import input_origin, target_origin

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors.pointwise_kernels import PointwiseKernels
+from netmend.diagnose.detectors.layer_sizes import PointwiseKernels
 from netmend.localise.case import Case
 from netmend.localise.cause import STRONG, fault, for_symptom, register
 from netmend.localise.lines.follow import argument_origin

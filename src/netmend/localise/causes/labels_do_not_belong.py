@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors.labels_permuted import LabelsPermuted
-from netmend.diagnose.detectors.labels_unrelated import LabelsUnrelated
+from netmend.diagnose.detectors.labels import LabelsPermuted, LabelsUnrelated
 from netmend.diagnose.measures.data import training_samples
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors import frozen_late, frozen_parameters, idle_optimizer
+from netmend.diagnose.detectors.frozen import FrozenLate, FrozenParameters
+from netmend.diagnose.detectors.optimizer_parameters import IdleOptimizer
 from netmend.diagnose.measures.wiring import forgotten_models
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
@@ -91,7 +92,7 @@ class LayersFrozen:
             )
 
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        *frozen_parameters.FrozenParameters.FAULTY,
-        *idle_optimizer.IdleOptimizer.FAULTY[:1],
-        *frozen_late.FrozenLate.FAULTY,
+        *FrozenParameters.FAULTY,
+        *IdleOptimizer.FAULTY[:1],
+        *FrozenLate.FAULTY,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors import unregistered_layers
+from netmend.diagnose.detectors.models import UnregisteredLayers
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, fault, for_symptom, register
 from netmend.localise.effects import ANY, NOT_LEARNING
@@ -69,7 +69,7 @@ class LayersNotRegistered:
             )
 
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        *unregistered_layers.UnregisteredLayers.FAULTY[:2],
+        *UnregisteredLayers.FAULTY[:2],
         Run(
             "the optimiser finds nothing",
             lambda: Trace(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors.update_ratio_low import UpdateRatioLow
+from netmend.diagnose.detectors.step_sizes import UpdateRatioLow
 from netmend.diagnose.measures.ending import cut_short
 from netmend.diagnose.measures.motion import Motion, motions
 from netmend.localise.case import Case

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors.learning_never_starts import LearningNeverStarts
+from netmend.diagnose.detectors.agents import LearningNeverStarts
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, STRONG, fault, for_symptom, register
 from netmend.localise.lines.agent_lines import learning_guard, planned_line, setting_line

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors import (
-    class_weights_wrong,
-    loss_sign_or_unbounded,
-    loss_summed,
-    term_without_bound,
-)
+from netmend.diagnose.detectors.loss_values import LossSignOrUnbounded, LossSummed
+from netmend.diagnose.detectors.losses_for_classes import ClassWeightsWrong
+from netmend.diagnose.detectors.regularisation import TermWithoutBound
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, fault, for_symptom, register
 from netmend.localise.lines.added_term import added_term_line
@@ -107,8 +104,8 @@ class LossComputedWrongly:
         )
 
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        *class_weights_wrong.ClassWeightsWrong.FAULTY,
-        *term_without_bound.TermWithoutBound.FAULTY,
-        *loss_sign_or_unbounded.LossSignOrUnbounded.FAULTY,
-        *loss_summed.LossSummed.FAULTY,
+        *ClassWeightsWrong.FAULTY,
+        *TermWithoutBound.FAULTY,
+        *LossSignOrUnbounded.FAULTY,
+        *LossSummed.FAULTY,
     )

@@ -6,11 +6,9 @@ import ast
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors import (
-    labels_out_of_range,
-    margin_on_probabilities,
-    regression_on_class_ids,
-)
+from netmend.diagnose.detectors.labels import LabelsOutOfRange
+from netmend.diagnose.detectors.loss_inputs import MarginOnProbabilities
+from netmend.diagnose.detectors.losses_for_classes import RegressionOnClassIds
 from netmend.diagnose.measures.loss_examples import given, run_of, wanted
 from netmend.diagnose.measures.progress import progress
 from netmend.localise.case import Case
@@ -160,13 +158,9 @@ class LossDoesNotFit:
                 yield Evidence(f"The loss ended at {share} times that of the best constant prediction.", 0.3)
 
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        *(
-            run
-            for run in regression_on_class_ids.RegressionOnClassIds.FAULTY
-            if "one output per" in run.title
-        ),
-        *margin_on_probabilities.MarginOnProbabilities.FAULTY,
-        *(run for run in labels_out_of_range.LabelsOutOfRange.FAULTY if "than outputs" not in run.title),
+        *(run for run in RegressionOnClassIds.FAULTY if "one output per" in run.title),
+        *MarginOnProbabilities.FAULTY,
+        *(run for run in LabelsOutOfRange.FAULTY if "than outputs" not in run.title),
         Run(
             "a vector of scores into cross entropy",
             lambda: run_of("cross_entropy", given(16), wanted(16, high=1, dtype="float32")),

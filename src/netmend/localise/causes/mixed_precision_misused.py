@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors import clipped_before_unscaling
+from netmend.diagnose.detectors.clipping import ClippedBeforeUnscaling
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, fault, for_symptom, register
 from netmend.localise.effects import NOT_LEARNING
@@ -62,4 +62,4 @@ class MixedPrecisionMisused:
                     explains=NOT_LEARNING,
                 )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = clipped_before_unscaling.ClippedBeforeUnscaling.FAULTY
+    FAULTY: ClassVar[tuple[Run, ...]] = ClippedBeforeUnscaling.FAULTY

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors import model_recreated, unregistered_layers
+from netmend.diagnose.detectors.models import ModelRecreated as ModelRecreatedDetector
+from netmend.diagnose.detectors.models import UnregisteredLayers
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.effects import NOT_LEARNING
@@ -60,8 +61,8 @@ class ModelRecreated:
                 )
 
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        *model_recreated.ModelRecreated.FAULTY,
-        *unregistered_layers.UnregisteredLayers.FAULTY[2:],
+        *ModelRecreatedDetector.FAULTY,
+        *UnregisteredLayers.FAULTY[2:],
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar
 
-from netmend.diagnose.detectors.norm_statistics_lag import NormStatisticsLag as Detector
+from netmend.diagnose.detectors.norm_statistics import NormStatisticsLag as Detector
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, fault, for_symptom, register
 from netmend.localise.lines.follow import argument_origin

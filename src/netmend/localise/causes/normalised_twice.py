@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors import normalised_twice
+from netmend.diagnose.detectors.output_activations import NormalisedTwice as NormalisedTwiceDetector
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, fault, for_symptom, register
 from netmend.localise.lines.head_lines import STUCK, activation_line, head_of, text_at
@@ -44,4 +44,4 @@ class NormalisedTwice:
                 explains=STUCK,
             )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = normalised_twice.NormalisedTwice.FAULTY
+    FAULTY: ClassVar[tuple[Run, ...]] = NormalisedTwiceDetector.FAULTY

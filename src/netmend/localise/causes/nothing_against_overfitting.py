@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors.overfitting import Overfitting
+from netmend.diagnose.detectors.evaluation_curves import Overfitting
 from netmend.diagnose.measures.data import epochs, training_loader, training_samples
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from netmend.diagnose.detectors.nonfinite_origin import NonfiniteOrigin
+from netmend.diagnose.detectors.gradients import NonfiniteOrigin
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, STRONG, WEAK, fault, for_symptom, register

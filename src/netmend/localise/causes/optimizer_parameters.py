@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar
 
-from netmend.diagnose.detectors import idle_optimizer, parameters_without_optimizer, step_skips_parameters
+from netmend.diagnose.detectors.frozen import StepSkipsParameters
+from netmend.diagnose.detectors.optimizer_parameters import IdleOptimizer, ParametersWithoutOptimizer
 from netmend.diagnose.measures.wiring import forgotten_models
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
@@ -115,7 +116,7 @@ class OptimizerParameters:
             yield Evidence("They start as a copy of another network.", -STRONG)
 
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        *parameters_without_optimizer.ParametersWithoutOptimizer.FAULTY,
-        *idle_optimizer.IdleOptimizer.FAULTY[1:],  # the first is frozen against intent
-        *(replace(run, code="LOOP-STEP") for run in step_skips_parameters.StepSkipsParameters.FAULTY),
+        *ParametersWithoutOptimizer.FAULTY,
+        *IdleOptimizer.FAULTY[1:],  # the first is frozen against intent
+        *(replace(run, code="LOOP-STEP") for run in StepSkipsParameters.FAULTY),
     )

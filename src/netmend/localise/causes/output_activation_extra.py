@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors import output_range_too_narrow
+from netmend.diagnose.detectors.output_ranges import OutputRangeTooNarrow
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, STRONG, fault, for_symptom, register
 from netmend.localise.lines.head_lines import STUCK, activation_line, head_of, text_at
@@ -46,5 +46,5 @@ class OutputActivationExtra:
             )
 
     FAULTY: ClassVar[tuple[Run, ...]] = tuple(
-        run for run in output_range_too_narrow.OutputRangeTooNarrow.FAULTY if "ReLU on class" in run.title
+        run for run in OutputRangeTooNarrow.FAULTY if "ReLU on class" in run.title
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors import output_range_too_narrow
+from netmend.diagnose.detectors.output_ranges import OutputRangeTooNarrow
 from netmend.diagnose.measures.chain import chain
 from netmend.diagnose.measures.heads import Head
 from netmend.diagnose.measures.loss_examples import call, given, run_of, wanted
@@ -150,11 +150,7 @@ class OutputActivationWrong:
                 )
 
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        *(
-            run
-            for run in output_range_too_narrow.OutputRangeTooNarrow.FAULTY
-            if "ReLU on class" not in run.title
-        ),
+        *(run for run in OutputRangeTooNarrow.FAULTY if "ReLU on class" not in run.title),
         Run(
             "tanh where probabilities are expected",
             lambda: run_of(

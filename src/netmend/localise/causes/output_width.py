@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors import output_width_mismatch
+from netmend.diagnose.detectors.output_ranges import OutputWidthMismatch
 from netmend.diagnose.measures.heads import Head
 from netmend.diagnose.measures.loss_examples import run_of
 from netmend.diagnose.measures.progress import progress
@@ -80,7 +80,7 @@ class OutputWidth:
         return origin.site, (layer.created, layer.called)
 
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        *output_width_mismatch.OutputWidthMismatch.FAULTY,
+        *OutputWidthMismatch.FAULTY,
         Run(
             "more classes than outputs",
             lambda: run_of("cross_entropy", exception="IndexError: Target 9 is out of bounds."),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors import unused_modules
+from netmend.diagnose.detectors.gradient_paths import UnusedModules
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.causes.graph_cut import _calls_around, _earlier_learn
@@ -82,7 +82,7 @@ class PartNotConnected:
                 explains=("D120",),
             )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = unused_modules.UnusedModules.FAULTY
+    FAULTY: ClassVar[tuple[Run, ...]] = UnusedModules.FAULTY
 
 
 def _returned(case: Case, modules: list[ModuleFact]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors.actions_collapse import ActionsCollapse
+from netmend.diagnose.detectors.agents import ActionsCollapse
 from netmend.diagnose.measures.acting import agents
 from netmend.localise.case import Case
 from netmend.localise.cause import STRONG, fault, for_symptom, register

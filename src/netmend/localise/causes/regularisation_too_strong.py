@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors.regulariser_dominates import RegulariserDominates
+from netmend.diagnose.detectors.regularisation import RegulariserDominates
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, fault, for_symptom, register
 from netmend.localise.lines.penalty_lines import factor_line, penalty_line

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors import replica_desync
+from netmend.diagnose.detectors.processes import ReplicaDesync
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, fault, for_symptom, register
 from netmend.unit import Run
@@ -35,7 +35,7 @@ class ReplicasDiffer:
                 refutation="The models differ on purpose, as in ensembles or federated training.",
             )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = replica_desync.ReplicaDesync.FAULTY
+    FAULTY: ClassVar[tuple[Run, ...]] = ReplicaDesync.FAULTY
 
 
 def _raw_call(case: Case, parameter: str) -> Site | None:

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar
 
-from netmend.diagnose.detectors.reward_constant import RewardConstant
-from netmend.diagnose.detectors.reward_not_finite import RewardNotFinite
+from netmend.diagnose.detectors.rewards import RewardConstant, RewardNotFinite
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, STRONG, fault, for_symptom, register
 from netmend.localise.lines.acting_source import step_call

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors.reward_badly_scaled import RewardBadlyScaled
+from netmend.diagnose.detectors.rewards import RewardBadlyScaled
 from netmend.localise.case import Case
 from netmend.localise.cause import STRONG, fault, for_symptom, register
 from netmend.localise.lines.agent_lines import method_of, returned_line

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors import rate_dies, rate_never_rises
+from netmend.diagnose.detectors.schedules import _SCHEDULER, RateDies, RateNeverRises
 from netmend.diagnose.measures.loop import calls
 from netmend.diagnose.measures.loop_examples import optimizer, trained
 from netmend.localise.case import Case
@@ -17,8 +17,8 @@ from netmend.vocabulary import Evidence, Fault, SchedulerFact, Symptom, Trace
 
 
 def _dying() -> Trace:
-    rates = rate_dies.RateDies.FAULTY[0].trace.table("rate", "optimizer[0]")
-    return trained(optimizer(), rate_dies._SCHEDULER, rates, losses=[1.0, 0.9, 0.8] + [0.75] * 29)
+    rates = RateDies.FAULTY[0].trace.table("rate", "optimizer[0]")
+    return trained(optimizer(), _SCHEDULER, rates, losses=[1.0, 0.9, 0.8] + [0.75] * 29)
 
 
 @register
@@ -101,7 +101,7 @@ class ScheduleRuinsRate:
         )
 
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        *rate_never_rises.RateNeverRises.FAULTY,
+        *RateNeverRises.FAULTY,
         Run(
             "the rate dies while the loss is high",
             _dying,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors import scheduler_order
+from netmend.diagnose.detectors.loop_calls import SchedulerOrder as SchedulerOrderDetector
 from netmend.localise.case import Case
 from netmend.localise.cause import STRONG, fault, for_symptom, register
 from netmend.unit import Run
@@ -40,4 +40,4 @@ class SchedulerOrder:
                 refutation="The schedule is advanced on purpose, to resume an earlier run.",
             )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = scheduler_order.SchedulerOrder.FAULTY
+    FAULTY: ClassVar[tuple[Run, ...]] = SchedulerOrderDetector.FAULTY

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors import silent_broadcast
+from netmend.diagnose.detectors.loss_inputs import SilentBroadcast
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, fault, for_symptom, register
 from netmend.localise.lines.head_lines import STUCK, objective_line, text_at
@@ -49,4 +49,4 @@ class ShapesBroadcast:
                 explains=(*STUCK, "D406", "D412", "D701"),
             )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = silent_broadcast.SilentBroadcast.FAULTY
+    FAULTY: ClassVar[tuple[Run, ...]] = SilentBroadcast.FAULTY

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors import attention_over_batch, softmax_over_wrong_axis
+from netmend.diagnose.detectors.axes import AttentionOverBatch, SoftmaxOverWrongAxis
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, fault, for_symptom, register
 from netmend.localise.lines.head_lines import STUCK, activation_line, head_of, text_at
@@ -62,6 +62,6 @@ class SoftmaxAxis:
             )
 
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        *attention_over_batch.AttentionOverBatch.FAULTY,
-        *(run for run in softmax_over_wrong_axis.SoftmaxOverWrongAxis.FAULTY if "a vector" not in run.title),
+        *AttentionOverBatch.FAULTY,
+        *(run for run in SoftmaxOverWrongAxis.FAULTY if "a vector" not in run.title),
     )

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors import carried_state
+from netmend.diagnose.detectors.graphs import CarriedState
 from netmend.diagnose.measures.loop import calls, stepping
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, fault, for_symptom, register
@@ -94,7 +94,7 @@ class StateCarried:
         )
 
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        *carried_state.CarriedState.FAULTY,
+        *CarriedState.FAULTY,
         Run(
             "the freed graph is needed again",
             lambda: Trace(

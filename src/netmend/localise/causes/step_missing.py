@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors import step_before_backward, step_missing
+from netmend.diagnose.detectors.accumulation import StepBeforeBackward
+from netmend.diagnose.detectors.loop_calls import StepMissing as StepMissingDetector
 from netmend.diagnose.measures.ending import finished
 from netmend.diagnose.measures.loop import is_training
 from netmend.localise.case import Case
@@ -79,8 +80,8 @@ class StepMissing:
                 )
 
     FAULTY: ClassVar[tuple[Run, ...]] = (
-        *step_missing.StepMissing.FAULTY,
-        *step_before_backward.StepBeforeBackward.FAULTY,
+        *StepMissingDetector.FAULTY,
+        *StepBeforeBackward.FAULTY,
     )
 
 

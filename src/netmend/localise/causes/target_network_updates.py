@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar
 
-from netmend.diagnose.detectors.target_follows_at_once import TargetFollowsAtOnce
-from netmend.diagnose.detectors.target_never_moves import TargetNeverMoves
+from netmend.diagnose.detectors.target_networks import TargetFollowsAtOnce, TargetNeverMoves
 from netmend.diagnose.measures.acting import training_world
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, STRONG, fault, for_symptom, register

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar
 
-from netmend.diagnose.detectors import targets_not_next
+from netmend.diagnose.detectors.sequences import TargetsNotNext as TargetsNotNextDetector
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, fault, for_symptom, register
 from netmend.localise.lines.data_origin import target_origin
@@ -57,7 +57,7 @@ class TargetsNotNext:
     FAULTY: ClassVar[tuple[Run, ...]] = tuple(
         replace(run, code=code)
         for run, code in zip(
-            targets_not_next.TargetsNotNext.FAULTY,
+            TargetsNotNextDetector.FAULTY,
             ("TOK-SHIFT-MISSING", "TOK-SHIFT-WRONG", "TOK-SHIFT-EXTRA"),
             strict=True,
         )

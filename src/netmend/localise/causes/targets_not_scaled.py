@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors.target_badly_scaled import TargetBadlyScaled
+from netmend.diagnose.detectors.data_values import TargetBadlyScaled
 from netmend.diagnose.measures.ending import finished
 from netmend.diagnose.measures.examples import flat, run_with
 from netmend.diagnose.measures.objective import constant_of

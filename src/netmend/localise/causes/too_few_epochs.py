@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.diagnose.detectors.short_training import ShortTraining
-from netmend.diagnose.detectors.still_falling import StillFalling
+from netmend.diagnose.detectors.training_length import ShortTraining, StillFalling
 from netmend.diagnose.measures.data import epochs
 from netmend.diagnose.measures.ending import finished
 from netmend.diagnose.measures.forecast import times_longer

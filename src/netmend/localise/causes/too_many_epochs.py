@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors.overtraining import Overtraining
+from netmend.diagnose.detectors.evaluation_curves import Overtraining
 from netmend.diagnose.measures.data import epochs
 from netmend.diagnose.measures.loop import usual_site
 from netmend.localise.case import Case

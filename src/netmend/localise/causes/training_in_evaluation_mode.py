@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors import training_in_evaluation_mode
+from netmend.diagnose.detectors.modes import TrainingInEvaluationMode as TrainingInEvaluationModeDetector
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, STRONG, fault, for_symptom, register
 from netmend.localise.effects import UNSTABLE
@@ -49,4 +49,4 @@ class TrainingInEvaluationMode:
                 explains=(*UNSTABLE, "D506", "D507", "D605"),
             )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = training_in_evaluation_mode.TrainingInEvaluationMode.FAULTY
+    FAULTY: ClassVar[tuple[Run, ...]] = TrainingInEvaluationModeDetector.FAULTY

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors.truncation_merged import TruncationMerged
+from netmend.diagnose.detectors.episodes import TruncationMerged
 from netmend.diagnose.measures.acting import training_world
 from netmend.diagnose.measures.acting_examples import a_world, acted
 from netmend.localise.case import Case

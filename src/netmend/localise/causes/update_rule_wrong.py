@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors.values_explode import ValuesExplode
+from netmend.diagnose.detectors.agents import ValuesExplode
 from netmend.diagnose.measures.acting import agents, improved, returns, training_world
 from netmend.diagnose.measures.acting_examples import a_world, acted
 from netmend.localise.case import Case

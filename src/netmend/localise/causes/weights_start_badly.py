@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors.init_symmetric import InitSymmetric
-from netmend.diagnose.detectors.initialised_again import InitialisedAgain
-from netmend.diagnose.detectors.zeros_stay import ZerosStay
+from netmend.diagnose.detectors.initial_weights import InitSymmetric
+from netmend.diagnose.detectors.initialisers import InitialisedAgain, ZerosStay
 from netmend.diagnose.measures.chain import SQUASHING, mostly
 from netmend.diagnose.measures.examples import flat
 from netmend.diagnose.measures.net_examples import net_run

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors import workers_draw_alike
+from netmend.diagnose.detectors.processes import WorkersDrawAlike as WorkersDrawAlikeDetector
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, fault, for_symptom, register
 from netmend.program.text.queries import site_of
@@ -45,7 +45,7 @@ class WorkersDrawAlike:
                 related=[symptom.detail.get("loader")],
             )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = workers_draw_alike.WorkersDrawAlike.FAULTY
+    FAULTY: ClassVar[tuple[Run, ...]] = WorkersDrawAlikeDetector.FAULTY
 
 
 def assignment(sources: Sources, script: str, owner: str, attribute: str) -> Site | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from netmend.diagnose.detectors.first_step_only import FirstStepOnly
+from netmend.diagnose.detectors.sequences import FirstStepOnly
 from netmend.diagnose.measures.probe_examples import mixed
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, fault, for_symptom, register

@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from netmend.changes.loop.epoch_loop import Rounds, epoch_rounds
-from netmend.diagnose.detectors.still_falling import StillFalling
+from netmend.diagnose.detectors.training_length import StillFalling
 from netmend.program.source.numbers import number, set_number
 from netmend.program.source.writing import replace
 from netmend.repair.repair import Case, Example, change, register

@@ -1,0 +1,395 @@
+"""Gradients of several batches: cleared, applied or averaged at the wrong time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import ClassVar
+
+from netmend.diagnose.detector import register
+from netmend.diagnose.measures.loop import by_optimizer, first_step, is_training, stepping, unfolded
+from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
+from netmend.diagnose.measures.wiring import stepped_optimizers, used_gradients
+from netmend.unit import Run, threshold
+from netmend.vocabulary import Call, LossFact, Pattern, Site, Symptom, Trace
+
+
+@register
+class StepBeforeBackward:
+    """The optimiser steps after the forward pass but before the backward pass of the same batch.
+
+    The step then uses the gradients of the batch before, or none at all where they were cleared in between.
+    Usual cause: step() and backward() in the wrong order.
+    """
+
+    code: ClassVar[str] = "D203"
+
+    least_steps: int = threshold(4, "convention", "the loop is known exactly; fewer steps may be a warm-up")
+    share_limit: float = threshold(
+        0.5, "convention", "most steps: single ones may be somebody's own schedule"
+    )
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        usual = stepping(trace)
+        total = sum(pattern.steps for pattern in usual)
+        late = [pattern for pattern in usual if _late(pattern)]
+        affected = sum(pattern.steps for pattern in late)
+        if affected >= self.least_steps and affected >= self.share_limit * total:
+            step = next(call for call in reversed(late[0].calls) if call.what == "step")
+            lost = _lost(late[0])
+            used = "none at all: they had been cleared" if lost else "those of the previous batch"
+            yield Symptom(
+                self.code,
+                f"On {affected} of {total} steps the optimiser stepped before backward() was called: it used {used}.",
+                component=step.component,
+                first_step=first_step(late),
+                observed=affected / total,
+                limit=self.share_limit,
+                site=step.site,
+                detail={"lost": lost, "cleared": False},
+            )
+            return
+        for name, own in by_optimizer(usual).items():
+            cleared = [p for p in own if not _late(p) and _cleared(p, trace) is not None]
+            affected, total = sum(p.steps for p in cleared), sum(p.steps for p in own)
+            if affected < max(self.least_steps, self.share_limit * total) or used_gradients(trace, name):
+                continue
+            clear = _cleared(cleared[0], trace)
+            assert clear is not None
+            yield Symptom(
+                self.code,
+                f"On {affected} of {total} steps the gradients were cleared between backward() and the optimiser step.",
+                component=clear.component,
+                first_step=first_step(cleared),
+                observed=affected / total,
+                limit=self.share_limit,
+                site=clear.site,
+                detail={"lost": True, "cleared": True},
+            )
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("the usual loop", lambda: trained(optimizer())),
+        Run(
+            "another forward pass between backward and step",
+            lambda: trained(
+                optimizer(),
+                loop=[("zero_grad forward=train,grad backward forward=train,grad step:optimizer", 20)],
+            ),
+        ),
+        Run(
+            "two losses, stepped one after the other",
+            lambda: trained(
+                optimizer(),
+                loop=[("forward=train,grad backward step:a", 20), ("backward step:b", 20)],
+            ),
+        ),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "cleared before they are used",
+            lambda: trained(
+                optimizer(),
+                loop=[("forward=train,grad loss backward zero_grad:optimizer step:optimizer", 20)],
+            ),
+        ),
+        Run(
+            "cleared before they are used, for one of two networks that take turns",
+            lambda: trained(
+                replace(optimizer(), name="of_one"),
+                replace(optimizer(), name="of_other"),
+                *network(
+                    Layer("one", optimizer="of_one"),
+                    Layer("other", optimizer="of_other", gradient=None, update=0.0),
+                ),
+                loop=[
+                    ("zero_grad:of_one forward:model=train,grad loss backward step:of_one", 40),
+                    ("forward:model=train,grad loss backward zero_grad:of_other step:of_other", 20),
+                ],
+            ),
+        ),
+        Run(
+            "gradients are lost",
+            lambda: trained(
+                optimizer(), loop=[("backward zero_grad forward=train,grad loss step:optimizer", 20)]
+            ),
+        ),
+        Run(
+            "gradients are one batch late",
+            lambda: trained(
+                optimizer(), loop=[("zero_grad backward forward=train,grad loss step:optimizer", 20)]
+            ),
+        ),
+    )
+
+
+def _cleared(pattern: Pattern, trace: Trace) -> Call | None:
+    """The call that clears, after the last backward pass, what the optimiser is about to use."""
+    order = unfolded(pattern)
+    step = next(call for call in reversed(order) if call.what == "step")
+    if step.detail or not any(call.what == "backward" for call in order):
+        return None
+    single = len(trace.optimizers) == 1
+    names = (step.component, *(model.name for model in trace.models if single))
+    found: Call | None = None
+    for call in order:
+        if call.what == "backward":
+            found = None
+        elif call.what == "zero_grad" and call.component in names and call.component:
+            found = call
+    return found
+
+
+def _late(pattern: Pattern) -> bool:
+    """Every forward pass with gradients comes after the last backward pass."""
+    order = _order(pattern)
+    return "backward" in order and "forward" in order and order.index("forward") > _last_backward(order)
+
+
+def _lost(pattern: Pattern) -> bool:
+    order = _order(pattern)
+    return "zero_grad" in order[_last_backward(order) :]
+
+
+def _last_backward(order: list[str]) -> int:
+    return len(order) - 1 - order[::-1].index("backward")
+
+
+def _order(pattern: Pattern) -> list[str]:
+    """What is called, with forward passes only where they record gradients."""
+    return [call.what for call in unfolded(pattern) if call.what != "forward" or is_training(call)]
+
+
+_LOST = "batch*4 zero_grad:optimizer*4 forward:model=train,grad*4 loss*4 backward*4 step:optimizer"
+
+
+@register
+class GradientsClearedBetweenBatches:
+    """Several batches are passed back for one optimiser step, but the gradients are cleared between them.
+
+    Only the last batch then counts; the work of the others is lost, and the step is as noisy as that of one small batch.
+    Usual cause: gradient accumulation with zero_grad() at the top of the loop over batches instead of after the step.
+    """
+
+    code: ClassVar[str] = "D207"
+
+    least_steps: int = threshold(4, "convention", "the loop is known exactly; fewer steps may be a warm-up")
+    share_limit: float = threshold(
+        0.8, "convention", "nearly all steps: where single steps are skipped on a condition, most are not"
+    )
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        usual = [pattern for pattern in stepping(trace) if _backwards(pattern)]
+        single = len(stepped_optimizers(trace)) == 1 and len(trace.models) <= 1
+        models = {model.name for model in trace.models} if single else set()
+        total = sum(pattern.steps for pattern in usual if not _without_step(pattern))
+        losing = [
+            pattern for pattern in usual if not _without_step(pattern) and _clear_between(pattern, models)
+        ]
+        affected = sum(pattern.steps for pattern in losing)
+        if affected < self.least_steps or affected < self.share_limit * total:
+            return
+        clear = _clear_between(losing[0], models)
+        assert clear is not None
+        batches = _backwards(losing[0])
+        yield Symptom(
+            self.code,
+            f"On {affected} of {total} steps the gradients of {batches - 1} of {batches} backward passes were cleared "
+            "before the optimiser used them.",
+            component=clear.component,
+            first_step=first_step(losing),
+            observed=float(batches),
+            limit=1.0,
+            site=clear.site,
+            detail={
+                "batches": batches,
+                "backward": _site(losing[0], "backward"),
+                "step": _site(losing[0], "step"),
+            },
+        )
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("the usual loop", lambda: trained(optimizer())),
+        Run(
+            "accumulation, cleared after the step",
+            lambda: trained(
+                optimizer(),
+                loop=[("zero_grad:optimizer forward=train,grad*4 loss*4 backward*4 step:optimizer", 20)],
+            ),
+        ),
+        Run(
+            "another optimiser is cleared in between",
+            lambda: trained(
+                optimizer(),
+                loop=[
+                    (
+                        "zero_grad:a forward=train,grad backward@20 zero_grad:b forward=train,grad backward@22 step:a",
+                        20,
+                    )
+                ],
+            ),
+        ),
+        Run(
+            "two passes from two lines: sharpness-aware minimisation",
+            lambda: trained(
+                optimizer(),
+                loop=[
+                    (
+                        "forward=train,grad@20 backward@21 zero_grad:optimizer forward=train,grad@23 backward@24 "
+                        "step:optimizer",
+                        20,
+                    )
+                ],
+            ),
+        ),
+        Run(
+            "a closure that is evaluated several times",
+            lambda: trained(optimizer(), loop=[(_LOST + "=closure", 20)]),
+        ),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("cleared for every small batch", lambda: trained(optimizer(), loop=[(_LOST, 20)])),
+        Run(
+            "cleared by the model",
+            lambda: trained(
+                optimizer(),
+                *network(Layer("fc")),
+                loop=[(_LOST.replace("zero_grad:optimizer", "zero_grad:model"), 20)],
+            ),
+        ),
+    )
+
+
+def _clear_between(pattern: Pattern, models: set[str]) -> Call | None:
+    """The call that clears what an earlier backward pass of the same line has left for the step; models may clear, too."""
+    order = unfolded(pattern)
+    step = next(call for call in reversed(order) if call.what == "step")
+    cleared: Call | None = None
+    earlier: Call | None = None
+    forward = False
+    for call in order:
+        if call.what == "backward":
+            if earlier is not None and cleared is not None and forward and earlier.site == call.site:
+                return cleared
+            earlier, cleared, forward = call, None, False
+        elif call.what == "zero_grad" and call.component in (step.component, *models) and earlier is not None:
+            cleared, forward = call, False
+        elif is_training(call):
+            forward = True
+    return None
+
+
+def _backwards(pattern: Pattern) -> int:
+    return sum(call.times for call in pattern.calls if call.what == "backward")
+
+
+def _without_step(pattern: Pattern) -> bool:
+    """Iterations that ended without an optimiser, in a closure, or skipped."""
+    return any(call.what == "step" and (call.detail or not call.component) for call in pattern.calls)
+
+
+def _site(pattern: Pattern, what: str) -> object:
+    return next((call.site for call in pattern.calls if call.what == what), None)
+
+
+_SCALING = ("DivBackward0", "MulBackward0")
+_LOOP = "zero_grad:optimizer forward:model=train,grad*8 loss*8 backward@12*8 step:optimizer"
+_LOSS = LossFact(
+    "cross_entropy@train.py:11",
+    "cross_entropy",
+    settings={"reduction": "mean"},
+    operations=("NllLossBackward0", "LogSoftmaxBackward0"),
+    backward=Site("train.py", 12),
+)
+
+
+@register
+class AccumulationNotAveraged:
+    """Gradients of several batches are added up for one step, each of them a full mean over its batch.
+
+    The step is then as many times too long as there are batches. Optimisers that divide by the size of the gradient (Adam and its
+    kin) do not notice; plain SGD does, and may become unstable.
+    Usual cause: gradient accumulation without dividing the loss by the number of batches.
+    """
+
+    code: ClassVar[str] = "D208"
+
+    least_steps: int = threshold(4, "convention", "the loop is known exactly; fewer steps may be a warm-up")
+    least_batches: int = threshold(2, "exact", "with one batch per step there is nothing to average")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        means: dict[Site | None, LossFact] = {
+            loss.backward: loss
+            for loss in trace.losses
+            if loss.backward is not None and _is_mean(trace, loss)
+        }
+        usual = [pattern for pattern in stepping(trace) if _added(pattern, means) >= self.least_batches]
+        steps = sum(pattern.steps for pattern in usual)
+        total = sum(pattern.steps for pattern in stepping(trace))
+        if steps < self.least_steps or 2 * steps < total:
+            return
+        batches = _added(usual[0], means)
+        backward = next(c for c in usual[0].calls if c.what == "backward" and c.site in means)
+        yield Symptom(
+            self.code,
+            f"The gradients of {batches} batches were summed for one step, and each loss is a mean that was not divided "
+            f"by {batches}.",
+            component=means[backward.site].name,
+            first_step=first_step(usual),
+            observed=float(batches),
+            limit=1.0,
+            site=backward.site,
+            detail={"batches": batches, "share": steps / total},
+        )
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("one batch per step", lambda: trained(optimizer(), _LOSS)),
+        Run(
+            "divided",
+            lambda: trained(
+                optimizer(),
+                replace(_LOSS, criterion="expression", operations=("DivBackward0", "NllLossBackward0")),
+                loop=[(_LOOP, 20)],
+            ),
+        ),
+        Run(
+            "sums that are scaled by the rate",
+            lambda: trained(optimizer(), replace(_LOSS, settings={"reduction": "sum"}), loop=[(_LOOP, 20)]),
+        ),
+        Run(
+            "two losses of one batch",
+            lambda: trained(
+                optimizer(),
+                _LOSS,
+                loop=[("zero_grad forward=train,grad backward@12 backward@13 step:optimizer", 20)],
+            ),
+        ),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("not divided", lambda: trained(optimizer(), _LOSS, loop=[(_LOOP, 20)])),
+    )
+
+
+def _is_mean(trace: Trace, loss: LossFact) -> bool:
+    if loss.operations[:1] and loss.operations[0] in _SCALING:
+        return False
+    return loss.settings.get("reduction") == "mean" or loss.operations[:1] == ("MeanBackward0",)
+
+
+def _added(pattern: Pattern, means: dict[Site | None, LossFact]) -> int:
+    """How many batches the loop adds up from one line, uncleared."""
+    if any(call.what == "step" and (call.detail or not call.component) for call in pattern.calls):
+        return 0
+    between = False
+    seen = 0
+    for call in unfolded(pattern):
+        if call.what == "backward" and call.site in means:
+            seen += 1
+        elif call.what == "zero_grad" and seen:
+            between = True
+    if between or seen < 2:
+        return 0
+    forwards = sum(
+        call.times for call in pattern.calls if call.what == "forward" and call.detail == "train, grad"
+    )
+    counts = [c.times for c in pattern.calls if c.what == "backward" and c.site in means]
+    return min(sum(counts), forwards)

@@ -1,0 +1,353 @@
+"""Agents: their settings, their actions and their estimates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+import numpy as np
+
+from netmend.diagnose.detector import register
+from netmend.diagnose.measures.acting import (
+    agents,
+    improved,
+    largest_reward,
+    lengths,
+    returns,
+    training_world,
+)
+from netmend.diagnose.measures.acting_examples import a_world, acted, an_agent
+from netmend.diagnose.measures.agent_settings import judged
+from netmend.diagnose.measures.loop import calls
+from netmend.unit import Run, threshold
+from netmend.vocabulary import ModuleFact, OptimizerFact, Site, Symptom, Table, Trace
+
+
+@register
+class LearningNeverStarts:
+    """The agent acts, but hardly learns or never does: the first update comes after most of the run, or not at all.
+
+    What was gathered before is not lost, but the policy that gathered it was the untrained one. Usual causes: `learning_starts` beyond the number of steps,
+    a replay buffer smaller than the batch that is waited for, a training frequency larger than the run.
+    """
+
+    code: ClassVar[str] = "D719"
+
+    late_limit: float = threshold(
+        0.6,
+        "published",
+        "share of the run before the first update; µPRL draws its mutants from 0.5 % to 50 %",
+    )
+    least_steps: int = threshold(200, "convention", "environment steps without an update that say something")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        found = agents(trace)
+        for agent in found:
+            start = agent.settings.get("learning_starts") or 0
+            if agent.timesteps >= self.least_steps and agent.updates == 0:
+                yield self._symptom(
+                    f"{agent.name.partition('@')[0]} took {agent.timesteps} steps and never updated its networks.",
+                    agent.name, 1.0, agent.learned,
+                )  # fmt: skip
+            elif agent.timesteps >= self.least_steps and start > self.late_limit * agent.timesteps:
+                yield self._symptom(
+                    f"Learning starts after {start} of {agent.timesteps} steps.",
+                    agent.name, start / agent.timesteps, agent.learned,
+                )  # fmt: skip
+        world = training_world(trace)
+        if found or world is None or world.steps < self.least_steps or not trace.optimizers:
+            return
+        before = world.steps_before_learning
+        if trace.run.steps == 0 and not any(calls(trace, "backward")):
+            yield self._symptom(
+                f"{world.steps} steps were taken in the environment, but no optimiser took one.",
+                world.name, 1.0, world.stepped,
+            )  # fmt: skip
+        elif trace.run.steps and before is not None and before > self.late_limit * world.steps:
+            yield self._symptom(
+                f"The first update came after {before} of {world.steps} environment steps.",
+                world.name, before / world.steps, world.stepped,
+            )  # fmt: skip
+
+    def _symptom(self, message: str, component: str, share: float, site: Site | None) -> Symptom:
+        return Symptom(
+            self.code, message, component=component, observed=share, limit=self.late_limit, site=site,
+            detail={"never": share == 1.0},
+        )  # fmt: skip
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("learns from the start", lambda: acted(a_world(), an_agent())),
+        Run(
+            "a warm-up of half the run", lambda: acted(a_world(), an_agent("DQN", {"learning_starts": 2500}))
+        ),
+        Run("nothing to train: a random policy", lambda: acted(a_world(), steps=0)),
+        Run("a hand-written loop", lambda: acted(a_world(steps_before_learning=500))),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "starts after the end",
+            lambda: acted(a_world(), an_agent("DQN", {"learning_starts": 50_000}, updates=0), steps=0),
+        ),
+        Run("starts late", lambda: acted(a_world(), an_agent("DQN", {"learning_starts": 4500}))),
+        Run(
+            "a hand-written loop that never trains",
+            lambda: acted(a_world(), OptimizerFact("optimizer", "Adam", (), Site("train.py", 8)), steps=0),
+        ),
+        Run("a hand-written loop that trains late", lambda: acted(a_world(steps_before_learning=4000))),
+    )
+
+
+@register
+class ActionsCollapse:
+    """The policy has collapsed: it takes one action practically always, without having got better.
+
+    An agent that no longer tries anything else cannot find out that it is wrong. Usual causes: a learning rate that is too high, an entropy
+    coefficient below zero, no exploration, advantages with the wrong sign.
+    """
+
+    code: ClassVar[str] = "D722"
+
+    share_limit: float = threshold(
+        0.985,
+        "calibrated",
+        "of the commonest action in the last stretches; random actions of 5 % keep it below 0.975",
+    )
+    entropy_limit: float = threshold(0.03, "calibrated", "last entropy over that of a uniform choice")
+    stretches: int = threshold(3, "convention", "of 256 steps each, at the end")
+    gain_limit: float = threshold(
+        0.5, "convention", "rise of the return in standard deviations from which on the agent has got better"
+    )
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        world = training_world(trace)
+        seen = self.extremes(trace)
+        if world is None or not seen or improved(returns(trace, world)) > self.gain_limit:
+            return
+        share, entropy = seen.get("share_limit", 0.0), seen.get("entropy_limit", math.inf)
+        if share < self.share_limit and entropy > self.entropy_limit:
+            return
+        text = (
+            f"In the last {256 * self.stretches} steps {share:.1%} of the actions were the same"
+            if share >= self.share_limit
+            else f"The entropy of the policy fell to {entropy:.1%} of that of a random choice"
+        )
+        shares = trace.table("behaviour", world.name).known("top_action_share")[1]
+        yield Symptom(
+            self.code,
+            f"{text}, and the return did not rise.",
+            component=world.name,
+            observed=share,
+            limit=self.share_limit,
+            site=world.stepped,
+            detail={"from_start": bool(len(shares) and shares[0] >= self.share_limit), "entropy": entropy},
+        )
+
+    def extremes(self, trace: Trace) -> Mapping[str, float]:
+        world = training_world(trace)
+        if world is None or world.actions < 2 or not trace.run.steps:
+            return {}
+        found: dict[str, float] = {}
+        shares = trace.table("behaviour", world.name).known("top_action_share")[1]
+        if len(shares) >= self.stretches + 1:
+            found["share_limit"] = float(np.min(shares[-self.stretches :]))
+        for agent in agents(trace):
+            entropies = trace.series("agent", agent.name, "entropy")[1]
+            if len(entropies) >= self.stretches and agent.actions > 1:
+                found["entropy_limit"] = float(np.mean(entropies[-self.stretches :])) / math.log(
+                    agent.actions
+                )
+        return found
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("tries both", lambda: acted(a_world(), an_agent(), looks=[{"entropy": 0.5}] * 10)),
+        Run(
+            "sure of itself and better", lambda: acted(a_world(), an_agent(), looks=[{"entropy": 0.01}] * 10)
+        ),
+        Run(
+            "greedy but for 5 %", lambda: acted(a_world(), behaviour=[0.975] * 12, returns=[10.0, 11.0] * 30)
+        ),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "one action only",
+            lambda: acted(
+                a_world(), behaviour=[0.6, 0.8, *[0.999] * 10], returns=[20.0, 21.0] * 10 + [9.0, 10.0] * 20
+            ),
+        ),
+        Run(
+            "no entropy left",
+            lambda: acted(
+                a_world(),
+                an_agent(),
+                looks=[{"entropy": 0.69}, *[{"entropy": 0.001}] * 9],
+                returns=[9.0, 10.0] * 30,
+            ),
+        ),
+    )
+
+
+_HEAD = ModuleFact("q_net.2", "Linear", "q_net", order=2, output_shapes=((32, 2),))
+
+
+@register
+class ValuesExplode:
+    """Value estimates are far above anything that the rewards allow.
+
+    No sum of discounted rewards exceeds the largest reward divided by one minus the discount factor. Estimates beyond that feed on
+    themselves. Usual causes: a learning rate that is too high, a target that moves with every update, targets that do not end with the episode.
+    """
+
+    code: ClassVar[str] = "D723"
+
+    factor: float = threshold(
+        5.0, "calibrated", "times the largest possible return; healthy estimates stay below 1"
+    )
+    most_discounting: float = threshold(
+        200.0, "convention", "1/(1 − gamma) where the discount factor is not known: that of 0.995"
+    )
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        world = training_world(trace)
+        times = self.extremes(trace).get("factor", 0.0)
+        if world is None or times <= self.factor:
+            return
+        yield Symptom(
+            self.code,
+            f"Value estimates reached {times:.3g} times the largest return that rewards of at most {largest_reward(world):.3g} allow.",
+            component=world.name,
+            observed=times,
+            limit=self.factor,
+            site=world.stepped,
+        )
+
+    def extremes(self, trace: Trace) -> Mapping[str, float]:
+        world = training_world(trace)
+        if world is None or not largest_reward(world) or not trace.run.steps:
+            return {}
+        horizon, values = self.most_discounting, _outputs(trace)
+        for agent in agents(trace):
+            if agent.rewards_normalised:
+                return {}
+            gamma = agent.settings.get("gamma")
+            if isinstance(gamma, float | int) and gamma < 1:
+                horizon = 1 / (1 - gamma)
+            seen = trace.series("agent", agent.name, "value_highest")[1]
+            values = [*values, *seen[-5:].tolist()] if len(seen) else values
+        if not values:
+            return {}
+        longest = lengths(trace, world)
+        horizon = max(horizon, float(longest.max()) if len(longest) and not agents(trace) else 0.0)
+        return {"factor": max(values) / (largest_reward(world) * horizon)}
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "values of a good policy",
+            lambda: acted(a_world(), an_agent(), looks=[{"value_highest": 90.0}] * 10),
+        ),
+        Run("no values seen", lambda: acted(a_world(), an_agent())),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "values of an agent", lambda: acted(a_world(), an_agent(), looks=[{"value_highest": 9000.0}] * 10)
+        ),
+        Run(
+            "answers of a hand-written network",
+            lambda: acted(
+                a_world(),
+                _HEAD,
+                more=[
+                    Table.of("activation", "q_net.2", {n: (0.0, 1.0, 1.0, -1.0, 10.0**n) for n in range(8)})
+                ],
+            ),
+        ),
+    )
+
+
+def _outputs(trace: Trace) -> list[float]:
+    """The largest last answers of the last layer of every model."""
+    last: dict[str, ModuleFact] = {}
+    for module in trace.layers():
+        if module.order is not None and module.leaf:
+            last[module.model] = module
+    found = []
+    for module in last.values():
+        table = trace.table("activation", module.name)
+        sizes = np.maximum(np.abs(table.column("minimum")), np.abs(table.column("maximum")))
+        sizes = sizes[np.isfinite(sizes)]
+        if len(sizes):
+            found.append(float(sizes[-3:].max()))
+    return found
+
+
+@register
+class AgentSettingUnusual:
+    """A setting of the agent is far outside what is used for its algorithm.
+
+    Short runs of agents vary so much that one run shows the effect of a setting badly; the setting itself is known exactly. Limits are
+    those of the search spaces that the RL Zoo and µPRL publish, widened by a factor, or relative to the length of the run.
+    """
+
+    code: ClassVar[str] = "D724"
+
+    least_timesteps: int = threshold(100, "convention", "an agent that hardly acted was not meant to learn")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        for agent in agents(trace):
+            if agent.timesteps < self.least_timesteps:
+                continue
+            for found in judged(agent):
+                yield Symptom(
+                    self.code,
+                    f"`{found.name}={found.value:g}`: {found.why}.",
+                    component=f"{agent.name}.{found.name}",
+                    observed=float(found.value),
+                    limit=found.limit,
+                    site=agent.created,
+                    detail={"setting": found.name, "leaf": found.leaf, "better": found.better},
+                )
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "defaults of PPO",
+            lambda: acted(
+                a_world(),
+                an_agent(settings={"n_steps": 64, "ent_coef": 0.0, "vf_coef": 0.5, "max_grad_norm": 0.5}),
+            ),
+        ),
+        Run(
+            "settings at the border",
+            lambda: acted(a_world(), an_agent(settings={"gamma": 0.9, "ent_coef": 0.1, "vf_coef": 1.0})),
+        ),
+        Run(
+            "defaults of DQN",
+            lambda: acted(
+                a_world(),
+                an_agent(
+                    "DQN",
+                    {
+                        "exploration_final_eps": 0.05,
+                        "exploration_initial_eps": 1.0,
+                        "exploration_fraction": 0.1,
+                        "tau": 1.0,
+                        "buffer_size": 50_000,
+                    },
+                    buffer_filled=5000,
+                ),
+            ),
+        ),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("short-sighted", lambda: acted(a_world(), an_agent(settings={"gamma": 0.3}))),
+        Run(
+            "random to the end",
+            lambda: acted(a_world(), an_agent("DQN", {"exploration_final_eps": 0.9}, buffer_filled=5000)),
+        ),
+        Run(
+            "a tiny buffer",
+            lambda: acted(
+                a_world(), an_agent("DQN", {"buffer_size": 64, "batch_size": 32}, buffer_filled=64)
+            ),
+        ),
+        Run("entropy above all", lambda: acted(a_world(), an_agent(settings={"ent_coef": 5.0}))),
+    )

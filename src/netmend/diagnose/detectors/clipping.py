@@ -1,0 +1,271 @@
+"""Gradients that are clipped away, in the wrong place, or while they are scaled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+import numpy as np
+
+from netmend.diagnose.detector import register
+from netmend.diagnose.measures.loop import calls, first_step, stepping, unfolded, usual_site
+from netmend.diagnose.measures.loop_examples import optimizer, trained
+from netmend.unit import Run, threshold
+from netmend.vocabulary import Call, Pattern, Symptom, Table, Trace
+
+
+def _clipped(norm: float, limit: float) -> Table:
+    return Table.of("clip", "", dict.fromkeys(range(40), (norm, limit)))
+
+
+@register
+class ClippingEatsGradient:
+    """Clipping cuts nearly every gradient down to a tiny part of its length.
+
+    Clipping is meant to stop rare bursts. When it cuts each step by a large factor, plain SGD moves that factor too slowly.
+    Usual causes: a limit far below the usual gradient norm, a limit meant for another reduction of the loss, clipping before
+    gradients are unscaled.
+    """
+
+    code: ClassVar[str] = "D211"
+
+    factor: float = threshold(
+        100.0,
+        "calibrated",
+        "196 healthy runs cut the median gradient by at most 2.9",
+    )
+    share: float = threshold(0.9, "convention", "nearly every step; bursts are what clipping is for")
+    least_steps: int = threshold(8, "convention", "the first steps of a run may be bursts")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        ratios = _ratios(trace)
+        if len(ratios) < self.least_steps or (ratios > 1).mean() < self.share:
+            return
+        usual = float(np.median(ratios))
+        if usual < self.factor:
+            return
+        table = trace.table("clip")
+        limit = float(np.median(table.column("limit")))
+        yield Symptom(
+            self.code,
+            f"Clipping to a norm of {limit:.3g} made the usual gradient {usual:,.0f} times shorter, on "
+            f"{(ratios > 1).mean():.0%} of the steps.",
+            component="clip_grad_norm_",
+            first_step=int(table.steps[0]),
+            observed=usual,
+            limit=self.factor,
+            site=usual_site(trace, "clip"),
+            detail={"limit": limit, "norm": usual * limit, "share": float((ratios > 1).mean())},
+        )
+
+    def extremes(self, trace: Trace) -> dict[str, float]:
+        ratios = _ratios(trace)
+        return {"factor": float(np.median(ratios))} if len(ratios) else {}
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("only bursts are cut", lambda: trained(optimizer(), _clipped(0.7, 1.0))),
+        Run("cut on every step, but not by much", lambda: trained(optimizer(), _clipped(30.0, 1.0))),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("nothing is left", lambda: trained(optimizer(), _clipped(2.0, 1e-4))),
+    )
+
+
+def _ratios(trace: Trace) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Gradient norm over the limit, per step."""
+    table = trace.table("clip")
+    norms, limits = table.column("norm"), table.column("limit")
+    there = np.isfinite(norms) & np.isfinite(limits) & (limits > 0)
+    return np.asarray(norms[there] / limits[there])
+
+
+@register
+class ClippingMisplaced:
+    """Gradients are clipped where it has no effect: after the step, or before they are computed.
+
+    The step uses gradients of full length, so a burst does what clipping should prevent.
+    Usual cause: clip_grad_norm_ below optimizer.step(), or above backward().
+    """
+
+    code: ClassVar[str] = "D227"
+
+    least_steps: int = threshold(4, "convention", "the loop is known exactly; fewer steps may be a warm-up")
+    share_limit: float = threshold(
+        0.8, "convention", "nearly all steps; single ones may be somebody's own schedule"
+    )
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        if len(trace.optimizers) > 1:
+            return  # what is clipped for one may be used by the other
+        usual = [pattern for pattern in stepping(trace) if _backward_and_step(pattern)]
+        total = sum(pattern.steps for pattern in usual)
+        wrong = [pattern for pattern in usual if _useless(pattern) is not None]
+        affected = sum(pattern.steps for pattern in wrong)
+        if affected < self.least_steps or affected < self.share_limit * total:
+            return
+        call = _useless(wrong[0])
+        assert call is not None
+        yield Symptom(
+            self.code,
+            f"On {affected} of {total} steps gradients were clipped before they were computed or after they were used.",
+            component="clip_grad_norm_",
+            first_step=first_step(wrong),
+            observed=affected / total,
+            limit=self.share_limit,
+            site=call.site,
+        )
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "between backward and step",
+            lambda: trained(
+                optimizer(), loop=[("zero_grad forward=train,grad backward clip=norm step:optimizer", 20)]
+            ),
+        ),
+        Run(
+            "after each of several backward passes",
+            lambda: trained(
+                optimizer(),
+                loop=[
+                    ("zero_grad forward=train,grad*2 backward@20 clip=norm backward@22 step:optimizer", 20)
+                ],
+            ),
+        ),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "after the step",
+            lambda: trained(
+                optimizer(),
+                loop=[
+                    ("zero_grad forward=train,grad backward step:optimizer", 1),
+                    ("clip=norm zero_grad forward=train,grad backward step:optimizer", 20),
+                ],
+            ),
+        ),
+    )
+
+
+def _backward_and_step(pattern: Pattern) -> bool:
+    order = {call.what for call in pattern.calls}
+    return "backward" in order and all(not c.detail for c in pattern.calls if c.what == "step")
+
+
+def _useless(pattern: Pattern) -> Call | None:
+    """A clipping that comes before all backward passes of its step, where none comes after them."""
+    order = unfolded(pattern)
+    first = next(index for index, call in enumerate(order) if call.what == "backward")
+    early = [call for call in order[:first] if call.what == "clip"]
+    late = [call for call in order[first:] if call.what == "clip"]
+    return early[0] if early and not late else None
+
+
+_SCALE = Table.of("scale", "GradScaler", dict.fromkeys(range(40), (65536.0,)))
+_RIGHT = "zero_grad forward=train,grad backward unscale:optimizer@13 clip=norm step:optimizer"
+_WRONG = "zero_grad forward=train,grad backward clip=norm unscale:optimizer@14 step:optimizer"
+
+
+@register
+class ClippedBeforeUnscaling:
+    """Gradients are clipped while they are still multiplied by the loss scale of mixed precision.
+
+    The scale is in the tens of thousands, so every gradient looks enormous, is cut to the limit, and is then divided by the
+    scale: next to nothing is left of it.
+    Usual cause: clip_grad_norm_ without scaler.unscale_(optimizer) before it.
+    """
+
+    code: ClassVar[str] = "D212"
+
+    least_scale: float = threshold(16.0, "convention", "a scale near 1 changes little")
+    least_steps: int = threshold(4, "convention", "the loop is known exactly; fewer steps may be a warm-up")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        scales = [value for table in trace.tables_of("scale") for value in table.known("scale")[1]]
+        if not scales or float(np.median(scales)) < self.least_scale:
+            return
+        wrong = [pattern for pattern in stepping(trace) if _clipped_first(pattern) is not None]
+        steps = sum(pattern.steps for pattern in wrong)
+        if steps < self.least_steps:
+            return
+        call = _clipped_first(wrong[0])
+        assert call is not None
+        scale = float(np.median(scales))
+        yield Symptom(
+            self.code,
+            f"Gradients were clipped on {steps} steps while they were still multiplied by the loss scale of {scale:,.0f}.",
+            component="clip_grad_norm_",
+            first_step=first_step(wrong),
+            observed=scale,
+            limit=self.least_scale,
+            site=call.site,
+        )
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("unscaled first", lambda: trained(optimizer(), _SCALE, loop=[(_RIGHT, 20)])),
+        Run("no mixed precision", lambda: trained(optimizer(), loop=[(_WRONG, 20)])),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("clipped first", lambda: trained(optimizer(), _SCALE, loop=[(_WRONG, 20)])),
+    )
+
+
+def _clipped_first(pattern: Pattern) -> Call | None:
+    """The clipping after a backward pass that comes before gradients are unscaled for the step."""
+    found: Call | None = None
+    for call in pattern.calls:
+        if call.what == "backward":
+            found = None
+        elif call.what == "clip" and found is None:
+            found = call
+        elif call.what == "unscale":
+            return found
+    return None
+
+
+_TAKEN = "zero_grad forward=train,grad backward step:optimizer"
+
+
+def _skipped(taken: int, skipped: int) -> Trace:
+    trace = trained(optimizer(), loop=[(_TAKEN, taken)])
+    call = Call("step", "optimizer", "skipped by GradScaler")
+    pattern = Pattern((Call("backward"), call), ((taken, taken + skipped - 1),))
+    return Trace(trace.facts, trace.tables, (*trace.patterns, pattern))
+
+
+@register
+class LossScaleFalls:
+    """The scaler of mixed precision skips step after step because gradients overflow.
+
+    Skipped steps teach nothing. A few at the start are normal, while the scale is being found.
+    Usual causes: values that overflow in half precision, a loss computed in half precision, weights that are diverging.
+    """
+
+    code: ClassVar[str] = "D225"
+
+    share: float = threshold(
+        0.2, "convention", "of the steps; a healthy scaler skips a handful at first and one in 2,000 later"
+    )
+    least_skipped: int = threshold(
+        32,
+        "convention",
+        "the default start of 65,536 takes at most 16 halvings to reach 1; twice that is no search",
+    )
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        total = sum(pattern.steps for pattern in stepping(trace))
+        skipped = [(p, c) for p, c in calls(trace, "step") if c.detail == "skipped by GradScaler"]
+        count = sum(pattern.steps for pattern, _ in skipped)
+        if count < self.least_skipped or count < self.share * total:
+            return
+        yield Symptom(
+            self.code,
+            f"The scaler skipped {count} of {total} steps because gradients were not finite.",
+            component=skipped[0][1].component,
+            first_step=min(p.spans[0][0] for p, _ in skipped if p.spans),
+            observed=count / total,
+            limit=self.share,
+            site=skipped[0][1].site,
+        )
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (Run("some steps at the start", lambda: _skipped(200, 20)),)
+    FAULTY: ClassVar[tuple[Run, ...]] = (Run("most steps", lambda: _skipped(20, 180)),)

@@ -1,0 +1,270 @@
+"""Networks that answer the same whatever they are given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+import numpy as np
+
+from netmend.diagnose.detector import register
+from netmend.diagnose.measures.chain import Link, chain
+from netmend.diagnose.measures.examples import flat
+from netmend.diagnose.measures.net_examples import net_run
+from netmend.diagnose.measures.objective import objective
+from netmend.unit import Run, threshold
+from netmend.vocabulary import (
+    COLUMNS,
+    LossFact,
+    OperandFact,
+    RunFact,
+    Symptom,
+    Table,
+    TargetFact,
+    TaskFact,
+    Trace,
+)
+
+_LOSS = LossFact("cross_entropy@train.py:20", "cross_entropy", operands=(OperandFact("prediction", (32, 4)),))
+
+
+@register
+class ConstantOutput:
+    """The model's output is nearly the same for every sample, for the whole run.
+
+    Something between input and output swallows the differences between samples. Usual causes: dead or saturated units, a deep stack whose signal
+    fades, weights that start at or are pulled to zero, a learning rate that broke the network.
+    """
+
+    code: ClassVar[str] = "D109"
+
+    logit_limit: float = threshold(
+        0.01, "calibrated", "spread of scores over samples; healthy classifiers end above 0.38"
+    )
+    target_limit: float = threshold(
+        0.01,
+        "calibrated",
+        "spread of predictions over that of the targets; healthy regressions end above 0.12",
+    )
+    faded_limit: float = threshold(
+        1e-3, "convention", "spread over size at which a hidden signal counts as the same for all"
+    )
+    looks: int = threshold(3, "convention", "several batches in a row")
+    least_steps: int = threshold(
+        30, "convention", "an untrained deep network may still answer the same for all"
+    )
+    beaten: float = threshold(
+        0.95, "exact", "of the constant prediction's loss: no answer that is the same for all gets below it"
+    )
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        found = self._spread(trace)
+        if found is None:
+            return
+        head, spread, form = found
+        limit = self.logit_limit if form == "logit_limit" else self.target_limit
+        if spread > limit:
+            return
+        first = self._faded(trace, head)
+        where = (
+            "" if first is None or first.name == head.name else f"; the differences vanish after {first.name}"
+        )
+        scale = "" if form == "logit_limit" else " times that of the targets"
+        varied = (
+            f"varied over the samples by only {spread:.2g}{scale}"
+            if spread
+            else "was the same for all samples"
+        )
+        yield Symptom(
+            self.code,
+            f"The output of {head.name} {varied}{where}.",
+            component=head.name,
+            first_step=0,
+            observed=spread,
+            limit=limit,
+            site=head.site if first is None else first.site,
+            detail={"faded": "" if first is None else first.name},
+        )
+
+    def _spread(self, trace: Trace) -> tuple[Link, float, str] | None:
+        """The layer whose output goes into the loss, and how much it varies over samples."""
+        course = objective(trace)
+        if course is None or course.relative is None or trace.run.steps < self.least_steps:
+            return None
+        if course.last_relative is not None and course.last_relative < self.beaten:
+            return None  # answers differ by now; the last look at activations was before that
+        loss, task = trace.get(LossFact, course.loss), trace.get(TaskFact, course.loss)
+        shapes = [o.shape for o in loss.operands if o.role == "prediction"] if loss is not None else []
+        heads = [link for link in chain(trace) if shapes and link.shape == shapes[0]]
+        if not heads:
+            return None
+        table = trace.table("activation", heads[-1].name)
+        spreads = table.column("sample_spread") * table.column("rms")
+        spreads = spreads[np.isfinite(spreads)]
+        if len(spreads) <= self.looks:
+            return None
+        last = float(spreads[-self.looks :].max())
+        if task is None or task.kind != "regression":
+            return heads[-1], last, "logit_limit"
+        target = trace.get(TargetFact, course.loss)
+        return (heads[-1], last / target.std, "target_limit") if target is not None and target.std else None
+
+    def _faded(self, trace: Trace, head: Link) -> Link | None:
+        """The first operation after which all samples look the same, at the end of the run."""
+        for link in chain(trace):
+            if link.model == head.model and link.position <= head.position:
+                _, spreads = trace.series("activation", link.name, "sample_spread")
+                if len(spreads) >= self.looks and spreads[-self.looks :].max() < self.faded_limit:
+                    return link
+        return None
+
+    def extremes(self, trace: Trace) -> Mapping[str, float]:
+        found = self._spread(trace)
+        return {} if found is None else {found[2]: found[1]}
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("answers differ", lambda: net_run(facts=[_LOSS])),
+        Run(
+            "too short",
+            lambda: net_run(losses=flat(20), facts=[_LOSS], activations={4: {"sample_spread": 1e-6}}),
+        ),
+        Run(
+            "better than one answer since the last look",
+            lambda: net_run(
+                losses=[*flat(100), *flat(100, 0.9)], facts=[_LOSS], activations={4: {"sample_spread": 1e-6}}
+            ),
+        ),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "one answer",
+            lambda: net_run(
+                losses=flat(200),
+                facts=[_LOSS],
+                activations={
+                    2: {"sample_spread": 1e-6},
+                    3: {"sample_spread": 1e-6},
+                    4: {"sample_spread": 1e-6},
+                },
+            ),
+        ),
+        Run(
+            "one answer for all houses",
+            lambda: net_run(
+                losses=flat(200),
+                facts=[_LOSS, TaskFact(_LOSS.name, "regression"), TargetFact(_LOSS.name, std=1.0)],
+                activations={4: {"sample_spread": 1e-5}},
+            ),
+        ),
+    )
+
+
+def _answering(predicted: list[float], labels: float, later: float | None = None) -> Trace:
+    """Looks at the answers, one step after the other; with `later`, the loss of 200 more steps that were not looked at."""
+    columns = COLUMNS["progress"]
+    if "predicted_entropy" not in columns:  # pragma: no cover - traces of older versions
+        columns = (*columns, "predicted_entropy", "label_entropy")
+    values = np.full((len(predicted), len(columns)), np.nan)
+    values[:, columns.index("loss")] = 0.6
+    values[:, columns.index("predicted_entropy")] = predicted
+    values[:, columns.index("label_entropy")] = labels
+    name = "cross_entropy@train.py:20"
+    count = len(predicted)
+    losses = {
+        step: (0.6 if step < count else later or 0.6, 1.0) for step in range(count + (200 if later else 0))
+    }
+    run = RunFact("example", "train.py", steps=len(losses), status="finished")
+    return Trace(
+        facts={"run": {run.name: run}},
+        tables={
+            ("progress", name): Table("progress", name, columns, np.arange(count), values),
+            ("step", "optimizer"): Table.of("step", "optimizer", losses),
+        },
+    )
+
+
+@register
+class ClassCollapse:
+    """The network predicts the same class for every sample, although the labels differ.
+
+    It has found the most frequent answer and stays there. Usual causes: strong imbalance without weights, a learning rate that is too
+    high, dead units before the output, an output activation that cannot tell the classes apart.
+    """
+
+    code: ClassVar[str] = "D511"
+
+    share_limit: float = threshold(
+        0.1,
+        "calibrated",
+        "entropy of the predicted classes over that of the labels; healthy programs end above 0.5",
+    )
+    least_label_entropy: float = threshold(
+        0.05, "convention", "in nats: 99:1 has 0.056; below that there is one class"
+    )
+    least_reach: float = threshold(
+        0.5,
+        "convention",
+        "of the run: on a busy machine close looks may stop early, and early answers are no end",
+    )
+    fallen_limit: float = threshold(
+        0.5,
+        "convention",
+        "loss at the end over that at the last close look: what was given then is given no more",
+    )
+    least_looks: int = threshold(6, "convention", "the first batches of any network may all get one class")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        for table in (*trace.tables_of("progress"), *trace.tables_of("evaluation")):
+            share = self._share(table)
+            if share is None or share > self.share_limit:
+                continue
+            if table.steps[-1] < self.least_reach * trace.run.steps and self._went_on(trace, table):
+                continue
+            where = "evaluation" if table.kind == "evaluation" else "training"
+            yield Symptom(
+                self.code,
+                f"At the end nearly every sample in {where} was predicted as the same class, although the labels differ "
+                f"(entropy of the predictions {share:.0%} of that of the labels).",
+                component=table.component,
+                first_step=int(table.steps[len(table) // 2]),
+                observed=share,
+                limit=self.share_limit,
+                detail={"phase": where},
+            )
+            return
+
+    def _went_on(self, trace: Trace, table: Table) -> bool:
+        """Whether the loss fell a good deal after the last look at the answers."""
+        course, then = objective(trace), table.column("loss")
+        then = then[np.isfinite(then)][-3:]
+        return course is not None and len(then) > 0 and course.last < self.fallen_limit * float(then.mean())
+
+    def _share(self, table: Table) -> float | None:
+        predicted, labels = table.column("predicted_entropy"), table.column("label_entropy")
+        known = np.isfinite(predicted) & np.isfinite(labels)
+        least = self.least_looks if table.kind == "progress" else 2
+        if known.sum() < least:
+            return None
+        late = slice(-max(2, int(known.sum()) // 4), None)
+        labelled = float(labels[known][late].mean())
+        return (
+            float(predicted[known][late].mean()) / labelled if labelled > self.least_label_entropy else None
+        )
+
+    def extremes(self, trace: Trace) -> Mapping[str, float]:
+        tables = (*trace.tables_of("progress"), *trace.tables_of("evaluation"))
+        shares = [share for table in tables if (share := self._share(table)) is not None]
+        return {"share_limit": min(shares)} if shares else {}
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("all classes are given", lambda: _answering([0.0, 0.3, 0.9, 1.0, 1.0, 1.0, 1.0, 1.0], 1.05)),
+        Run("looked at only in the beginning", lambda: _answering([0.4] + [0.0] * 9, 0.9, later=0.02)),
+        Run("only one class exists", lambda: _answering([0.0] * 8, 0.0)),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("one class for all", lambda: _answering([0.4] + [0.0] * 9, 0.9)),
+        Run(
+            "looked at only in the beginning, and nothing changed",
+            lambda: _answering([0.4] + [0.0] * 9, 0.9, later=0.6),
+        ),
+    )

@@ -1,0 +1,278 @@
+"""How the episodes of an agent begin, end and pay."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+from netmend.diagnose.detector import register
+from netmend.diagnose.measures.acting import agents, returns, training_world, worlds
+from netmend.diagnose.measures.acting_examples import a_world, acted, an_agent
+from netmend.unit import Run, threshold
+from netmend.vocabulary import Symptom, Trace
+
+
+@register
+class SteppedAfterEnd:
+    """Steps are taken after an episode has ended, without a reset.
+
+    What an environment returns then is undefined: most go on from the last state, with rewards that mean nothing. Usual causes: reset
+    forgotten, the end looked for in `terminated` alone although time limits end episodes too.
+    """
+
+    code: ClassVar[str] = "D715"
+
+    least_steps: int = threshold(
+        3, "convention", "one step too many at the very end of a program harms nobody"
+    )
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        for world in worlds(trace):
+            if world.after_end >= self.least_steps:
+                share = world.after_end / world.steps
+                yield Symptom(
+                    self.code,
+                    f"{world.after_end} of {world.steps}steps ({share:.0%}) were taken after an episode had ended, without a reset.",
+                    component=world.name,
+                    observed=float(world.after_end),
+                    limit=float(self.least_steps),
+                    site=world.stepped,
+                    detail={
+                        "truncated": world.truncated,
+                        "terminated": world.terminated,
+                        "resets": world.resets,
+                    },
+                )
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("reset after every end", lambda: acted(a_world())),
+        Run("one step at the end of the program", lambda: acted(a_world(after_end=1))),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("never reset", lambda: acted(a_world(after_end=3200, resets=0))),
+    )
+
+
+@register
+class TruncationMerged:
+    """A wrapper turns the time limit's truncation into a termination.
+
+    A terminated state has no future, so its value is taken to be its last reward. A state that was merely cut off does have one: the
+    agent learns that states late in an episode are bad, whatever they are. Usual cause: a wrapper that returns `terminated or truncated, False`.
+    """
+
+    code: ClassVar[str] = "D716"
+
+    least_ends: int = threshold(1, "exact", "the inner environment said truncated, the outer one terminated")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        for world in worlds(trace):
+            if world.merged >= self.least_ends:
+                yield Symptom(
+                    self.code,
+                    f"{world.merged} of {world.episodes} episodes were cut off by a time limit, but the agent was told that they had terminated.",
+                    component=world.name,
+                    observed=float(world.merged),
+                    limit=float(self.least_ends),
+                    site=world.stepped,
+                    detail={"chain": list(world.chain)},
+                )
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("flags passed on", lambda: acted(a_world(truncated=80, terminated=70))),
+        Run("no time limit was reached", lambda: acted(a_world())),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (Run("flags merged", lambda: acted(a_world(merged=40))),)
+
+
+@register
+class TimeLimitsEndEpisodes:
+    """Many episodes are cut off by a time limit rather than ending by themselves.
+
+    That is normal. It matters where a program treats both ends alike: a state that was cut off still has a future, and a target that leaves it out is
+    wrong. Diagnosis looks at the source to see whether the program keeps the two apart.
+    """
+
+    code: ClassVar[str] = "D717"
+
+    share_limit: float = threshold(
+        0.15, "convention", "of the episodes; below it the error in the targets is rare"
+    )
+    least_ends: int = threshold(3, "convention", "episodes that were cut off")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        world = training_world(trace)
+        if world is None or world.truncated < self.least_ends:
+            return
+        share = world.truncated / max(1, world.episodes)
+        if share >= self.share_limit:
+            yield Symptom(
+                self.code,
+                f"{world.truncated} of {world.episodes} episodes were cut off by a time limit.",
+                component=world.name,
+                observed=share,
+                limit=self.share_limit,
+                site=world.stepped,
+            )
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("episodes end by themselves", lambda: acted(a_world(truncated=10))),
+        Run("two long episodes", lambda: acted(a_world(truncated=2, episodes=2, terminated=0))),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("all are cut off", lambda: acted(a_world(truncated=150, terminated=0))),
+    )
+
+
+@register
+class SameStart:
+    """Every episode is reset with the same seed and starts in the same state.
+
+    The agent learns one episode by heart and fails from any other start. Usual cause: `reset(seed=…)` within the loop; a seed belongs
+    to the first reset only.
+    """
+
+    code: ClassVar[str] = "D718"
+
+    least_resets: int = threshold(5, "convention", "episodes that must have started alike")
+    share_limit: float = threshold(0.9, "convention", "of the resets; the first one has none to compare with")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        world = training_world(trace)
+        if (
+            world is None
+            or world.same_starts < self.least_resets
+            or world.same_starts < self.share_limit * world.resets
+        ):
+            return
+        yield Symptom(
+            self.code,
+            f"{world.same_starts} of {world.resets} episodes were reset with the previous episode's seed and started in the same state.",
+            component=world.name,
+            observed=float(world.same_starts),
+            limit=float(self.least_resets),
+            site=world.reset or world.stepped,
+        )
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("a seed for the first episode only", lambda: acted(a_world(seeded_resets=1))),
+        Run("a new seed for each episode", lambda: acted(a_world(seeded_resets=150))),
+        Run("some episodes repeated", lambda: acted(a_world(seeded_resets=20, same_starts=19))),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("one seed for all", lambda: acted(a_world(seeded_resets=150, same_starts=149))),
+    )
+
+
+@register
+class FewRollouts:
+    """An agent that learns from its own rollouts was trained on hardly any of them.
+
+    Such an algorithm changes its policy a little after each rollout; two or three of them lead nowhere. Usual causes: fewer steps
+    in all than a few times `n_steps` times the number of environments.
+    """
+
+    code: ClassVar[str] = "D725"
+
+    most: int = threshold(3, "convention", "trainings in all; each may change the policy a little only")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        for agent in agents(trace):
+            gathers = agent.settings.get("n_steps")
+            if (
+                agent.buffer_filled is not None
+                or not isinstance(gathers, int)
+                or agent.timesteps < agent.planned
+            ):
+                continue
+            if 0 < agent.trainings <= self.most:
+                yield Symptom(
+                    self.code,
+                    f"{agent.planned} steps were requested and {gathers * agent.copies} make one rollout: the agent was trained {agent.trainings} "
+                    f"time{'s' if agent.trainings > 1 else ''} in all.",
+                    component=agent.name,
+                    observed=float(agent.trainings),
+                    limit=float(self.most),
+                    site=agent.learned,
+                    detail={"rollout": gathers * agent.copies},
+                )
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("many rollouts", lambda: acted(a_world(), an_agent(settings={"n_steps": 128}))),
+        Run("four rollouts", lambda: acted(a_world(), an_agent(settings={"n_steps": 1024}, trainings=4))),
+        Run(
+            "an algorithm with a replay buffer",
+            lambda: acted(a_world(), an_agent("DQN", {"n_steps": 1}, trainings=2, buffer_filled=500)),
+        ),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "one rollout",
+            lambda: acted(
+                a_world(), an_agent(settings={"n_steps": 2048}, trainings=1, planned=1000, timesteps=2048)
+            ),
+        ),
+    )
+
+
+@register
+class ReturnsFall:
+    """The agent got worse: its episodes return clearly less at the end than at the beginning.
+
+    It began with actions that knew nothing, and training has made them worse. That says by itself that something is wrong only once the run is
+    long; together with a sign in the source it settles the case. Usual causes: a policy loss or reward with the wrong sign, a policy
+    that collapsed, no exploration any more.
+    """
+
+    code: ClassVar[str] = "D726"
+
+    least_episodes: int = threshold(30, "convention", "episodes from which two thirds can be compared")
+    fall_limit: float = threshold(
+        4.0,
+        "convention",
+        "difference of the means in standard errors; learning curves of healthy agents rise",
+    )
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        world = training_world(trace)
+        seen = self.extremes(trace)
+        if world is None or not trace.run.steps or seen.get("fall_limit", 0.0) < self.fall_limit:
+            return
+        values = returns(trace, world)
+        third = len(values) // 3
+        first, last = float(values[:third].mean()), float(values[-third:].mean())
+        yield Symptom(
+            self.code,
+            f"Episodes returned {first:.3g} at the beginning and {last:.3g} at the end: training made the agent worse.",
+            component=world.name,
+            observed=seen["fall_limit"],
+            limit=self.fall_limit,
+            site=world.stepped,
+        )
+
+    def extremes(self, trace: Trace) -> Mapping[str, float]:
+        world = training_world(trace)
+        if world is None:
+            return {}
+        values = returns(trace, world)
+        third = len(values) // 3
+        if 3 * third < self.least_episodes:
+            return {}
+        first, last = values[:third], values[-third:]
+        error = math.sqrt((float(first.var()) + float(last.var())) / third) + 1e-6 * (
+            1 + abs(float(first.mean()))
+        )
+        return {"fall_limit": (float(first.mean()) - float(last.mean())) / error}
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("rises", lambda: acted(a_world(), returns=[float(20 + index) for index in range(60)])),
+        Run("neither", lambda: acted(a_world(), returns=[20.0, 30.0, 10.0] * 20)),
+        Run("few episodes", lambda: acted(a_world(), returns=[30.0] * 6 + [10.0] * 6)),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "worse and worse",
+            lambda: acted(a_world(), returns=[22.0, 25.0, 18.0] * 10 + [9.0, 10.0, 9.5] * 20),
+        ),
+    )

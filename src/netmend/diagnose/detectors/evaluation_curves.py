@@ -1,0 +1,282 @@
+"""The loss in training beside that in evaluation and beside the metric."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+import numpy as np
+
+from netmend.diagnose.detector import register
+from netmend.diagnose.measures.examples import LOSS, falling, flat, run_with
+from netmend.diagnose.measures.objective import constant_of, evaluations, objective, smooth
+from netmend.diagnose.measures.progress import Progress
+from netmend.unit import Run, threshold
+from netmend.vocabulary import Symptom, TargetFact, Trace
+
+
+@register
+class Overfitting:
+    """The evaluation loss rose far above its best while the training loss went on falling.
+
+    The network learns the training samples by heart. Usual causes: too little data for the size of the network, no
+    regularisation or augmentation, far too many epochs.
+    """
+
+    code: ClassVar[str] = "D506"
+
+    rise_limit: float = threshold(
+        1.4, "calibrated", "healthy programs end within 1.2 times their best evaluation loss"
+    )
+    gap_limit: float = threshold(
+        4.0, "calibrated", "evaluation loss over training loss at the end; healthy up to 2.5"
+    )
+    least_relative: float = threshold(
+        0.3,
+        "calibrated",
+        "an evaluation loss this far below the constant prediction's does no harm when it rises",
+    )
+    learned_limit: float = threshold(
+        0.1, "convention", "relative training loss at which the samples are known by heart"
+    )
+    poor_limit: float = threshold(
+        0.6, "calibrated", "relative evaluation loss of such a run; healthy programs end below 0.4"
+    )
+    least_passes: int = threshold(4, "convention", "a rise needs several evaluations to be one")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        course, passes = objective(trace), evaluations(trace)
+        found = self.extremes(trace)
+        if course is None or passes is None or not found:
+            return
+        names = ("rise_limit", "gap_limit", "least_relative")
+        rising = all(found[name] >= getattr(self, name) for name in names)
+        if not rising and not self._by_heart(found, course):
+            return
+        steps, losses, _ = passes
+        best = int(np.argmin(smooth(losses)))
+        yield Symptom(
+            self.code,
+            f"The evaluation loss was best at step {int(steps[best])} ({losses[best]:.3g}) and {'rose to' if rising else 'ended at'} "
+            f"{losses[-1]:.3g}, while the training loss fell to {course.last:.3g}.",
+            component=course.loss,
+            first_step=int(steps[best]),
+            observed=found["rise_limit"],
+            limit=self.rise_limit,
+            detail={"best_pass": best, "passes": len(losses), "gap": found["gap_limit"]},
+        )
+
+    def _by_heart(self, found: Mapping[str, float], course: Progress) -> bool:
+        """Nothing is left to learn in training, and new samples are answered hardly better than by a constant."""
+        learned = course.last_relative is not None and course.last_relative < self.learned_limit
+        return learned and found["least_relative"] > self.poor_limit and found["gap_limit"] >= self.gap_limit
+
+    def extremes(self, trace: Trace) -> Mapping[str, float]:
+        course, passes = objective(trace), evaluations(trace)
+        if course is None or passes is None or len(passes[0]) < self.least_passes:
+            return {}
+        _, losses, _ = passes
+        if losses.min() <= 0 or course.last <= 0:
+            return {}
+        late = float(np.median(losses[-3:]))
+        constant = constant_of(course)
+        return {
+            "rise_limit": late / float(smooth(losses).min()),
+            "gap_limit": late / course.last,
+            "least_relative": late / constant if constant else 1.0,
+            "poor_limit": late / constant
+            if constant and course.last < self.learned_limit * constant
+            else 0.0,
+        }
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("falls together", lambda: run_with(falling(200), evaluations=[0.6, 0.4, 0.2, 0.12, 0.1, 0.09])),
+        Run("a mild rise", lambda: run_with(falling(200), evaluations=[0.7, 0.5, 0.42, 0.4, 0.44, 0.48])),
+        Run("never evaluated", lambda: run_with(falling(200))),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "known by heart, hardly of use",
+            lambda: run_with(falling(200, end=0.02), evaluations=[0.95, 0.9, 0.85, 0.8, 0.8, 0.8]),
+        ),
+        Run(
+            "evaluation rises",
+            lambda: run_with(falling(200, end=0.02), evaluations=[0.8, 0.6, 0.7, 0.9, 1.1, 1.3]),
+        ),
+    )
+
+
+@register
+class Overtraining:
+    """Evaluation was best early, and most of the run only made it worse.
+
+    The time after the best evaluation is wasted and the final weights are worse than earlier ones. Usual causes: too many
+    epochs without early stopping, no regularisation.
+    """
+
+    code: ClassVar[str] = "D507"
+
+    early_share: float = threshold(
+        0.4, "calibrated", "part of the passes by which healthy programs are at their best"
+    )
+    rise_limit: float = threshold(1.4, "calibrated", "the same as for overfitting")
+    least_passes: int = threshold(10, "convention", "the shape of the whole curve must be seen")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        course, passes = objective(trace), evaluations(trace)
+        found = self.extremes(trace)
+        if course is None or passes is None or not found:
+            return
+        if found["early_share"] > self.early_share or found["rise_limit"] < self.rise_limit:
+            return
+        steps, losses, _ = passes
+        best = int(np.argmin(smooth(losses)))
+        yield Symptom(
+            self.code,
+            f"Evaluation was best in pass {best + 1} of {len(losses)} (loss {losses[best]:.3g}); by the end of the run "
+            f"it had risen to {losses[-1]:.3g}.",
+            component=course.loss,
+            first_step=int(steps[best]),
+            observed=found["early_share"],
+            limit=self.early_share,
+        )
+
+    def extremes(self, trace: Trace) -> Mapping[str, float]:
+        passes = evaluations(trace)
+        if passes is None or len(passes[0]) < self.least_passes or passes[1].min() <= 0:
+            return {}
+        _, losses, _ = passes
+        late = float(np.median(losses[-3:]))
+        return {
+            "early_share": float(np.argmin(smooth(losses)) + 1) / len(losses),
+            "rise_limit": late / float(smooth(losses).min()),
+        }
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("best at the end", lambda: run_with(falling(200), evaluations=[1 / (1 + n) for n in range(12)])),
+        Run("flat after the best", lambda: run_with(falling(200), evaluations=[0.5, 0.4, 0.3] + [0.33] * 9)),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "rises from pass 3 on",
+            lambda: run_with(
+                falling(200, end=0.3), evaluations=[0.6, 0.4, *[0.4 + 0.05 * n for n in range(12)]]
+            ),
+        ),
+    )
+
+
+@register
+class TrainingWorseThanEvaluation:
+    """The loss in training is far above the loss in evaluation, at the same stage.
+
+    What happens only in training (dropout, augmentation, noise) makes the task much harder than it is. Usual causes: a dropout
+    rate that is far too high, augmentation that destroys the input, evaluation data that is easier or was trained on.
+    """
+
+    code: ClassVar[str] = "D509"
+
+    gap_limit: float = threshold(
+        2.0, "calibrated", "dropout of 0.5 on purpose reaches 1.6 in healthy programs"
+    )
+    least_relative: float = threshold(0.3, "calibrated", "a training loss below that does no harm")
+    least_passes: int = threshold(2, "convention", "one evaluation may be a lucky one")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        course, found = objective(trace), self.extremes(trace)
+        if course is None or not found:
+            return
+        if found["gap_limit"] < self.gap_limit or found["least_relative"] < self.least_relative:
+            return
+        yield Symptom(
+            self.code,
+            f"At the end the training loss was {course.last:.3g}, {found['gap_limit']:.1f} times the evaluation loss.",
+            component=course.loss,
+            first_step=course.last_step,
+            observed=found["gap_limit"],
+            limit=self.gap_limit,
+        )
+
+    def extremes(self, trace: Trace) -> Mapping[str, float]:
+        course, passes = objective(trace), evaluations(trace)
+        if course is None or course.relative is None or passes is None or len(passes[0]) < self.least_passes:
+            return {}
+        late = float(np.median(passes[1][-3:]))
+        if late <= 0:
+            return {}
+        return {"gap_limit": course.last / late, "least_relative": float(course.relative[-1])}
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("both low", lambda: run_with(falling(200), evaluations=[0.3, 0.2, 0.1, 0.1])),
+        Run(
+            "dropout on purpose", lambda: run_with(falling(200, end=0.45), evaluations=[0.5, 0.4, 0.32, 0.3])
+        ),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("training far above", lambda: run_with(flat(200, 0.9), evaluations=[0.6, 0.5, 0.35, 0.3])),
+    )
+
+
+@register
+class LossMetricDecoupled:
+    """The loss fell well below the constant prediction's, but the accuracy did not move.
+
+    The number that training lowers is not the one that matters. Usual causes: softmax over the wrong axis, a loss that
+    does not fit the task, labels and outputs in different order, a shape that broadcasts.
+    """
+
+    code: ClassVar[str] = "D510"
+
+    relative_limit: float = threshold(0.8, "convention", "the loss must clearly have learned something")
+    gain_limit: float = threshold(0.05, "convention", "accuracy above the most frequent class, at most")
+    least_looks: int = threshold(16, "convention", "the metric of few batches is noise")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        course = objective(trace)
+        if (
+            course is None
+            or course.relative is None
+            or course.metric_last is None
+            or course.looks < self.least_looks
+        ):
+            return
+        task = next((task for task in trace.tasks if task.name == course.loss), None)
+        target = trace.get(TargetFact, course.loss)
+        if target is None or not target.class_counts or (task is not None and task.kind == "regression"):
+            return
+        majority = max(target.class_counts.values()) / max(1, sum(target.class_counts.values()))
+        if majority > 0.8 or course.relative[-1] > self.relative_limit or course.metric_best is None:
+            return
+        if course.metric_best > majority + self.gain_limit:
+            return
+        yield Symptom(
+            self.code,
+            f"The loss fell to {course.relative[-1]:.2f} times that of the best constant prediction, but only "
+            f"{course.metric_last:.0%} of the predictions are right; always predicting the most frequent class gets {majority:.0%}.",
+            component=course.loss,
+            first_step=int(course.steps[len(course.steps) // 2]),
+            observed=course.metric_best,
+            limit=majority + self.gain_limit,
+        )
+
+    @staticmethod
+    def _example(metrics: list[float]) -> Trace:
+        trace = run_with(falling(100), metrics=metrics)
+        facts = {**trace.facts, "target": {LOSS: TargetFact(LOSS, 100, {"0": 40, "1": 30, "2": 30})}}
+        return Trace(facts, trace.tables)
+
+    HEALTHY: ClassVar[tuple[Run, ...]]
+    FAULTY: ClassVar[tuple[Run, ...]]
+
+
+LossMetricDecoupled.HEALTHY = (
+    Run(
+        "both get better", lambda: LossMetricDecoupled._example([0.33 + 0.006 * step for step in range(100)])
+    ),
+)
+LossMetricDecoupled.FAULTY = (
+    Run(
+        "accuracy stays at chance",
+        lambda: LossMetricDecoupled._example([0.3 + 0.05 * (step % 3) for step in range(100)]),
+    ),
+)

@@ -1,0 +1,300 @@
+"""Gradients that explode or vanish, and the first values that are no numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+import numpy as np
+
+from netmend.diagnose.detector import register
+from netmend.diagnose.measures.depth import Profile, profiles
+from netmend.diagnose.measures.examples import falling
+from netmend.diagnose.measures.motion import motions
+from netmend.diagnose.measures.net_examples import net_run
+from netmend.unit import Run, threshold
+from netmend.vocabulary import Event, Site, Symptom, Table, Trace
+
+_DEEP = "Linear(10,32) ReLU " + "Linear(32,32) ReLU " * 5 + "Linear(32,4)"
+
+
+def _with_norms(norms: list[float]) -> Trace:
+    """A run whose gradients have these norms."""
+    plain = net_run()
+    rows = {step: (1.0, 1.0, 0.0, norm, 2.0) for step, norm in enumerate(norms)}
+    return Trace(
+        plain.facts,
+        {**plain.tables, ("step", "optimizer"): Table.of("step", "optimizer", rows)},
+        plain.patterns,
+    )
+
+
+@register
+class ExplodingGradient:
+    """Gradients grow by orders of magnitude, towards the input or in the course of training.
+
+    One such step throws the weights away. Usual causes: a learning rate that is too high, recurrent networks without clipping, weights
+    that start too large in a deep stack, unscaled inputs or targets.
+    """
+
+    code: ClassVar[str] = "D103"
+
+    depth_limit: float = threshold(
+        3.0, "calibrated", "decades from the last to the first layer; healthy programs: 0.2"
+    )
+    growth_limit: float = threshold(
+        1000.0,
+        "calibrated",
+        "rise of the gradients' norm above its level in the first steps; healthy programs: 24",
+    )
+    least_layers: int = threshold(4, "convention", "fewer layers are not a depth")
+    least_looks: int = threshold(
+        2, "convention", "a run may break down within two steps; the limit is far above any noise"
+    )
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        found = self.extremes(trace)
+        if found.get("depth_limit", 0.0) >= self.depth_limit:
+            steepest = min(profiles(trace), key=lambda profile: profile.total)
+            yield Symptom(
+                self.code,
+                f"Relative to the weights, gradients grow {10**-steepest.total:.3g}-fold towards the input over the "
+                f"{len(steepest.layers)} layers of {steepest.model}.",
+                component=steepest.layers[0].name,
+                first_step=0,
+                observed=-steepest.total,
+                limit=self.depth_limit,
+                site=steepest.layers[0].site,
+                detail={"form": "depth"},
+            )
+        growth = found.get("growth_limit", 0.0)
+        if growth >= self.growth_limit:
+            yield Symptom(
+                self.code,
+                f"The gradient norm rose to {growth:.3g} times its level in the first steps.",
+                first_step=self._rises(trace)[1],
+                observed=growth,
+                limit=self.growth_limit,
+                detail={"form": "time"},
+            )
+
+    def _rises(self, trace: Trace) -> tuple[float, int]:
+        """The largest rise of any optimiser's gradients, and where it was."""
+        best = (0.0, 0)
+        for table in trace.tables_of("step"):
+            steps, norms = table.known("gradient_norm")
+            there = np.isfinite(norms) & (norms > 0)
+            steps, norms = steps[there], norms[there]
+            if len(norms) >= self.least_looks:
+                rises = norms[1:] / min(float(norms[0]), float(np.median(norms[:4])))
+                highest = int(np.argmax(rises))
+                best = max(best, (float(rises[highest]), int(steps[1:][highest])))
+        return best
+
+    def extremes(self, trace: Trace) -> Mapping[str, float]:
+        deep = [-profile.total for profile in profiles(trace) if len(profile.layers) >= self.least_layers]
+        found = {"depth_limit": max(deep)} if deep else {}
+        rise, _ = self._rises(trace)
+        return found | ({"growth_limit": rise} if rise else {})
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("even gradients", lambda: net_run(_DEEP)),
+        Run("gradients rise when learning sets in", lambda: _with_norms([0.01] * 10 + [0.3] * 20)),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("tenfold per layer", lambda: net_run(_DEEP, gradients={2 * n: 10.0**-n for n in range(7)})),
+        Run("in the course of training", lambda: _with_norms([1.0] * 10 + [10.0**n for n in range(6)])),
+    )
+
+
+_DEEP_SIGMOID = "Linear(10,32) Sigmoid " + "Linear(32,32) Sigmoid " * 5 + "Linear(32,4)"
+
+
+@register
+class VanishingGradient:
+    """Gradients shrink from layer to layer on their way back to the input.
+
+    The first layers then learn hundreds of times more slowly than the last ones. Usual causes: sigmoid or tanh in a deep stack, weights that
+    start too small, many layers without normalisation or skip connections.
+    """
+
+    code: ClassVar[str] = "D106"
+
+    total_limit: float = threshold(
+        3.0, "calibrated", "decades between the last and the first layer; healthy programs stay below 1.9"
+    )
+    slope_limit: float = threshold(0.2, "convention", "decades per layer: a third, over and over")
+    least_layers: int = threshold(4, "convention", "fewer layers are not a depth")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        for profile in profiles(trace):
+            if len(profile.layers) < self.least_layers:
+                continue
+            if profile.total < self.total_limit or profile.slope < self.slope_limit:
+                continue
+            first = profile.layers[0]
+            yield Symptom(
+                self.code,
+                f"Relative to the weights, gradients shrink {10**profile.slope:.1f}-fold per layer towards the input: "
+                f"{10**profile.total:.0f}-fold over the {len(profile.layers)} layers of {profile.model}.",
+                component=first.name,
+                first_step=0,
+                observed=profile.total,
+                limit=self.total_limit,
+                site=first.site,
+                detail={"slope": profile.slope, "layers": [link.name for link in profile.layers]},
+            )
+
+    def extremes(self, trace: Trace) -> Mapping[str, float]:
+        found: list[Profile] = [p for p in profiles(trace) if len(p.layers) >= self.least_layers]
+        if not found:
+            return {}
+        return {"total_limit": max(p.total for p in found), "slope_limit": max(p.slope for p in found)}
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("even gradients", lambda: net_run(_DEEP_SIGMOID)),
+        Run(
+            "shrinks a little",
+            lambda: net_run(_DEEP_SIGMOID, gradients={2 * n: 1e-3 * 1.6**n for n in range(7)}),
+        ),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "a quarter per layer",
+            lambda: net_run(_DEEP_SIGMOID, gradients={2 * n: 1e-6 * 4.0**n for n in range(7)}),
+        ),
+    )
+
+
+_EVENT = Event(
+    60,
+    "nonfinite",
+    "the loss became NaN at step 60: first made by log in loss at train.py:20",
+    "loss",
+    Site("train.py", 20),
+    {"what": "loss", "operation": "log", "phase": "forward", "exact": True},
+)
+_DIVISION = Event(
+    60,
+    "nonfinite",
+    "the loss became NaN at step 60: first made by div in loss at train.py:20",
+    "loss",
+    Site("train.py", 20),
+    {"what": "loss", "operation": "div", "phase": "forward", "exact": True},
+)
+_IN_LOSS = ("div", "log", "log2", "log10", "sqrt", "reciprocal", "truediv")  # fail at zero, whatever the rate
+_GRADIENT = Event(3, "nonfinite", "the gradient became NaN at step 3", "", None, {"what": "gradient"})
+
+
+@register
+class NonfiniteOrigin:
+    """A NaN or infinity appeared, first produced by one operation.
+
+    Every weight that the gradient reaches is lost with the next step. Usual causes: values that overflow because steps are too
+    large, a logarithm or division of zero, the root of zero in the gradient, invalid values in the data.
+    """
+
+    code: ClassVar[str] = "D110"
+
+    growth: float = threshold(
+        20.0,
+        "calibrated",
+        "rise of loss or weights before; runs that broke by a log or a division show less than 3",
+    )
+    recovered: float = threshold(
+        0.5, "convention", "share of later losses that are finite: the program skipped the bad step by itself"
+    )
+
+    again_limit: int = threshold(
+        3,
+        "convention",
+        "further losses that are not finite: a division or logarithm of the loss fails now and then",
+    )
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        for event in trace.events:
+            if event.kind != "nonfinite" or self._recovered(trace, event):
+                continue
+            rise = self._rise(trace, event.step)
+            grew = rise >= self.growth
+            before = f" The loss or the weights had grown {rise:.3g}-fold before." if grew else ""
+            yield Symptom(
+                self.code,
+                f"{event.message[:1].upper()}{event.message[1:]}.{before}",
+                component=event.component,
+                first_step=event.step,
+                observed=rise,
+                limit=self.growth,
+                site=event.site,
+                detail={**event.detail, "grew": grew},
+            )
+            return
+
+    def _recovered(self, trace: Trace, event: Event) -> bool:
+        steps, losses = trace.loss
+        later = losses[steps > event.step]
+        made = event.detail.get("what") == "loss" and event.detail.get("operation") in _IN_LOSS
+        if made and int((~np.isfinite(later)).sum()) >= self.again_limit:
+            return False
+        return len(later) > 0 and float(np.isfinite(later).mean()) > self.recovered
+
+    def _rise(self, trace: Trace, step: int) -> float:
+        """How far the loss, or the weights, had grown when it happened; their own overflow is the extreme."""
+        steps, losses = trace.loss
+        before = losses[(steps <= step) & np.isfinite(losses)]
+        found = [1.0]
+        if len(before) >= 2 and before[0] > 0:
+            found.append(float(before[-3:].max() / before[0]))
+        for motion in motions(trace):
+            growth = motion.growth
+            if growth is not None:
+                found.append(growth if np.isfinite(growth) else self._last_finite(trace, step))
+        return max(found)
+
+    def _last_finite(self, trace: Trace, step: int) -> float:
+        """Growth of the weights at the last look at which they were finite."""
+        ratios = [
+            float(sizes[np.isfinite(sizes) & (steps < step)][-1]) / parameter.initial.rms
+            for parameter in trace.parameters
+            if parameter.initial.rms and len(parameter.shape) > 1
+            for steps, sizes in [trace.series("weight", parameter.name, "rms")]
+            if (np.isfinite(sizes) & (steps < step)).any()
+        ]
+        return float(np.median(ratios)) if ratios else 1.0
+
+    def extremes(self, trace: Trace) -> Mapping[str, float]:
+        steps = [event.step for event in trace.events if event.kind == "nonfinite"]
+        return {"growth": self._rise(trace, steps[0])} if steps else {}
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("finite throughout", lambda: net_run()),
+        Run(
+            "one division that gave NaN",
+            lambda: net_run(
+                losses=[float("nan") if n == 60 else value for n, value in enumerate(falling(120))],
+                events=[_DIVISION],
+            ),
+        ),
+        Run("a bad step that the program skipped", lambda: net_run(events=[_GRADIENT])),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "a division by zero now and then",
+            lambda: net_run(
+                losses=[
+                    float("nan") if n in (60, 75, 90, 95) else value for n, value in enumerate(falling(120))
+                ],
+                events=[_DIVISION],
+            ),
+        ),
+        Run(
+            "the logarithm of zero",
+            lambda: net_run(losses=[*falling(61), *[float("nan")] * 20], events=[_EVENT]),
+        ),
+        Run(
+            "overflow",
+            lambda: net_run(
+                losses=[*(10.0**n for n in range(20)), *[float("nan")] * 60], events=[_EVENT], growth=1e6
+            ),
+        ),
+    )

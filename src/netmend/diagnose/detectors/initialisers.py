@@ -1,0 +1,277 @@
+"""Weights that no initialiser leaves so: constant, of one sign, zero for good, or set a second time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import ClassVar
+
+from netmend.diagnose.detector import register
+from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
+from netmend.diagnose.measures.net_examples import net_run
+from netmend.diagnose.measures.probe_examples import probed
+from netmend.diagnose.measures.wiring import Wire, layers_of, loaded, wires
+from netmend.unit import Run, threshold
+from netmend.vocabulary import ModuleFact, ParameterFact, Site, Statistics, Symptom, Trace
+
+
+def _starting_between(low: float, high: float, kind: str = "Linear") -> Trace:
+    initial = Statistics(mean=(low + high) / 2, std=(high - low) / 4, rms=high, minimum=low, maximum=high)
+    parameter = ParameterFact("net.0.weight", "net.0", (32, 16), initial=initial)
+    module = ModuleFact("net.0", kind, created=Site("train.py", 9), order=0)
+    return Trace(facts={"parameter": {parameter.name: parameter}, "module": {module.name: module}})
+
+
+def _weight_normalised() -> Trace:
+    """Sizes, all of them positive, and directions."""
+    trace = _starting_between(0.5, 0.6)
+    size = replace(trace.parameters[0], name="net.0.weight_g", shape=(32, 1))
+    around = Statistics(mean=0.0, std=0.1, rms=0.1, minimum=-0.2, maximum=0.2)
+    direction = replace(size, name="net.0.weight_v", shape=(32, 16), initial=around)
+    facts = {**trace.facts, "parameter": {fact.name: fact for fact in (size, direction)}}
+    return replace(trace, facts=facts)
+
+
+def _is_scale(trace: Trace, parameter: ParameterFact) -> bool:
+    """A size for each unit, beside directions of the same module: what weight normalisation keeps."""
+    return math.prod(parameter.shape[1:]) == 1 and any(
+        other.module == parameter.module
+        and other.shape[:1] == parameter.shape[:1]
+        and len(other.shape) == len(parameter.shape)
+        and math.prod(other.shape) > math.prod(parameter.shape)
+        for other in trace.parameters
+    )
+
+
+@register
+class OneSidedWeights:
+    """All weights of a layer start with the same sign.
+
+    Units of such a layer all rise and fall together with the sum of their inputs: behind a rectifier they are all on or all dead. Usual causes: an initialisation over
+    an interval that does not lie around zero.
+    """
+
+    code: ClassVar[str] = "D122"
+
+    least_weights: int = threshold(32, "exact", "that many signs agree by chance once in 2^31 layers")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        for parameter in trace.parameters:
+            module = trace.get(ModuleFact, parameter.module)
+            if module is None or not module.kind.startswith(("Linear", "Conv")) or len(parameter.shape) < 2:
+                continue
+            low, high = parameter.initial.minimum, parameter.initial.maximum
+            if low is None or high is None or low == high or math.prod(parameter.shape) < self.least_weights:
+                continue
+            if low < 0 < high or not (math.isfinite(low) and math.isfinite(high)):
+                continue
+            if _is_scale(trace, parameter):
+                continue
+            sign = "negative" if high <= 0 else "positive"
+            yield Symptom(
+                self.code,
+                f"All weights of {module.name} start {sign}, between {low:.3g} and {high:.3g}.",
+                component=module.name,
+                observed=high if high <= 0 else low,
+                limit=0.0,
+                site=module.created,
+                detail={"direction": sign},
+            )
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("around zero", lambda: _starting_between(-0.2, 0.2)),
+        Run("a constant is another matter", lambda: _starting_between(0.5, 0.5)),
+        Run("a model made of one that was lost already", lambda: _starting_between(math.nan, math.nan)),
+        Run("sizes of a weight-normalised layer", _weight_normalised),
+        Run("scales of a norm layer", lambda: _starting_between(0.5, 1.0, kind="LayerNorm")),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (Run("uniform below zero", lambda: _starting_between(-0.5, -0.001)),)
+
+
+def _again(parameters: int, most: int) -> Trace:
+    values = {"parameters": parameters, "most": most, "names": ["model.h.0.c_proj.weight"]}
+    return probed("initialised again", values)
+
+
+@register
+class InitialisedAgain:
+    """One line initialises the same parameters several times.
+
+    Each time the values before are thrown away; the last one to write decides, and that is often not the rule that was meant for the
+    parameter. Large models take much longer to build.
+    Usual causes: an initialiser that is applied to every module and walks through all parameters below it: `for p in module.parameters()` where only the
+    module's own are meant.
+    """
+
+    code: ClassVar[str] = "D123"
+
+    least_parameters: int = threshold(
+        2, "convention", "a single one is often a tied weight that two layers share"
+    )
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        for probe in trace.probes("initialised again"):
+            count, most = int(probe.values["parameters"]), int(probe.values["most"])
+            if count < self.least_parameters:
+                continue
+            names = list(probe.values["names"])
+            yield Symptom(
+                self.code,
+                f"{count} parameters are initialised repeatedly by one line, up to {most} times before training"
+                + (f" ({names[0]} first)." if names else "."),
+                component=probe.component,
+                first_step=0,
+                observed=float(count),
+                limit=float(self.least_parameters),
+                site=probe.site,
+                detail={"most": most, "names": names},
+            )
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (Run("a tied weight", lambda: _again(1, 2)),)
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("every module walks through all below it", lambda: _again(6, 4)),
+    )
+
+
+_OWN = "torch.nn."
+
+
+@register
+class ConstantParameters:
+    """Parameters of a custom module start with one value everywhere.
+
+    That is often meant (gains of 1, offsets of 0), so it is no fault by itself. It is one where the program has an initialiser for just this parameter
+    that would have given it other values.
+    Usual causes: a place-holder that was to be filled later, an initialiser that is skipped on this path.
+    """
+
+    code: ClassVar[str] = "D124"
+
+    least_values: int = threshold(
+        4, "convention", "numbers in the parameter: fewer are often single settings that are learned"
+    )
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        seen: set[tuple[str, str]] = set()
+        for fact in trace.parameters:
+            module = trace.get(ModuleFact, fact.module)
+            value = fact.initial.minimum
+            if module is None or not module.qualified or module.qualified.startswith(_OWN):
+                continue
+            if value is None or value != fact.initial.maximum or not fact.trainable:
+                continue
+            if math.prod(fact.shape) < self.least_values or loaded(trace, fact.name):
+                continue
+            attribute = fact.name.rpartition(".")[2]
+            if (module.kind, attribute) in seen:
+                continue  # the layers of a stack are alike
+            seen.add((module.kind, attribute))
+            yield Symptom(
+                self.code,
+                f"All {math.prod(fact.shape)} values of {fact.name} start at {value:g}.",
+                component=fact.name,
+                first_step=0,
+                observed=value,
+                site=module.created,
+                detail={
+                    "attribute": attribute,
+                    "value": value,
+                    "class": module.kind,
+                    "vector": len(fact.shape) < 2,
+                },
+            )
+
+    HEALTHY: ClassVar[tuple[Run, ...]]
+    FAULTY: ClassVar[tuple[Run, ...]]
+
+
+def _with(start: Statistics, qualified: str = "__main__.Layer") -> Trace:
+    """The example network with one more parameter, in a module of the user's own."""
+    trace = net_run()
+    module = ModuleFact("model.mixer", "Layer", "model", qualified, order=9)
+    fact = ParameterFact("model.mixer.dt_bias", "model.mixer", (8,), initial=start)
+    facts = dict(trace.facts)
+    facts["module"] = {**facts.get("module", {}), module.name: module}
+    facts["parameter"] = {**facts.get("parameter", {}), fact.name: fact}
+    return Trace(facts=facts, tables=trace.tables, patterns=trace.patterns, events=trace.events)
+
+
+_ONES = Statistics(1.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0)
+_SPREAD = Statistics(-4.0, 1.2, 4.2, -6.5, -2.3, 0.0, 0)
+ConstantParameters.HEALTHY = (
+    Run("values of many sizes", lambda: _with(_SPREAD)),
+    Run("the gain of a norm layer", lambda: _with(_ONES, "torch.nn.modules.normalization.LayerNorm")),
+)
+ConstantParameters.FAULTY = (Run("ones", lambda: _with(_ONES)),)
+
+
+_ZERO = Layer("users", "Embedding", zeros=True, gradient=0.0, update=0.0)
+_TOO = Layer("items", "Embedding", zeros=True, gradient=0.0, update=0.0)
+
+
+@register
+class ZerosStay:
+    """Weights start at zero, have a gradient of exactly zero at every step, and never change.
+
+    The derivative of a product is the other factor: where both factors start at zero, neither ever leaves it.
+    Usual causes: all factors of a factorisation, or both matrices of a low-rank adapter, set to zero; one of them must be random.
+    """
+
+    code: ClassVar[str] = "D129"
+
+    least_looks: int = threshold(4, "convention", "closely observed steps, all with a gradient of zero")
+    least_together: int = threshold(
+        2, "exact", "a product has two factors; of one alone another thing may be the reason"
+    )
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        everything = wires(trace)
+        for model in dict.fromkeys(wire.model for wire in everything):
+            found = [wire for wire in everything if wire.model == model and self._stays(wire)]
+            if len(found) < self.least_together or loaded(trace, found[0].name):
+                continue
+            if not any(wire.flows for wire in everything):
+                continue  # nothing gets a gradient at all: another fault
+            layers = layers_of(found)
+            first = next(wire for wire in found if layers[0] in (wire.fact.module, wire.name))
+            yield Symptom(
+                self.code,
+                f"{sum(wire.size for wire in found):,} weights of {', '.join(layers[:3])}{', …' if len(layers) > 3 else ''} start at 0 "
+                f"and had a gradient of exactly 0 on all {first.looks} recorded steps.",
+                component=layers[0],
+                first_step=0,
+                observed=0.0,
+                site=first.module.created if first.module is not None else None,
+                detail={"layers": layers, "value": 0.0},
+            )
+
+    def _stays(self, wire: Wire) -> bool:
+        return (
+            wire.held
+            and wire.executed
+            and wire.fact.trainable
+            and len(wire.fact.shape) >= 2
+            and wire.fact.initial.zero_share == 1.0
+            and wire.measured >= self.least_looks
+            and not wire.flows
+            and wire.changed is False
+        )
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("random weights", lambda: trained(optimizer(), *network(Layer("users"), Layer("items")))),
+        Run(
+            "one factor is random: the other one gets a gradient",
+            lambda: trained(optimizer(), *network(Layer("down"), Layer("up", zeros=True))),
+        ),
+        Run(
+            "a layer of zeros that nothing depends on",
+            lambda: trained(optimizer(), *network(_ZERO, Layer("head"))),
+        ),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "both factors of a product",
+            lambda: trained(optimizer(), *network(_ZERO, _TOO, Layer("bias")), losses=[1.0] * 40),
+        ),
+    )

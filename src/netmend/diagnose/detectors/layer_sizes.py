@@ -1,0 +1,354 @@
+"""Layers through which too little of a sample fits."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from netmend.diagnose.detector import register
+from netmend.diagnose.measures.chain import ACROSS_UNITS, SIGMOIDS, Link, activations, chain, last_weighted
+from netmend.diagnose.measures.examples import falling, flat, run_with
+from netmend.diagnose.measures.net_examples import net_run
+from netmend.diagnose.measures.objective import objective
+from netmend.unit import Run, threshold
+from netmend.vocabulary import ModelFact, ModuleFact, ProbeFact, Site, Symptom, Trace
+
+_STUCK = [*falling(100, end=0.7), *flat(100, 0.7)]
+
+
+def _code_shown() -> Trace:
+    """Two numbers per sample that are drawn as points, beside the scores made of them."""
+    trace = net_run("Linear(20,64) ReLU Linear(64,2) ReLU Linear(2,10)", losses=_STUCK)
+    (model,) = trace.models
+    facts = {"model": {"model": replace(model, output_shapes=((32, 2), (32, 10)))}}
+    return replace(trace, facts={**trace.facts, **facts})
+
+
+def _adapter() -> Trace:
+    trace = net_run("Linear(20,64) Linear(64,2) Linear(2,64) ReLU Linear(64,10)", losses=_STUCK)
+    probe = ProbeFact("way around@model.1", "way around", "model.1")
+    return replace(trace, facts={**trace.facts, "probe": {probe.name: probe}})
+
+
+@register
+class Bottleneck:
+    """Everything the network knows of a sample must pass through one or two hidden units, and little was learned.
+
+    A rectifier unit more or less passes one number on, and nothing at all for half of the samples. Usual causes: a width mistyped, a test
+    setting that was left in. The narrow code of an autoencoder is done on purpose and not judged; a head, a gate or a score that the rest
+    goes around is no bottleneck.
+    """
+
+    code: ClassVar[str] = "D120"
+
+    width_limit: int = threshold(2, "convention", "hidden units: two can hold a class out of a few at best")
+    channel_limit: int = threshold(
+        1, "convention", "channels of a hidden feature map: one map holds one number for each place"
+    )
+    ratio_limit: float = threshold(
+        4.0, "convention", "inputs of the layer over its units, and units before it"
+    )
+    least_relative: float = threshold(
+        0.3, "convention", "below that of the constant prediction the width was enough"
+    )
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        course = objective(trace)
+        if course is None or course.relative is None or float(course.relative[-1]) < self.least_relative:
+            return
+        links = [link for link in chain(trace) if link.kind == "linear"]
+        around = {probe.component for probe in trace.probes("way around")}
+        for link, following in itertools.pairwise(links):
+            if (
+                link.model != following.model
+                or not self._narrow(trace, link, following)
+                or not _feeds(link, following)
+                or link.name in around
+                or _handed_out(trace, link)
+                or _rebuilds(trace, link.model)
+            ):
+                continue
+            width = _width(link, "out")
+            yield Symptom(
+                self.code,
+                f"Layer {link.name} has only {width} unit{'s' if width > 1 else ''} for {_fan_in(link)} inputs, and all later layers see "
+                "nothing else.",
+                component=link.name,
+                first_step=0,
+                observed=float(width),
+                limit=float(self.width_limit),
+                site=link.site,
+                detail={"width": width},
+            )
+
+    def _narrow(self, trace: Trace, link: Link, following: Link) -> bool:
+        outside = _width(link, "out")
+        if link.module is not None and link.module.kind.startswith("Conv"):
+            return (
+                outside <= self.channel_limit
+                and _fan_in(link) >= self.ratio_limit
+                and not _gates(trace, link)
+            )
+        if outside == 1 and _width(following, "out") >= self.ratio_limit:
+            return _width(link, "in") > 1  # one number is spread over many units again
+        return 0 < outside <= self.width_limit and _width(link, "in") >= self.ratio_limit * outside
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("wide enough", lambda: net_run(losses=_STUCK)),
+        Run("narrow, but it learned", lambda: net_run("Linear(20,2) ReLU Linear(2,5)")),
+        Run("the code of an autoencoder", lambda: net_run("Linear(20,2) ReLU Linear(2,20)", losses=_STUCK)),
+        Run("two outputs", lambda: net_run("Linear(20,16) ReLU Linear(16,2)", losses=_STUCK)),
+        Run(
+            "two heads on one body",
+            lambda: net_run("Linear(20,64) ReLU Linear(64,2) Linear(64,9)", losses=_STUCK),
+        ),
+        Run("a gate", lambda: net_run("Linear(20,64) ReLU Linear(64,1) Sigmoid Linear(64,9)", losses=_STUCK)),
+        Run("a code that the model hands out", _code_shown),
+        Run("an adapter that its block goes around", _adapter),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "two units for ten classes",
+            lambda: net_run("Linear(20,64) ReLU Linear(64,2) ReLU Linear(2,10)", losses=_STUCK),
+        ),
+        Run(
+            "one unit between two and many",
+            lambda: net_run("Linear(2,1) ReLU Linear(1,64) ReLU Linear(64,3)", losses=_STUCK),
+        ),
+    )
+
+
+def _feeds(link: Link, following: Link) -> bool:
+    """Whether the next layer takes as many numbers as this one makes: branches of one body stand side by side."""
+    made, taken = _width(link, "out"), _width(following, "in")
+    channels = link.module is not None and link.module.kind.startswith("Conv")
+    flattened = channels and following.module is not None and following.module.kind == "Linear"
+    return taken % made == 0 if flattened and made else taken == made
+
+
+def _handed_out(trace: Trace, link: Link) -> bool:
+    """Whether the model returns what this layer makes, beside what the last layer makes of it."""
+    fact = trace.get(ModelFact, link.model)
+    return fact is not None and len(fact.output_shapes) > 1 and link.shape in fact.output_shapes
+
+
+def _width(link: Link, side: str) -> int:
+    settings = {} if link.module is None else link.module.settings
+    return int(settings.get(f"{side}_features") or settings.get(f"{side}_channels") or 0)
+
+
+def _fan_in(link: Link) -> int:
+    """Values that one unit sees: all inputs, or the channels under the kernel."""
+    settings = {} if link.module is None else link.module.settings
+    kernel = settings.get("kernel_size")
+    sides = [kernel] if isinstance(kernel, int) else list(kernel or ())
+    return _width(link, "in") * math.prod(sides) // int(settings.get("groups") or 1)
+
+
+def _gates(trace: Trace, link: Link) -> bool:
+    """Whether the next operation turns the map into weights for others (attention over places): then it is meant to be one."""
+    later = [other for other in chain(trace) if other.model == link.model and other.position > link.position]
+    following = next((other for other in later if other.kind not in ("transparent", "norm")), None)
+    return following is not None and following.function in (*SIGMOIDS, *ACROSS_UNITS)
+
+
+def _rebuilds(trace: Trace, model: str) -> bool:
+    """Whether the model's output is as wide as its input: it may rebuild it."""
+    links = [link for link in chain(trace) if link.model == model and link.kind == "linear"]
+    fact = trace.get(ModelFact, model)
+    shapes = fact is not None and fact.input_shapes[:1] == fact.output_shapes[:1] != ()
+    return shapes or _width(links[0], "in") == _width(links[-1], "out")
+
+
+_OVER_PLACES = {"Conv1d": 1, "Conv2d": 2, "Conv3d": 3}  # axes of places; a kernel may run over each of them
+
+
+def _convolutions(*layers: tuple[str, int, int], size: int = 12) -> Trace:
+    """Convolutions (kind, channels, kernel) over maps of the given size."""
+    plain = run_with(flat(200, 0.95))
+    made = {}
+    before = 3
+    for index, (kind, channels, kernel) in enumerate(layers):
+        axes = _OVER_PLACES[kind]
+        name = f"net.conv{index}"
+        made[name] = ModuleFact(
+            name,
+            kind,
+            model="net",
+            settings={"in_channels": before, "out_channels": channels, "kernel_size": [kernel] * axes},
+            order=index,
+            created=Site("train.py", 9 + index),
+            input_shapes=((16, before, *[size] * axes),),
+        )
+        before = channels
+    return Trace(facts={**plain.facts, "module": made}, tables=plain.tables)
+
+
+@register
+class PointwiseKernels:
+    """No convolution of the network has a kernel larger than 1.
+
+    With kernels of 1 every pixel is turned into features by itself; what distinguishes images, edges and shapes, lies in how neighbours differ. Such
+    layers belong between others, to mix channels. Usual causes: a kernel size mistyped, a number of the wrong position.
+    """
+
+    code: ClassVar[str] = "D127"
+
+    least_places: int = threshold(
+        16, "convention", "places of a map: on smaller ones the following linear layer sees enough of them"
+    )
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        models = dict.fromkeys(module.model for module in trace.layers() if module.kind in _OVER_PLACES)
+        for model in models:
+            layers = [m for m in trace.layers() if m.model == model and m.kind in _OVER_PLACES]
+            seen = [module for module in layers if module.order is not None and module.input_shapes]
+            if not seen or any(_kernel(module) != 1 for module in layers):
+                continue
+            if any(_looks_round(module) for module in trace.layers() if module.model == model):
+                continue
+            # Over points or tokens in a row kernels of 1 are common: the same small network for each of them.
+            first = min(seen, key=lambda module: module.order or 0)
+            places = math.prod(first.input_shapes[0][2:])
+            if first.kind == "Conv1d" or places < self.least_places:
+                continue
+            number = f"All {len(layers)} convolutions" if len(layers) > 1 else "The only convolution"
+            yield Symptom(
+                self.code,
+                f"{number} of {model or 'the model'} {'have' if len(layers) > 1 else 'has'} a kernel of 1: on maps of {places} places each "
+                "one is processed in isolation.",
+                component=first.name,
+                first_step=0,
+                observed=1.0,
+                limit=1.0,
+                site=first.created,
+                detail={"layers": [module.name for module in layers]},
+            )
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("kernels of 3", lambda: _convolutions(("Conv2d", 8, 3), ("Conv2d", 16, 3))),
+        Run("one of them mixes channels", lambda: _convolutions(("Conv2d", 8, 3), ("Conv2d", 16, 1))),
+        Run("points of a cloud", lambda: _convolutions(("Conv1d", 8, 1), ("Conv1d", 16, 1), size=64)),
+        Run("on maps of one place", lambda: _convolutions(("Conv2d", 8, 1), size=1)),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("two layers with kernels of 1", lambda: _convolutions(("Conv2d", 8, 1), ("Conv2d", 16, 1))),
+    )
+
+
+def _kernel(module: ModuleFact) -> int:
+    """The longest side of a layer's kernel; 0 where it is not known."""
+    size: Any = module.settings.get("kernel_size")
+    if isinstance(size, int):
+        return size
+    return max((int(side) for side in size), default=0) if isinstance(size, list | tuple) else 0
+
+
+def _looks_round(module: ModuleFact) -> bool:
+    """Layers of other kinds that let places see each other."""
+    return module.kind.startswith(("ConvTranspose", "Unfold", "MultiheadAttention", "RNN", "LSTM", "GRU"))
+
+
+_NET = "Linear(10,64) ReLU Linear(64,64) Sigmoid Linear(64,4)"
+_SQUEEZED = {2: {"sample_spread": 0.5}, 3: {"sample_spread": 0.06}, 4: {"sample_spread": 0.05}}
+
+
+@register
+class SamplesSqueezedTogether:
+    """After a hidden sigmoid all samples look nearly alike.
+
+    A sigmoid moves everything to about one half and passes on a quarter of the differences at best: what the next layer sees is a large
+    constant with a little signal on it. Layers behind it first learn the constant, and rectifiers there die from it. Networks learn in spite
+    of it, more slowly, so this is no fault by itself; it is one where the run went badly.
+    Usual causes: a sigmoid or hard sigmoid in place of a rectifier, in one layer or in all.
+    """
+
+    code: ClassVar[str] = "D128"
+
+    loss_limit: float = threshold(
+        3.0,
+        "exact",
+        "differences between samples, relative to their size, before over behind it; inputs of variance 1 lose a factor of 2.6",
+    )
+    looks: int = threshold(3, "convention", "from the start: how weights begin, not what they became")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        for link in activations(trace, SIGMOIDS):
+            found = self._lost(trace, link)
+            if found is None or found < self.loss_limit:
+                continue
+            others = [other for other in _hidden(trace, link.model) if other.function not in SIGMOIDS]
+            yield Symptom(
+                self.code,
+                f"Differences between samples shrink {found:.2g}-fold in {link.name} ({link.function}): relative to their size, "
+                "samples look nearly alike after it.",
+                component=link.name,
+                first_step=0,
+                observed=found,
+                limit=self.loss_limit,
+                site=link.site,
+                detail={
+                    "function": link.function,
+                    "odd": bool(others),
+                    "map": len(link.shape) > 2,
+                    "others": sorted({other.function for other in others}),
+                },
+            )
+
+    def _lost(self, trace: Trace, link: Link) -> float | None:
+        """The shrinkage, if what comes next gets no more: a gate is multiplied with a signal that keeps its differences."""
+        links = [other for other in chain(trace) if other.model == link.model]
+        before = [other for other in links if other.position < link.position and other.shape == link.shape]
+        behind = [other for other in links if other.position > link.position and other.kind == "linear"]
+        if not before or not behind:
+            return None
+        entering, passed, next_layer = (self._spread(trace, each) for each in (before[-1], link, behind[0]))
+        if entering is None or passed is None or next_layer is None or passed <= 0 or next_layer <= 0:
+            return None
+        return min(entering / passed, entering / next_layer)
+
+    def _spread(self, trace: Trace, link: Link) -> float | None:
+        _, spreads = trace.series("activation", link.name, "sample_spread")
+        return float(np.median(spreads[: self.looks])) if len(spreads) >= self.looks else None
+
+    def extremes(self, trace: Trace) -> Mapping[str, float]:
+        lost = [
+            found for link in activations(trace, SIGMOIDS) if (found := self._lost(trace, link)) is not None
+        ]
+        return {"loss_limit": max(lost)} if lost else {}
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("rectifiers", lambda: net_run()),
+        Run(
+            "a gate: the next layer gets the differences all the same",
+            lambda: net_run(_NET, activations={**_SQUEEZED, 4: {"sample_spread": 0.5}}),
+        ),
+        Run(
+            "inputs of variance 1",
+            lambda: net_run(
+                _NET,
+                activations={
+                    2: {"sample_spread": 1.0},
+                    3: {"sample_spread": 0.38},
+                    4: {"sample_spread": 0.4},
+                },
+            ),
+        ),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("a sigmoid among rectifiers", lambda: net_run(_NET, activations=_SQUEEZED)),
+    )
+
+
+def _hidden(trace: Trace, model: str) -> list[Link]:
+    end = last_weighted(trace, model)
+    return [
+        link
+        for link in chain(trace)
+        if link.model == model and link.kind == "activation" and link.position < end
+    ]

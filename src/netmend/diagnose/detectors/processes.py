@@ -1,0 +1,114 @@
+"""Processes of one run that differ where they must agree, or agree where they must differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from netmend.diagnose.detector import register
+from netmend.diagnose.measures.fact_examples import with_facts
+from netmend.diagnose.measures.replicas import with_replicas
+from netmend.unit import Run, threshold
+from netmend.vocabulary import EnvironmentFact, LoaderFact, ProbeFact, Site, Symptom, Table, Trace
+
+
+def _rank(*means: float) -> Trace:
+    rows = {step: (mean, 1.0) for step, mean in enumerate(means)}
+    return Trace(
+        facts={"environment": {"environment": EnvironmentFact(world_size=2)}},
+        tables={("weight", "model.fc.weight"): Table.of("weight", "model.fc.weight", rows)},
+    )
+
+
+@register
+class ReplicaDesync:
+    """The same parameter has different values on the processes of a distributed run.
+
+    Every process then trains a model of its own on a part of the data, and only one of them is saved.
+    Usual causes: the model is not wrapped in DistributedDataParallel, gradients are not averaged, a part is updated by hand on
+    one process only.
+    """
+
+    code: ClassVar[str] = "D223"
+
+    least_parameters: int = threshold(
+        1, "exact", "replicas are equal to the last digit, or they are not replicas"
+    )
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        events = [event for event in trace.events if event.kind == "replicas differ"]
+        if len(events) < self.least_parameters:
+            return
+        first = min(events, key=lambda event: event.step)
+        yield Symptom(
+            self.code,
+            f"{len(events)} parameters differ between the processes of the run from step {first.step} on "
+            f"({first.component} first).",
+            component=first.component,
+            first_step=first.step,
+            observed=float(len(events)),
+            limit=0.0,
+            site=first.site,
+            detail={"parameters": [event.component for event in events]},
+        )
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("equal on both", lambda: with_replicas(_rank(0.1, 0.2, 0.3), (_rank(0.1, 0.2, 0.3),))),
+        Run("one process", lambda: _rank(0.1, 0.2, 0.3)),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("they drift apart", lambda: with_replicas(_rank(0.1, 0.2, 0.3), (_rank(0.1, 0.21, 0.33),))),
+    )
+
+
+def _workers(phase: str = "training", workers: int = 2, kind: str = "Generator") -> Trace:
+    loader = LoaderFact("loader", workers=workers, phase=phase, created=Site("train.py", 9))
+    values = {"workers": workers, "kind": kind, "name": "rng", "owner": "Noisy"}
+    probe = ProbeFact("worker seeds@loader", "worker seeds", "loader", 0, values)
+    return with_facts(loader, probe)
+
+
+@register
+class WorkersDrawAlike:
+    """All workers of a DataLoader draw the same random numbers.
+
+    Every worker has a copy of the dataset with a generator in the same state, and workers are made anew in each epoch: several samples
+    get the same "random" augmentation, and each epoch repeats that of the one before.
+    Usual causes: a generator that the dataset keeps, a worker_init_fn that gives all workers one seed.
+    """
+
+    code: ClassVar[str] = "D317"
+
+    least_workers: int = threshold(2, "exact", "with one worker there is nobody to draw the same")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        for probe in trace.probes("worker seeds"):
+            loader = trace.get(LoaderFact, probe.component)
+            workers, kind = int(probe.values["workers"]), str(probe.values["kind"])
+            if loader is None or loader.phase == "evaluation" or workers < self.least_workers:
+                continue  # the same disturbance in every evaluation is often wanted
+            name, owner = str(probe.values["name"]), str(probe.values["owner"])
+            why = (
+                f"`{name}` gives them all the same seed"
+                if kind == "seed"
+                else f"each has its own copy of `{name}`, a {kind} that {owner} keeps"
+            )
+            yield Symptom(
+                self.code,
+                f"The {workers} workers of {probe.component} draw the same random numbers: {why}.",
+                component=probe.component,
+                first_step=0,
+                observed=float(workers),
+                limit=float(self.least_workers),
+                site=probe.site or loader.created,
+                detail={"kind": kind, "name": name, "owner": owner, "loader": loader.created},
+            )
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("evaluation disturbed in the same way each time", lambda: _workers("evaluation")),
+        Run("one worker", lambda: _workers(workers=1)),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("a generator in the dataset", lambda: _workers()),
+        Run("one seed for all", lambda: _workers(kind="seed")),
+    )

@@ -1,0 +1,271 @@
+"""Rewards and observations of an environment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+import numpy as np
+
+from netmend.diagnose.detector import register
+from netmend.diagnose.measures.acting import agents, largest_input, returns, reward_size, training_world
+from netmend.diagnose.measures.acting_examples import a_world, acted, an_agent
+from netmend.diagnose.measures.examples import flat
+from netmend.unit import Run, threshold
+from netmend.vocabulary import Symptom, Table, Trace, WorldFact
+
+
+@register
+class RewardConstant:
+    """The reward never varied, and neither did the return of whole episodes: nothing tells good actions from bad ones.
+
+    A constant reward is fine where it makes long episodes better (or short ones). Where all episodes also have the same
+    return, there is nothing to learn from. Usual causes: a goal that is never reached (sparse reward), a wrapper that throws the reward
+    away, a reward function that ends on the same branch every time.
+    """
+
+    code: ClassVar[str] = "D711"
+
+    least_steps: int = threshold(500, "convention", "a rare reward may not have been met before")
+    least_episodes: int = threshold(4, "convention", "episodes that must agree on their return")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        world = training_world(trace)
+        if world is None or world.steps < self.least_steps or world.bad_rewards:
+            return
+        low, high = world.reward_low, world.reward_high
+        if low is None or high is None or high - low > 1e-9 * max(1.0, abs(high)):
+            return
+        found = returns(trace, world)
+        same = len(found) >= self.least_episodes and float(np.ptp(found)) <= 1e-6 * max(
+            1.0, abs(float(found[0]))
+        )
+        never = world.episodes == 0
+        if low != 0.0 and not same and not never:
+            return
+        lost_in = _flattened_by(world)
+        text = (
+            f"all {len(found)} episodes returned {found[0]:g}"
+            if same and len(found)
+            else "no episode told them apart"
+        )
+        inside = f" Inside `{lost_in}` the reward did vary." if lost_in else ""
+        yield Symptom(
+            self.code,
+            f"Each of {world.steps} steps gave the reward {low:g}, and {text if low != 0.0 else 'so no episode is better than another'}.{inside}",
+            component=world.name,
+            observed=low,
+            site=world.stepped,
+            detail={"flattened_by": lost_in, "truncated": world.truncated, "episodes": world.episodes},
+        )
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("a reward per step, episodes of different length", lambda: acted(a_world())),
+        Run(
+            "a goal that was reached once",
+            lambda: acted(a_world(reward_low=-1.0, reward_high=0.0), returns=[-200.0] * 30),
+        ),
+        Run("too few steps", lambda: acted(a_world(steps=400), returns=[-200.0, -200.0])),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "a goal that was never reached",
+            lambda: acted(
+                a_world(reward_low=-1.0, reward_high=-1.0, reward_mean=-1.0, terminated=0, truncated=150),
+                returns=[-200.0] * 30,
+            ),
+        ),
+        Run(
+            "no reward at all",
+            lambda: acted(a_world(reward_low=0.0, reward_high=0.0, reward_mean=0.0), returns=[0.0] * 30),
+        ),
+        Run(
+            "a wrapper that loses it",
+            lambda: acted(
+                a_world(
+                    reward_low=0.0,
+                    reward_high=0.0,
+                    reward_ranges=(("Clip", 0.0, 0.0), ("TimeLimit", -3.0, 1.0)),
+                ),
+                returns=[0.0] * 30,
+            ),
+        ),
+    )
+
+
+def _flattened_by(world: WorldFact) -> str:
+    """The wrapper that returns one value although what it wraps returns several."""
+    for (kind, low, high), (_, inner_low, inner_high) in zip(
+        world.reward_ranges, world.reward_ranges[1:], strict=False
+    ):
+        if low == high and inner_low != inner_high:
+            return kind
+    return ""
+
+
+@register
+class RewardNotFinite:
+    """An environment gave rewards that are not numbers, or infinite.
+
+    One of them makes every value estimate that it reaches useless. Usual causes: a logarithm or quotient of a distance that becomes zero, a
+    branch of the reward function that was forgotten.
+    """
+
+    code: ClassVar[str] = "D712"
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        for world in trace.all(WorldFact):  # a single one of them may end the run
+            if world.bad_rewards:
+                yield Symptom(
+                    self.code,
+                    f"{world.bad_rewards} of {world.steps} rewards were infinite or NaN.",
+                    component=world.name,
+                    observed=float(world.bad_rewards),
+                    limit=0.0,
+                    site=world.stepped,
+                )
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("finite rewards, large ones among them", lambda: acted(a_world(reward_high=1e6))),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (Run("a reward of NaN", lambda: acted(a_world(bad_rewards=3))),)
+
+
+@register
+class RewardBadlyScaled:
+    """Rewards are so large that the error of the value estimates drowns everything else.
+
+    The value network starts with answers near zero and has to reach sums of rewards; with rewards of thousands its error and gradients
+    are huge from the first update on. Usual causes: a raw score or a cost in small units as reward, a factor too many.
+    """
+
+    code: ClassVar[str] = "D713"
+
+    size_limit: float = threshold(
+        60.0, "calibrated", "root mean square of the rewards; healthy programs stay below 10 (Pendulum: 8)"
+    )
+    loss_limit: float = threshold(
+        1000.0,
+        "calibrated",
+        "a hand-written loss that is smaller was computed from rewards that the program scales itself",
+    )
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        world = training_world(trace)
+        seen = self.extremes(trace)
+        if world is None or seen.get("size_limit", 0.0) <= self.size_limit:
+            return
+        if seen.get("loss_limit", 0.0) <= self.loss_limit:
+            return
+        yield Symptom(
+            self.code,
+            f"Rewards have a root mean square of {seen['size_limit']:.3g} (from {world.reward_low:.3g} to {world.reward_high:.3g}) "
+            f"and reach the value estimates unscaled.",
+            component=world.name,
+            observed=seen["size_limit"],
+            limit=self.size_limit,
+            site=world.stepped,
+        )
+
+    def extremes(self, trace: Trace) -> Mapping[str, float]:
+        world = training_world(trace)
+        if world is None or not world.steps:
+            return {}
+        known = agents(trace)
+        if known:
+            if known[0].rewards_normalised:
+                return {}
+            return {"size_limit": reward_size(world), "loss_limit": float("inf")}
+        losses = np.abs(trace.loss[1])
+        losses = losses[np.isfinite(losses)]
+        return {
+            "size_limit": reward_size(world),
+            "loss_limit": float(np.median(losses)) if len(losses) else 0.0,
+        }
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "rewards of a swinging pendulum",
+            lambda: acted(a_world(reward_mean=-6.0, reward_std=3.0), an_agent()),
+        ),
+        Run(
+            "large rewards that are normalised",
+            lambda: acted(a_world(reward_mean=1000.0), an_agent(rewards_normalised=True)),
+        ),
+        Run("large rewards that the program scales itself", lambda: acted(a_world(reward_mean=1000.0))),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("a score as reward", lambda: acted(a_world(reward_mean=1000.0), an_agent())),
+        Run(
+            "a hand-written loop",
+            lambda: acted(
+                a_world(reward_mean=-900.0),
+                more=[Table.of("step", "optimizer", {n: (v, 1.0) for n, v in enumerate(flat(400, 1e6))})],
+            ),
+        ),
+    )
+
+
+@register
+class ObservationBadlyScaled:
+    """Observations reach the network in large units, unscaled.
+
+    One large feature decides what the first layer sees; the others have to wait until its weights have shrunk. Usual causes: metres and
+    radians mixed, raw sensor values, positions in pixels, no VecNormalize.
+    """
+
+    code: ClassVar[str] = "D714"
+
+    size_limit: float = threshold(
+        20.0, "calibrated", "root mean square of a feature; in healthy programs of all kinds below 10"
+    )
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        world = training_world(trace)
+        size = self.extremes(trace).get("size_limit", 0.0)
+        if world is None or size <= self.size_limit:
+            return
+        largest = world.feature_rms.index(size)
+        smallest = min(value for value in world.feature_rms)
+        yield Symptom(
+            self.code,
+            f"Feature {largest} of the observation has a root mean square of {size:.3g} (the smallest has {smallest:.3g}), "
+            f"and it reaches the network unscaled.",
+            component=world.name,
+            observed=size,
+            limit=self.size_limit,
+            site=world.stepped,
+            detail={"feature": largest, "smallest": smallest},
+        )
+
+    def extremes(self, trace: Trace) -> Mapping[str, float]:
+        world = training_world(trace)
+        if (
+            world is None
+            or not world.feature_rms
+            or not world.observation_shape
+            or world.observation_type == "uint8"
+        ):
+            return {}
+        if any(agent.observations_normalised for agent in agents(trace)):
+            return {}
+        given = largest_input(trace)
+        if given is not None and given < max(world.feature_rms):
+            return {}  # the program scales what it was given
+        return {"size_limit": max(world.feature_rms)}
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("features near one", lambda: acted(a_world(), an_agent())),
+        Run(
+            "large features that are normalised",
+            lambda: acted(a_world(feature_rms=(900.0, 1.0)), an_agent(observations_normalised=True)),
+        ),
+        Run(
+            "images", lambda: acted(a_world(feature_rms=(120.0, 130.0), observation_type="uint8"), an_agent())
+        ),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "millimetres and radians", lambda: acted(a_world(feature_rms=(900.0, 0.4, 1.0, 0.3)), an_agent())
+        ),
+    )

@@ -1,0 +1,386 @@
+"""Samples that are trained on and evaluated on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+from netmend.diagnose.detector import register
+from netmend.diagnose.measures.batches import prints
+from netmend.diagnose.measures.data import training_samples
+from netmend.diagnose.measures.fact_examples import with_facts
+from netmend.unit import Run, threshold
+from netmend.vocabulary import BatchPrint, LoaderFact, ModelFact, Site, Symptom, Trace
+
+
+def _with_samples(training: range, evaluation: range) -> Trace:
+    return Trace(
+        batches=(
+            *(BatchPrint(step, "training", len(training), hashes=tuple(training)) for step in range(3)),
+            BatchPrint(3, "evaluation", len(evaluation), hashes=tuple(evaluation)),
+        )
+    )
+
+
+def _both() -> Trace:
+    trace = _with_samples(range(400), range(400))
+    return Trace(batches=(*trace.batches, BatchPrint(3, "evaluation", 100, hashes=tuple(range(1000, 1100)))))
+
+
+def _folds() -> Trace:
+    """Three folds, a new model in each: what one is tested on, the others are trained on."""
+    found: list[BatchPrint] = []
+    for fold in range(3):
+        test = range(100 * fold, 100 * fold + 100)
+        rest = tuple(value for value in range(300) if value not in test)
+        name = f"model#{fold + 1}" if fold else "model"
+        found += [BatchPrint(10 * fold + step, "training", 200, name, hashes=rest) for step in range(3)]
+        found.append(BatchPrint(10 * fold + 5, "evaluation", 100, name, hashes=tuple(test)))
+    return Trace(batches=tuple(found))
+
+
+def _distilled() -> Trace:
+    """A teacher is trained, then answers the batches of a student; training batches are looked at more rarely."""
+    teacher = [BatchPrint(step, "training", 400, "teacher", hashes=tuple(range(400))) for step in range(3)]
+    student = [BatchPrint(step, "training", 64, "student", hashes=tuple(range(64))) for step in (10, 30)]
+    asked = [BatchPrint(20, "evaluation", 64, "teacher", hashes=tuple(range(100, 164)))]
+    tested = [BatchPrint(40, "evaluation", 100, "student", hashes=tuple(range(1000, 1100)))]
+    return Trace(batches=(*teacher, *student, *asked, *tested))
+
+
+def _by_chance() -> Trace:
+    evaluation = (*range(360, 460), *range(450, 452))  # two samples are there twice
+    return Trace(
+        batches=(
+            *_with_samples(range(400), range(1)).batches[:3],
+            BatchPrint(3, "evaluation", 102, hashes=evaluation),
+        )
+    )
+
+
+def _looked_at_rarely() -> Trace:
+    """Training accuracy of a program without loader, a third of whose batches were looked at."""
+    training = [
+        BatchPrint(step, "training", 16, hashes=tuple(range(16 * step, 16 * step + 16)))
+        for step in range(0, 39, 3)
+    ]
+    return Trace(batches=(*training, BatchPrint(40, "evaluation", 640, hashes=tuple(range(640)))))
+
+
+def _looked_at_again(loader: int = 1000) -> Trace:
+    """After each epoch the last training batch, an incomplete one, is shown as a picture; a tenth of the training was looked at."""
+    training = [
+        BatchPrint(step, "training", 128, hashes=tuple(range(128 * step, 128 * step + 128)))
+        for step in range(40)
+    ]
+    again = [
+        BatchPrint(
+            step, "evaluation", 96, hashes=(*range(step, step + 9), *range(100 * step, 100 * step + 87))
+        )
+        for step in (468, 936)
+    ]
+    train = LoaderFact("train", samples=60_000, batch_size=128, phase="training")
+    test = LoaderFact("test", samples=loader, batch_size=96, phase="evaluation")
+    return Trace(
+        {"loader": {one.name: one for one in (train, test) if one.samples}}, batches=(*training, *again)
+    )
+
+
+def _windows(seen: int, length: int = 32) -> Trace:
+    """Windows of a text whose most frequent token is every sixth; of each evaluation batch so many were trained on."""
+    token: tuple[tuple[float, float, float, float], ...] = ((1.0, 0.17, 0.1, 28.0),)
+    training = [
+        BatchPrint(step, "training", 16, "gpt", tuple(range(16 * step, 16 * step + 16)), "token", token)
+        for step in range(40)
+    ]
+    evaluation = [
+        BatchPrint(
+            step,
+            "evaluation",
+            16,
+            "gpt",
+            (*range(step, step + seen), *range(9000, 9016 - seen)),
+            "token",
+            token,
+        )
+        for step in (100, 200)
+    ]
+    model = ModelFact("gpt", "GPT", input_shapes=((16, length),))
+    return Trace({"model": {"gpt": model}}, batches=(*training, *evaluation))
+
+
+@register
+class TrainingEvaluationOverlap:
+    """Samples on which the program is evaluated were trained on.
+
+    The figures of the evaluation then say how well samples are remembered, not how well new ones are answered. Usual causes: slices that
+    overlap, duplicates in the data, splitting after oversampling or augmentation.
+    """
+
+    code: ClassVar[str] = "D309"
+
+    share_limit: float = threshold(
+        0.03,
+        "calibrated",
+        "share of different evaluation samples seen in training; healthy programs show none",
+    )
+    least_samples: int = threshold(8, "convention", "evaluation samples seen in training, at least")
+    copies_limit: float = threshold(
+        0.02,
+        "convention",
+        "share of equal samples within the evaluation itself: inputs with few values repeat by chance",
+    )
+    inside_limit: float = threshold(
+        0.8, "convention", "share, of what was seen of the training data, from which a batch lies inside it"
+    )
+    subset_limit: float = threshold(
+        0.6, "convention", "an evaluation of all training samples measures the training accuracy on purpose"
+    )
+
+    long_chance: float = threshold(
+        0.01,
+        "convention",
+        "long sequences of tokens: how many of those trained on a new one equals by chance, at most",
+    )
+    long_share: float = threshold(
+        0.25,
+        "convention",
+        "share of the evaluation that was trained on, where samples are windows of a text",
+    )
+    untouched_limit: float = threshold(
+        0.2, "convention", "share of evaluation batches without any: more of them belong to another part"
+    )
+    least_windows: int = threshold(256, "convention", "different windows trained on: a text that goes on")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        found = self._overlap(trace)
+        if found is None:
+            return
+        common, distinct, unsure, windows = found
+        share = common / distinct
+        if common < self.least_samples or share < self.share_limit:
+            return
+        yield Symptom(
+            self.code,
+            f"{common} of {distinct} distinct evaluation samples checked were also trained on.",
+            observed=share,
+            limit=self.share_limit,
+            detail={"share": share, "common": common, "unsure": unsure, "windows": windows},
+        )
+
+    def _overlap(self, trace: Trace) -> tuple[int, int, bool, bool] | None:
+        """Evaluation samples that were trained on, all that were looked at, whether that may be on purpose after all, and whether they are
+        windows of a text that repeats itself.
+
+        None when training samples are evaluated on purpose: a training accuracy beside a validation accuracy shows as batches that lie
+        wholly inside the training data beside others that lie wholly outside; the training accuracy alone as one large set.
+        """
+        by_model = _trained_on(trace)
+        samples = training_samples(trace) or 0
+        shares: list[tuple[float, int]] = []  # of each batch, and samples seen of its model's training data
+        copies = looked = trained = 0
+        common: set[int] = set()
+        evaluated: set[int] = set()
+        batches = {batch.step: set(batch.hashes) for batch in prints(trace, "training")}
+        for batch in prints(trace, "evaluation"):
+            own, before = set(batch.hashes), by_model.get(batch.model, set())
+            # A teacher or target network that sees the training batch itself evaluates nothing.
+            if not before or any(own <= batches.get(batch.step + by, set()) for by in (-1, 0, 1)):
+                continue
+            if _teaches(trace, batch):
+                continue
+            if own and len(own) >= (1 - self.copies_limit) * len(batch.hashes):
+                shares.append((len(own & before) / len(own), len(before)))
+                copies += len(batch.hashes) - len(own)
+                looked += len(batch.hashes) ** 2
+                trained = max(trained, len(before))
+                evaluated |= own
+                common |= own & before
+        if not evaluated:
+            return None
+        if not samples and len(common) >= self.inside_limit * trained:
+            samples = len(
+                evaluated
+            )  # the evaluation holds the training data, of which only a part was looked at
+        total = max(trained, samples)
+        seen = [(share, before / max(before, samples)) for share, before in shares]
+        inside = [share >= self.inside_limit * part for share, part in seen]
+        outside = [share < self.share_limit * part for share, part in seen]
+        mixed = [not (a or b) for a, b in zip(inside, outside, strict=True)]
+        if any(inside) and any(outside) and not any(mixed):
+            return None
+        if self._is_repeated_text(trace, trained, [share for share, _ in shares]):
+            return len(common), len(evaluated), False, True
+        # Inputs with few values meet by chance. Equal samples within evaluation batches tell how often: as with birthdays.
+        by_chance = 3 * 2 * copies / looked * trained
+        if any(batch.feature_axis == "token" for batch in prints(trace, "evaluation")):
+            by_chance = max(
+                by_chance, 2 * (copies + 3) / looked * trained
+            )  # few copies say little, and tokens repeat
+        if len(common) / len(evaluated) < by_chance:
+            return None
+        whole = all(inside)
+        if whole and _asked_of_training_batch(trace):
+            return None
+        apart = [
+            loader.samples for loader in trace.loaders if loader.phase == "evaluation" and loader.samples
+        ]
+        smaller = any(size <= self.subset_limit * total for size in apart)  # an evaluation set of its own
+        if whole and not smaller and _evaluated_at_once(trace, len(evaluated)) > self.subset_limit * total:
+            return None
+        return len(common), len(evaluated), whole and not smaller, False
+
+    def _is_repeated_text(self, trace: Trace, trained: int, shares: list[float]) -> bool:
+        """Long windows do not meet by chance: where many of nearly every batch were trained on, the text holds its parts twice.
+
+        A program that looks at both parts has batches of either kind.
+        """
+        chances = [_chance(trace, batch) for batch in prints(trace, "evaluation")]
+        return (
+            trained >= self.least_windows
+            and trained * max(chances) <= self.long_chance
+            and sum(shares) >= self.long_share * len(shares)
+            and sum(share == 0 for share in shares) <= self.untouched_limit * len(shares)
+        )
+
+    def extremes(self, trace: Trace) -> Mapping[str, float]:
+        found = self._overlap(trace)
+        return {} if found is None else {"share_limit": found[0] / found[1]}
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("apart", lambda: _with_samples(range(400), range(1000, 1100))),
+        Run("training accuracy is measured on purpose", lambda: _with_samples(range(400), range(400))),
+        Run("short sequences meet by chance", lambda: _by_chance()),
+        Run(
+            "training accuracy, where few batches of the training were looked at", lambda: _looked_at_rarely()
+        ),
+        Run("training and validation accuracy side by side", lambda: _both()),
+        Run("a new model in every fold", lambda: _folds()),
+        Run("a teacher that answers training batches", lambda: _distilled()),
+        Run("a few windows of one text meet", lambda: _windows(seen=2)),
+        Run("the last training batch is looked at again", lambda: _looked_at_again(0)),
+        Run("short windows meet", lambda: _windows(seen=9, length=4)),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("slices overlap", lambda: _with_samples(range(400), range(350, 450))),
+        Run("evaluation data of its own, some of it trained on", lambda: _looked_at_again()),
+        Run("a text that repeats itself", lambda: _windows(seen=9)),
+    )
+
+
+def _trained_on(trace: Trace) -> dict[str, set[int]]:
+    """The samples that each model was trained on: in cross-validation every fold has a model of its own."""
+    found: dict[str, set[int]] = {}
+    for batch in prints(trace, "training"):
+        found.setdefault(batch.model, set()).update(batch.hashes)
+    return found
+
+
+def _chance(trace: Trace, batch: BatchPrint) -> float:
+    """How likely two different sequences of tokens are equal; of other samples nothing is known.
+
+    Tokens that follow one another depend on each other: each counts half.
+    """
+    model = trace.get(ModelFact, batch.model)
+    shapes = [shape for shape in (model.input_shapes if model else ()) if len(shape) == 2]
+    if batch.feature_axis != "token" or not batch.features or not shapes:
+        return 1.0
+    return float(batch.features[0][1] ** (max(shape[1] for shape in shapes) / 2))
+
+
+def _teaches(trace: Trace, batch: BatchPrint) -> bool:
+    """Whether the model's own training was over and another's came after it: then it may hand out targets or features."""
+    last: dict[str, int] = {}
+    for one in prints(trace, "training"):
+        last[one.model] = max(one.step, last.get(one.model, 0))
+    over = last.get(batch.model, batch.step)
+    return batch.step > over and any(step > over for step in last.values())
+
+
+def _asked_of_training_batch(trace: Trace) -> bool:
+    """Whether each evaluation is one batch as the training loader gives them: the last one is looked at once more, for a picture."""
+    loaders = [loader for loader in trace.loaders if loader.samples and loader.batch_size]
+    if not loaders or any(loader.phase != "training" for loader in loaders):
+        return False
+    lengths = [
+        (loader.samples, loader.batch_size) for loader in loaders if loader.samples and loader.batch_size
+    ]
+    sizes = {size for samples, size in lengths} | {samples % size for samples, size in lengths}
+    passes = [
+        count for table in trace.tables_of("evaluation") for count in table.known("batches")[1].tolist()
+    ]
+    return all(batch.size in sizes for batch in prints(trace, "evaluation")) and max(passes, default=1) <= 1
+
+
+def _evaluated_at_once(trace: Trace, least: int) -> float:
+    """Samples of the largest evaluation pass: what was fingerprinted may be a part of it."""
+    sizes = [float(least)]
+    for table in trace.tables_of("evaluation"):
+        samples, batches = table.known("samples")[1], table.known("batches")[1]
+        sizes.extend(samples[:1].tolist())
+        largest = max((batch.size for batch in prints(trace, "evaluation")), default=0)
+        sizes.extend((batches[:1] * largest).tolist())
+    return max(sizes)
+
+
+def _with_loaders(*parts: tuple[str, str]) -> Trace:
+    return with_facts(
+        *(
+            LoaderFact(
+                f"loader{index}",
+                "MNIST",
+                1000,
+                64,
+                phase=phase,
+                part=part,
+                created=Site("train.py", 9 + index),
+            )
+            for index, (phase, part) in enumerate(parts)
+        )
+    )
+
+
+@register
+class TrainedOnTestPart:
+    """The model is trained on data that says it is the test part.
+
+    The data set was made with `train=False` or `split="test"`, and training steps are computed on it. Its score can then no longer be told
+    from memory, and the larger training part is not used. Usual causes: a line copied without changing the argument, loaders exchanged.
+    """
+
+    code: ClassVar[str] = "D321"
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        trained = [loader for loader in trace.loaders if loader.phase == "training"]
+        # Where both parts are trained on, it is meant: adaptation to another set, a last fit on everything.
+        if not trained or any(loader.part != "test" for loader in trained):
+            return
+        evaluated = [loader for loader in trace.loaders if loader.phase == "evaluation"]
+        parts = {loader.part for loader in evaluated}
+        beside = (
+            ", and so is evaluation"
+            if "test" in parts
+            else ", and evaluation runs on the training part"
+            if "train" in parts
+            else ""
+        )
+        yield Symptom(
+            self.code,
+            f"Training runs on the test part of {trained[0].dataset}{beside}.",
+            component=trained[0].name,
+            site=trained[0].created,
+            detail={"evaluated": bool(evaluated)},
+        )
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("each part in its place", lambda: _with_loaders(("training", "train"), ("evaluation", "test"))),
+        Run(
+            "data that says nothing of parts", lambda: _with_loaders(("training", ""), ("evaluation", "test"))
+        ),
+        Run("both parts are trained on", lambda: _with_loaders(("training", "train"), ("training", "test"))),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("the test part twice", lambda: _with_loaders(("training", "test"), ("evaluation", "test"))),
+        Run("parts exchanged", lambda: _with_loaders(("training", "test"), ("evaluation", "train"))),
+        Run("no evaluation yet", lambda: _with_loaders(("training", "test"))),
+    )

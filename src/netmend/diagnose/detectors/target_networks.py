@@ -1,0 +1,172 @@
+"""Target networks that follow at once or never."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from netmend.diagnose.detector import register
+from netmend.diagnose.measures.acting import agents, training_world
+from netmend.diagnose.measures.acting_examples import a_world, acted, an_agent, twins
+from netmend.diagnose.measures.ending import finished
+from netmend.unit import Run, threshold
+from netmend.vocabulary import AgentFact, Symptom, Trace
+
+WHAT = "weights while acting"
+
+
+@register
+class TargetNeverMoves:
+    """The target network never followed the network that is trained, or hardly did.
+
+    The values that are learned towards stay those of a random network. Usual causes: an update interval larger than the run, a
+    Polyak factor that is far too small, the copy forgotten.
+    """
+
+    code: ClassVar[str] = "D720"
+
+    least_looks: int = threshold(10, "convention", "looks at both networks")
+    least_changes: int = threshold(8, "convention", "changes of the trained network meanwhile")
+    moved_limit: float = threshold(
+        0.1,
+        "exact",
+        "1 − (1 − tau)ⁿ: the share of the trained weights that the target holds after n soft updates",
+    )
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        found = agents(trace)
+        for agent in found if finished(trace) else ():
+            moved = self._moved(agent)
+            if agent.target_looks >= self.least_looks and (
+                agent.target_changes == 0 or moved < self.moved_limit
+            ):
+                text = (
+                    "never changed"
+                    if agent.target_changes == 0
+                    else f"took over {moved:.1%} of the trained weights"
+                )
+                yield Symptom(
+                    self.code,
+                    f"In {agent.updates} updates the target network {text}.",
+                    component=agent.name,
+                    observed=0.0 if agent.target_changes == 0 else moved,
+                    limit=self.moved_limit,
+                    site=agent.created,
+                    detail={"soft": agent.target_changes > 0},
+                )
+        if found or training_world(trace) is None:
+            return
+        probes = {probe.component: probe.values for probe in trace.probes(WHAT)}
+        for name, values in probes.items():
+            trained = [
+                other
+                for other in values["twins"]
+                if other in probes
+                and probes[other]["changes"] >= self.least_changes
+                and probes[other]["trained"]
+            ]
+            if values["trained"] or values["changes"] or values["looks"] < self.least_looks or not trained:
+                continue
+            yield Symptom(
+                self.code,
+                f"`{name}` has the same structure as `{trained[0]}`, which is trained, but its weights never changed.",
+                component=name,
+                observed=0.0,
+                limit=float(self.least_changes),
+                detail={"twin": trained[0], "soft": False, "finished": finished(trace)},
+            )
+
+    def _moved(self, agent: AgentFact) -> float:
+        """The share of the trained weights that soft updates have brought over, by arithmetic."""
+        tau, interval = agent.settings.get("tau"), agent.settings.get("target_update_interval") or 1
+        if not isinstance(tau, float) or agent.kind == "DQN":
+            return 1.0
+        return float(1 - (1 - min(1.0, tau)) ** (agent.updates / interval))
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("follows", lambda: acted(a_world(), an_agent("DQN", target_looks=50, target_changes=4))),
+        Run(
+            "soft updates",
+            lambda: acted(a_world(), an_agent("SAC", {"tau": 0.005}, target_looks=50, target_changes=50)),
+        ),
+        Run("a hand-written pair", lambda: acted(a_world(), *twins(changes=3))),
+        Run(
+            "a frozen copy that is trained itself", lambda: acted(a_world(), *twins(changes=0, trained=True))
+        ),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "an interval beyond the run",
+            lambda: acted(
+                a_world(),
+                an_agent("DQN", {"target_update_interval": 10_000}, target_looks=50, target_changes=0),
+            ),
+        ),
+        Run(
+            "a tiny Polyak factor",
+            lambda: acted(a_world(), an_agent("SAC", {"tau": 1e-5}, target_looks=50, target_changes=50)),
+        ),
+        Run("a hand-written pair", lambda: acted(a_world(), *twins(changes=0))),
+    )
+
+
+@register
+class TargetFollowsAtOnce:
+    """The target network is the same as the trained network whenever one looks.
+
+    It is there to stand still for a while; a target that moves with every update lets errors feed on themselves. Usual causes: a copy at
+    every step, a Polyak factor of one.
+    """
+
+    code: ClassVar[str] = "D721"
+
+    least_looks: int = threshold(10, "convention", "looks at both networks")
+    share_limit: float = threshold(
+        0.9, "exact", "of the looks; a target that stands still between updates is apart at most of them"
+    )
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        found = agents(trace)
+        for agent in found:
+            share = agent.target_equal / max(1, agent.target_looks)
+            if agent.target_looks >= self.least_looks and share >= self.share_limit:
+                yield Symptom(
+                    self.code,
+                    f"At {agent.target_equal} of {agent.target_looks} checks the target network was equal to the trained one.",
+                    component=agent.name,
+                    observed=share,
+                    limit=self.share_limit,
+                    site=agent.created,
+                )
+        if found or training_world(trace) is None:
+            return
+        for probe in trace.probes(WHAT):
+            values = probe.values
+            share = values["equal"] / max(1, values["looks"])
+            often = values["changes"] >= 0.5 * self.least_looks and share >= self.share_limit
+            if not values["trained"] and values["twins"] and values["looks"] >= self.least_looks and often:
+                yield Symptom(
+                    self.code,
+                    f"At {values['equal']} of {values['looks']} checks `{probe.component}` was equal to `{values['twins'][0]}`, which is trained.",
+                    component=probe.component,
+                    observed=share,
+                    limit=self.share_limit,
+                    detail={"twin": values["twins"][0]},
+                )
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "stands still between updates",
+            lambda: acted(a_world(), an_agent("DQN", target_looks=50, target_changes=10, target_equal=10)),
+        ),
+        Run("a hand-written pair", lambda: acted(a_world(), *twins(changes=30, equal=4))),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "a Polyak factor of one",
+            lambda: acted(
+                a_world(), an_agent("SAC", {"tau": 1.0}, target_looks=50, target_changes=50, target_equal=50)
+            ),
+        ),
+        Run("a hand-written pair", lambda: acted(a_world(), *twins(changes=40, equal=40))),
+    )

@@ -1,0 +1,197 @@
+"""What becomes of the weights over a run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+import numpy as np
+
+from netmend.diagnose.detector import register
+from netmend.diagnose.measures.motion import FIRST_STEPS, WHOLE_SEARCHES, Motion, comparable, motions
+from netmend.diagnose.measures.net_examples import net_run
+from netmend.diagnose.measures.words import plural
+from netmend.unit import Run, threshold
+from netmend.vocabulary import OptimizerFact, Symptom, Table, Trace
+
+
+@register
+class WeightsDiverge:
+    """The weights grew to many times their initial size, at once or without end.
+
+    Outputs and gradients grow with them, so that units saturate or die and values overflow. Usual causes: a learning rate that is too
+    high, gradients that are not cleared, a loss without a lower bound, unscaled inputs or targets.
+    """
+
+    code: ClassVar[str] = "D107"
+
+    early_limit: float = threshold(
+        4.0, "calibrated", "growth within the first steps; healthy networks stay below 2.4"
+    )
+    growth_limit: float = threshold(
+        40.0,
+        "calibrated",
+        "growth over the run; healthy networks stay below 22 (sigmoid units that learn steps)",
+    )
+    least_tensors: int = threshold(
+        2, "convention", "a single linear layer takes the scale it needs, whatever it started from"
+    )
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        for motion in self._judged(trace):
+            early, growth = motion.early_growth or 1.0, motion.growth or 1.0
+            if early < self.early_limit and growth < self.growth_limit:
+                continue
+            at_once = early >= self.early_limit
+            seen = early if at_once else growth
+            when = f"within about {FIRST_STEPS} steps" if at_once else "over the run"
+            size = f"to {seen:.3g} times their initial size" if math.isfinite(seen) else "to infinity"
+            yield Symptom(
+                self.code,
+                f"The weights grew {size} {when} (median of {plural(motion.tensors, 'tensor')}).",
+                component=motion.optimizer,
+                first_step=1 if at_once else motion.last_look,
+                observed=seen,
+                limit=self.early_limit if at_once else self.growth_limit,
+                detail={"early": early, "whole": growth},
+            )
+
+    def _judged(self, trace: Trace) -> Iterator[Motion]:
+        for motion in motions(trace):
+            optimizer = trace.get(OptimizerFact, motion.optimizer)
+            searches = optimizer is not None and optimizer.kind in WHOLE_SEARCHES
+            if not searches and motion.tensors >= self.least_tensors:
+                yield motion
+
+    def extremes(self, trace: Trace) -> Mapping[str, float]:
+        judged = list(self._judged(trace))
+        if not judged:
+            return {}
+        return {
+            "early_limit": max(motion.early_growth or 1.0 for motion in judged),
+            "growth_limit": max(motion.growth or 1.0 for motion in judged),
+        }
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("grows a little", lambda: net_run(growth=3.0)),
+        Run("grows slowly from a small start", lambda: net_run(gain=0.1, growth=8.0)),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run("at once", lambda: net_run(growth=lambda step: min(1 + step, 12.0))),
+        Run("without end", lambda: net_run(growth=100.0)),
+    )
+
+
+@register
+class WeightsCollapse:
+    """The weights shrank to a small part of their initial size.
+
+    A network whose weights go to zero answers the same for every input. Usual causes: weight decay or a penalty in the loss that is far too
+    strong for the size of the gradients, or the only pull left when gradients vanish.
+    """
+
+    code: ClassVar[str] = "D108"
+
+    shrink_limit: float = threshold(
+        0.15, "calibrated", "last over initial size, median over tensors; healthy programs stay above 0.5"
+    )
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        for motion in motions(trace):
+            if motion.growth is None or motion.growth > self.shrink_limit:
+                continue
+            yield Symptom(
+                self.code,
+                f"The weights shrank to {motion.growth:.2g} of their initial size by step {motion.last_look} "
+                f"(median of {plural(motion.tensors, 'tensor')}).",
+                component=motion.optimizer,
+                first_step=motion.last_look,
+                observed=motion.growth,
+                limit=self.shrink_limit,
+            )
+
+    def extremes(self, trace: Trace) -> Mapping[str, float]:
+        sizes = [motion.growth for motion in motions(trace) if motion.growth is not None]
+        return {"shrink_limit": min(sizes)} if sizes else {}
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("keeps its size", lambda: net_run()),
+        Run("shrinks under ordinary decay", lambda: net_run(growth=0.5)),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (Run("shrinks to nothing", lambda: net_run(growth=0.01)),)
+
+
+def _reset(at: tuple[int, ...]) -> Trace:
+    """A run whose weights are drawn anew at these steps."""
+    plain = net_run()
+    tables = dict(plain.tables)
+    for name in ("model.0.weight", "model.2.weight", "model.4.weight"):
+        rows = {
+            s: (0.0, 0.1, 0.0, 0.0, 0.0, 0.0, 1.4 if any(s >= r for r in at) else 0.003 * s)
+            for s in range(60)
+        }
+        tables["weight", name] = Table.of("weight", name, rows)
+        tables["update", name] = Table.of("update", name, dict.fromkeys(range(60), (0.0003, 0.003)))
+    return Trace(plain.facts, tables, plain.patterns)
+
+
+@register
+class WeightsJump:
+    """The weights changed far more than the optimiser's steps can explain.
+
+    Something else writes to them: they are set anew inside the loop, or a checkpoint or an average is loaded. Usual causes: initialisation
+    called in every epoch, the model built inside the loop. Loading good weights on purpose shows the same.
+    """
+
+    code: ClassVar[str] = "D121"
+
+    excess_limit: float = threshold(
+        5.0,
+        "exact",
+        "change over the sum of the steps in between, which bounds it; five allows for steps that grew meanwhile",
+    )
+    least_change: float = threshold(
+        0.3, "convention", "of the initial size: clamping and projecting change less"
+    )
+    share_limit: float = threshold(
+        0.6, "convention", "of the weights: most, not one that is tied or projected"
+    )
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        parameters = comparable(trace)
+        jumps: dict[int, int] = {}
+        for parameter in parameters:
+            for step in self._jumps(trace, parameter.name, parameter.initial.rms or 0.0):
+                jumps[step] = jumps.get(step, 0) + 1
+        common = sorted(step for step, count in jumps.items() if count >= self.share_limit * len(parameters))
+        if common:
+            yield Symptom(
+                self.code,
+                f"The weights changed by much more than the optimiser's steps can explain, before step {common[0]}"
+                + (f" and {len(common) - 1} times more." if len(common) > 1 else "."),
+                first_step=common[0],
+                observed=float(len(common)),
+                detail={"steps": common[:20]},
+            )
+
+    def _jumps(self, trace: Trace, name: str, size: float) -> Iterator[int]:
+        weights, updates = trace.table("weight", name), trace.table("update", name)
+        if len(weights) < 4 or not size:
+            return
+        steps, drifts = weights.steps, weights.column("drift")
+        known_steps, known = updates.known("rms")
+        moved = np.full(len(steps), np.nan)
+        _, here, there = np.intersect1d(steps, known_steps, return_indices=True)
+        moved[here] = known[there]
+        largest = np.fmax(moved[1:], moved[:-1]) / size
+        change = np.abs(np.diff(drifts))
+        with np.errstate(invalid="ignore"):
+            beyond = (change > self.least_change) & (change > self.excess_limit * np.diff(steps) * largest)
+        yield from (int(step) for step in steps[1:][beyond])
+
+    HEALTHY: ClassVar[tuple[Run, ...]] = (
+        Run("moves step by step", lambda: net_run()),
+        Run("moves fast", lambda: net_run(ratio=0.2)),
+    )
+    FAULTY: ClassVar[tuple[Run, ...]] = (Run("set anew", lambda: _reset((20,))),)
