@@ -11,7 +11,7 @@ import pytest
 from netmend.check.rule import FAMILIES, RULES, Snippet, StaticRule
 from netmend.check.run import Checked, check_text, triggered
 from netmend.program.engine.project import Project
-from netmend.unit import file_name, page, snake_case
+from netmend.unit import page
 from netmend.vocabulary.cause import LEAVES
 
 RULE_CLASSES = RULES.classes()
@@ -71,7 +71,6 @@ def test_common_rules(code: str) -> None:
     assert re.fullmatch(r"S\d{3}", code) and code[:2] in FAMILIES
     assert first.endswith(".") and rest, "the docstring is the rule's page"
     assert rule.cause in LEAVES
-    assert file_name(rule) == snake_case(rule.__name__)
     assert rule.GOOD and rule.BAD and rule.triggers and rule.message
     titles = [example.title for example in (*rule.GOOD, *rule.BAD)]
     assert len(titles) == len(set(titles))

@@ -1,1 +1,1 @@
-"""One rule per file, named like its class; `S` and three digits, the first for the family."""
+"""Rules by subject; a large one has a file of its own. `S` and three digits, the first for the family."""

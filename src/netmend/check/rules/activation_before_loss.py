@@ -1,0 +1,379 @@
+"""An activation before a loss that does not want one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from netmend.check.rule import Snippet, StaticRule, register
+from netmend.program.engine.program import Program
+from netmend.program.meaning.heads import PLAIN, ends_in, heads, width, without
+from netmend.program.meaning.loss_targets import class_ids, one_hot
+from netmend.vocabulary.finding import SAFE, UNSAFE, Finding, Fix
+
+SOFTMAX_HEAD = """\
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+net = nn.Linear(4, 3)
+criterion = nn.CrossEntropyLoss()
+"""
+MODEL = """\
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 3)
+        self.softmax = nn.Softmax(dim=1)
+
+    def forward(self, x):
+        return self.softmax(self.fc(x))
+"""
+
+
+@register
+class SoftmaxBeforeCrossEntropy(StaticRule):
+    """Softmax is applied before the cross-entropy, which applies log-softmax itself.
+
+    Normalising twice flattens the gradient: the loss cannot fall below about 1.46 with ten classes, training is slow and ends
+    worse, and nothing crashes.
+
+    Let the network return raw scores (logits); apply softmax only where probabilities are shown or thresholded.
+    """
+
+    code = "S201"
+    cause = "LYR-SOFTMAX-EXTRA"
+    message = "Softmax feeds the cross-entropy, which applies softmax again; pass raw logits."
+    triggers = ("CrossEntropyLoss", "cross_entropy")
+
+    GOOD = (
+        Snippet("raw logits", SOFTMAX_HEAD + "loss = criterion(net(x), y)\n"),
+        Snippet(
+            "softmax only for display",
+            SOFTMAX_HEAD + "loss = criterion(net(x), y)\nprint(F.softmax(net(x), dim=1))\n",
+        ),
+        Snippet("another loss", SOFTMAX_HEAD + "loss = F.nll_loss(F.softmax(net(x), dim=1).log(), y)\n"),
+        Snippet(
+            "one of several kinds of loss",
+            SOFTMAX_HEAD
+            + "criteria = {'ce': criterion, 'mse': nn.MSELoss()}\nloss = criteria[name](net(x).softmax(1), y)\n",
+        ),
+        Snippet(
+            "softmax weighs the scores",
+            SOFTMAX_HEAD + "out = net(x)\nloss = criterion(out * out.softmax(1), y)\n",
+        ),
+        Snippet(
+            "softmax on one path only",
+            SOFTMAX_HEAD
+            + "out = net(x)\nif probabilities:\n    out = out.softmax(1)\nloss = criterion(out, y)\n",
+        ),
+    )
+    BAD = (
+        Snippet("softmax layer last", SOFTMAX_HEAD + "net = nn.Sequential(nn.Linear(4, 3), nn.Softmax(1))\nloss = criterion(net(x), y)\n", line=7,
+                fixed=SOFTMAX_HEAD + "net = nn.Sequential(nn.Linear(4, 3))\nloss = criterion(net(x), y)\n"),
+        Snippet("softmax in forward of another file", "import torch\nfrom model import Net\nloss = torch.nn.functional.cross_entropy(Net()(x), y)\n",
+                line=10, files={"model.py": MODEL}),
+        Snippet("as a method", SOFTMAX_HEAD + "loss = criterion(net(x).softmax(-1).squeeze(), y)\n", line=7,
+                fixed=SOFTMAX_HEAD + "loss = criterion(net(x).squeeze(), y)\n"),
+        Snippet("as a function, rows picked", SOFTMAX_HEAD + "out = F.softmax(net(x), dim=1)\nloss = criterion(out[mask], y[mask])\n", line=7,
+                fixed=SOFTMAX_HEAD + "out = net(x)\nloss = criterion(out[mask], y[mask])\n"),
+        Snippet("criterion chosen in a dict", SOFTMAX_HEAD + "choices = {'plain': criterion, 'smooth': nn.CrossEntropyLoss(label_smoothing=0.1)}\n"
+                "loss = choices[name](net(x).softmax(1), y)\n", line=8,
+                fixed=SOFTMAX_HEAD + "choices = {'plain': criterion, 'smooth': nn.CrossEntropyLoss(label_smoothing=0.1)}\n"
+                "loss = choices[name](net(x), y)\n"),
+        Snippet("criterion given by the caller", SOFTMAX_HEAD + "class Trainer:\n    def __init__(self, net, criterion):\n        self.net = net\n"
+                "        self.criterion = criterion\n\n    def step(self, x, y):\n        return self.criterion(F.softmax(self.net(x), 1), y)\n\n"
+                "Trainer(net, criterion).step(x, y)\n", line=13),
+    )  # fmt: skip
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for _, op in heads(program, ("cross_entropy",), ("softmax",)):
+            edits = without(program, op)
+            yield self.finding(program, op.node, fix=Fix("Drop the softmax", edits) if edits else None)
+
+
+LOG_SOFTMAX_HEAD = """\
+from torch import nn
+import torch.nn.functional as F
+
+net = nn.Linear(4, 3)
+criterion = nn.CrossEntropyLoss()
+"""
+
+
+@register
+class LogSoftmaxBeforeCrossEntropy(StaticRule):
+    """Log-softmax is applied to what reaches the cross-entropy, which applies it itself.
+
+    The second log-softmax changes nothing but costs time, and it hides which loss was meant: the pair is `nll_loss` with
+    log-softmax, or `cross_entropy` alone.
+
+    Leave the log-softmax away, or use `nll_loss`.
+    """
+
+    code = "S202"
+    cause = "LYR-SOFTMAX-EXTRA"
+    message = "log_softmax feeds the cross-entropy, which applies it again; remove it or use nll_loss."
+    advisory = True
+    triggers = ("CrossEntropyLoss", "cross_entropy")
+
+    GOOD = (
+        Snippet("with the likelihood", LOG_SOFTMAX_HEAD + "loss = F.nll_loss(F.log_softmax(net(x), dim=1), y)\n"),
+        Snippet("raw scores", LOG_SOFTMAX_HEAD + "loss = criterion(net(x), y)\nprint(F.log_softmax(net(x), dim=1))\n"),
+        Snippet("over another axis on one path", LOG_SOFTMAX_HEAD + "out = net(x)\nif flat:\n    out = out.log_softmax(1)\nloss = criterion(out, y)\n"),
+    )  # fmt: skip
+    BAD = (
+        Snippet("as a function", LOG_SOFTMAX_HEAD + "loss = criterion(F.log_softmax(net(x), dim=1), y)\n", line=6,
+                fixed=LOG_SOFTMAX_HEAD + "loss = criterion(net(x), y)\n"),
+        Snippet("as the last layer", LOG_SOFTMAX_HEAD + "model = nn.Sequential(net, nn.LogSoftmax(dim=1))\nloss = F.cross_entropy(model(x), y)\n", line=6,
+                fixed=LOG_SOFTMAX_HEAD + "model = nn.Sequential(net)\nloss = F.cross_entropy(model(x), y)\n"),
+    )  # fmt: skip
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for use, op in heads(program, ("cross_entropy",), ("log_softmax",)):
+            edits = without(program, op)
+            # Nothing else sees the value when the call stands inside the loss's own.
+            alone = op.value.node in getattr(use.call.node, "args", ())
+            fix = Fix("Drop the log_softmax", edits, SAFE if alone else UNSAFE) if edits else None
+            yield self.finding(program, op.node, fix=fix)
+
+
+@register
+class SigmoidBeforeCrossEntropy(StaticRule):
+    """Sigmoid or tanh is applied to what reaches the cross-entropy.
+
+    Cross-entropy turns differences between scores into probabilities. Squeezed into 0…1 (or -1…1) the differences cannot grow, so no
+    class ever gets a high probability and the loss stays high.
+
+    Give cross-entropy the raw scores. For several labels at once use `BCEWithLogitsLoss`, also on raw scores.
+    """
+
+    code = "S203"
+    cause = "ACT-OUT-WRONG"
+    message = "{} squashes the scores before the cross-entropy, so no class can win clearly; pass raw logits."
+    triggers = ("CrossEntropyLoss", "cross_entropy")
+
+    GOOD = (
+        Snippet("raw scores", SOFTMAX_HEAD + "loss = criterion(net(x), y)\n"),
+        Snippet("binary loss on sigmoid", SOFTMAX_HEAD + "loss = F.binary_cross_entropy(torch.sigmoid(net(x)), y)\n"),
+        Snippet("bounded scores with a temperature", SOFTMAX_HEAD + "loss = criterion(10 * torch.tanh(net(x)), y)\n"),
+        Snippet("tanh inside the network", SOFTMAX_HEAD + "model = nn.Sequential(nn.Linear(4, 4), nn.Tanh(), net)\nloss = criterion(model(x), y)\n"),
+        Snippet("sigmoid when not training", "import torch\nfrom torch import nn\n\nclass Net(nn.Module):\n    def __init__(self):\n"
+                "        super().__init__()\n        self.fc = nn.Linear(4, 3)\n\n    def forward(self, x):\n        x = self.fc(x)\n"
+                "        return x if self.training else torch.sigmoid(x)\n\nnet = Net()\nloss = nn.functional.cross_entropy(net(x), y)\n"),
+    )  # fmt: skip
+    BAD = (
+        Snippet("sigmoid layer last", SOFTMAX_HEAD + "model = nn.Sequential(net, nn.Sigmoid())\nloss = criterion(model(x), y)\n", line=7,
+                fixed=SOFTMAX_HEAD + "model = nn.Sequential(net)\nloss = criterion(model(x), y)\n"),
+        Snippet("tanh as a function", SOFTMAX_HEAD + "out = torch.tanh(net(x))\nloss = F.cross_entropy(out, y)\n", line=7,
+                fixed=SOFTMAX_HEAD + "out = net(x)\nloss = F.cross_entropy(out, y)\n"),
+        Snippet("in forward of a class", "import torch\nfrom torch import nn\n\nclass Net(nn.Module):\n    def __init__(self):\n"
+                "        super().__init__()\n        self.fc = nn.Linear(4, 3)\n        self.out = nn.Sigmoid()\n        self.loss = nn.CrossEntropyLoss()\n\n"
+                "    def forward(self, x):\n        return self.out(self.fc(x))\n\n    def training_step(self, batch, _):\n        x, y = batch\n"
+                "        return self.loss(self(x), y)\n", line=12),
+    )  # fmt: skip
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for _, op in heads(program, ("cross_entropy",), ("sigmoid", "tanh", "hard_sigmoid", "softsign")):
+            edits = without(program, op)
+            fix = Fix(f"Drop the {op.name}", edits) if edits else None
+            yield self.finding(program, op.node, self.message.format(op.name.capitalize()), fix=fix)
+
+
+LOGITS_HEAD = """\
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+net = nn.Linear(4, 1)
+criterion = nn.BCEWithLogitsLoss()
+"""
+TRAIN = """\
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 1)
+
+    def forward(self, x):
+        return torch.sigmoid(self.fc(x))
+
+def train(model, loader, criterion):
+    for x, y in loader:
+        loss = criterion(model(x).squeeze(1), y)
+        loss.backward()
+
+train(Net(), loader, nn.BCEWithLogitsLoss())
+"""
+
+
+@register
+class SigmoidBeforeLogitsLoss(StaticRule):
+    """Sigmoid is applied to what reaches BCEWithLogits, which applies sigmoid itself.
+
+    Applied twice, every probability lies between 0.5 and 0.73: the loss cannot fall below about 0.31 for ones and 0.69 for zeros, and
+    training hardly moves.
+
+    Give `BCEWithLogitsLoss` raw scores, and apply sigmoid only where probabilities are shown or thresholded.
+    """
+
+    code = "S204"
+    cause = "LYR-SOFTMAX-EXTRA"
+    message = "Sigmoid feeds BCEWithLogits, which applies sigmoid again; pass raw logits."
+    triggers = ("BCEWithLogitsLoss", "binary_cross_entropy_with_logits")
+
+    GOOD = (
+        Snippet("raw scores", LOGITS_HEAD + "loss = criterion(net(x), y)\n"),
+        Snippet("sigmoid only for the prediction", LOGITS_HEAD + "out = net(x)\nloss = criterion(out, y)\nhits = (out.sigmoid() > 0.5) == y\n"),
+        Snippet("sigmoid for the plain loss", LOGITS_HEAD + "loss = F.binary_cross_entropy(torch.sigmoid(net(x)), y)\n"),
+        Snippet("soft targets through sigmoid", LOGITS_HEAD + "loss = criterion(net(x), torch.sigmoid(teacher(x)))\n"),
+        Snippet("sigmoid weighs the scores", LOGITS_HEAD + "out = net(x)\nloss = criterion(out * torch.sigmoid(out), y)\n"),
+    )  # fmt: skip
+    BAD = (
+        Snippet("sigmoid layer last", LOGITS_HEAD + "model = nn.Sequential(net, nn.Sigmoid())\nloss = criterion(model(x), y)\n", line=7,
+                fixed=LOGITS_HEAD + "model = nn.Sequential(net)\nloss = criterion(model(x), y)\n"),
+        Snippet("as a method", LOGITS_HEAD + "loss = F.binary_cross_entropy_with_logits(net(x).sigmoid(), y)\n", line=7,
+                fixed=LOGITS_HEAD + "loss = F.binary_cross_entropy_with_logits(net(x), y)\n"),
+        Snippet("model and loss meet in a function", TRAIN, line=10),
+    )  # fmt: skip
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for _, op in heads(program, ("bce_logits",), ("sigmoid", "hard_sigmoid")):
+            edits = without(program, op)
+            yield self.finding(program, op.node, fix=Fix("Drop the sigmoid", edits) if edits else None)
+
+
+SOFTMAX_LOGITS_HEAD = """\
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+net = nn.Linear(4, 3)
+criterion = nn.BCEWithLogitsLoss()
+"""
+
+
+@register
+class SoftmaxBeforeLogitsLoss(StaticRule):
+    """Softmax is applied to what reaches BCEWithLogits, which expects raw scores.
+
+    The loss applies sigmoid to probabilities: every output becomes a value between 0.5 and 0.73, and a class that is certainly absent
+    still counts as even odds.
+
+    Give `BCEWithLogitsLoss` raw scores; where classes exclude each other use `CrossEntropyLoss` on raw scores.
+    """
+
+    code = "S205"
+    cause = "LYR-SOFTMAX-EXTRA"
+    message = "{} feeds BCEWithLogits, which applies sigmoid on top; pass raw logits, or use cross-entropy."
+    triggers = ("BCEWithLogitsLoss", "binary_cross_entropy_with_logits")
+
+    GOOD = (
+        Snippet("raw scores", SOFTMAX_LOGITS_HEAD + "loss = criterion(net(x), y)\n"),
+        Snippet("probabilities for the plain loss", SOFTMAX_LOGITS_HEAD + "loss = F.binary_cross_entropy(net(x).softmax(1), y)\n"),
+        Snippet("attention inside", SOFTMAX_LOGITS_HEAD + "weights = torch.softmax(net(x), dim=1)\nloss = criterion((weights * x).sum(1), y)\n"),
+    )  # fmt: skip
+    BAD = (
+        Snippet("softmax layer last", SOFTMAX_LOGITS_HEAD + "model = nn.Sequential(net, nn.Softmax(dim=1))\nloss = criterion(model(x), y)\n", line=7,
+                fixed=SOFTMAX_LOGITS_HEAD + "model = nn.Sequential(net)\nloss = criterion(model(x), y)\n"),
+        Snippet("one column of it", SOFTMAX_LOGITS_HEAD + "p = F.softmax(net(x), dim=1)\nloss = criterion(p[:, 1], y)\n", line=7,
+                fixed=SOFTMAX_LOGITS_HEAD + "p = net(x)\nloss = criterion(p[:, 1], y)\n"),
+    )  # fmt: skip
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for _, op in heads(program, ("bce_logits",), ("softmax", "log_softmax")):
+            edits = without(program, op)
+            fix = Fix(f"Drop the {op.name}", edits) if edits else None
+            yield self.finding(program, op.node, self.message.format(op.name), fix=fix)
+
+
+SQUARED_HEAD = """\
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+net = nn.Linear(4, 3)
+label = torch.randint(0, 3, (64,))
+"""
+
+
+@register
+class SquaredErrorOnProbabilities(StaticRule):
+    """Classes are learned with a squared error on sigmoid or softmax outputs.
+
+    The gradient of a squared error behind a sigmoid vanishes exactly for the samples that are most wrong; cross-entropy has its largest
+    gradient there. Training works, but slowly, and may stall at the start.
+
+    Use `BCEWithLogitsLoss` or `CrossEntropyLoss` on raw scores.
+    """
+
+    code = "S229"
+    cause = "LOS-SELECT"
+    message = (
+        "A squared error after {} learns slowly from the worst samples; use cross-entropy on raw scores."
+    )
+    advisory = True
+    triggers = ("MSELoss", "mse_loss")
+
+    GOOD = (
+        Snippet("cross-entropy", SQUARED_HEAD + "loss = F.cross_entropy(net(x), label)\n"),
+        Snippet("pictures rebuilt", SQUARED_HEAD + "for x, _ in loader:\n    loss = F.mse_loss(torch.sigmoid(net(x)), x)\n"),
+        Snippet("probabilities of a teacher", SQUARED_HEAD + "loss = F.mse_loss(net(x).softmax(1), teacher(x).softmax(1))\n"),
+    )  # fmt: skip
+    BAD = (
+        Snippet("softmax and one-hot", SQUARED_HEAD + "loss = F.mse_loss(net(x).softmax(1), F.one_hot(label, 3).float())\n", line=7),
+        Snippet("sigmoid and two classes", SQUARED_HEAD + "label = torch.randint(0, 2, (64,))\nloss = nn.MSELoss()(torch.sigmoid(net(x))[:, 0], label.float())\n", line=8),
+    )  # fmt: skip
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for use, op in heads(program, ("mse",), ("sigmoid", "softmax")):
+            ids = class_ids(program, use.target)
+            if one_hot(program, use.target) is not None or (ids is not None and ids.count == 2):
+                yield self.finding(program, use.node, self.message.format(op.name))
+
+
+BINARY_HEAD = "import torch\nimport torch.nn.functional as F\nfrom torch import nn\n\n"
+
+
+@register
+class SoftmaxBeforeBinaryLoss(StaticRule):
+    """Binary cross-entropy is computed on the softmax over several classes.
+
+    Softmax says that exactly one class is right; binary cross-entropy asks for each class on its own. Together they punish each wrong class a
+    second time, and gradients become small where the network is sure and wrong.
+
+    For one class of many use `CrossEntropyLoss` on the raw scores with class ids; for several labels at once use sigmoid with `BCEWithLogitsLoss`.
+    """
+
+    code = "S335"
+    cause = "LOS-SELECT"
+    message = "Binary cross-entropy does not fit a softmax over {} classes; use CrossEntropyLoss on the raw scores, without softmax."
+    triggers = ("BCELoss(", "binary_cross_entropy(")
+    needs = "oftmax"
+
+    GOOD = (
+        Snippet("sigmoid", BINARY_HEAD + "net = nn.Sequential(nn.Linear(4, 3), nn.Sigmoid())\nloss = nn.BCELoss()(net(x), y)\n"),
+        Snippet("the class of interest", BINARY_HEAD + "net = nn.Linear(4, 2)\nloss = F.binary_cross_entropy(torch.softmax(net(x), 1)[:, 1], y)\n"),
+        Snippet("width not known", BINARY_HEAD + "def make(classes):\n    net = nn.Sequential(nn.Linear(4, classes), nn.Softmax(dim=1))\n    return F.binary_cross_entropy(net(x), y)\n"),
+        Snippet("cross-entropy", BINARY_HEAD + "net = nn.Linear(4, 3)\nloss = F.cross_entropy(net(x), y)\nshown = torch.softmax(net(x), 1)\n"),
+    )  # fmt: skip
+    BAD = (
+        Snippet("an object", BINARY_HEAD + "net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3), nn.Softmax(dim=1))\ncriterion = nn.BCELoss()\nloss = criterion(net(x), F.one_hot(y, 3).float())\n", line=7),
+        Snippet("in a module", BINARY_HEAD + "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.out = nn.Linear(16, 10)\n\n    def forward(self, x):\n"
+                "        return F.softmax(self.out(x), dim=-1)\n\ndef train(loader):\n    net = Net()\n    for x, y in loader:\n        loss = F.binary_cross_entropy(net(x), y)\n        loss.backward()\n", line=16),
+    )  # fmt: skip
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        told: set[int] = set()
+        for use, op in heads(program, ("bce",), ("softmax",), PLAIN):
+            classes = [width(source) for source in ends_in(op.input, ("linear",), PLAIN)]
+            if (
+                classes
+                and all(count is not None and count > 2 for count in classes)
+                and id(use.node) not in told
+            ):
+                told.add(id(use.node))
+                yield self.finding(program, use.node, self.message.format(classes[0]))

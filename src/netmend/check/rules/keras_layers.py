@@ -1,0 +1,329 @@
+"""Keras: the layers of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from netmend.check.rule import Snippet, StaticRule, register
+from netmend.program.engine.program import Program
+from netmend.program.engine.values import Call, Const, Name, Value, constant, resolved
+from netmend.program.meaning.keras_compiled import CATEGORICAL, ENTROPIES, SPARSE, compiles
+from netmend.program.meaning.keras_models import (
+    LINEAR,
+    UNSURE,
+    Chain,
+    activation,
+    is_activation,
+    is_map,
+    kind,
+    width,
+)
+from netmend.program.meaning.test_code import is_test_code
+from netmend.program.text.edits import delete_argument
+from netmend.vocabulary.finding import Finding, Fix
+
+_LINEAR_BETWEEN = ("Dropout", "Flatten", "BatchNormalization")
+HEAD = "import keras\nfrom keras import layers\n\n"
+
+
+@register
+class KerasLinearStack(StaticRule):
+    """Two layers with weights follow each other with no activation between.
+
+    Two linear maps in a row are one linear map: the first layer adds weights and time, and nothing the model could not do without it.
+    Keras layers have no activation unless one is given.
+
+    Give the hidden layer an activation: `Dense(64, activation="relu")`.
+    """
+
+    code = "S808"
+    needs = "keras"
+    cause = "ACT-HID-MISSING"
+    message = (
+        'This layer has no activation, so it and the next are one linear map; give it activation="relu".'
+    )
+    triggers = ("compile(",)
+
+    GOOD = (
+        Snippet("with activations", HEAD + "model = keras.Sequential([layers.Dense(64, activation='relu'), layers.Dense(1)])\nmodel.compile('adam', 'mse')\n"),
+        Snippet("an activation layer", HEAD + "model = keras.Sequential([layers.Dense(64), layers.BatchNormalization(), layers.ReLU(), layers.Dense(1)])\nmodel.compile('adam', 'mse')\n"),
+        Snippet("a narrow place on purpose", HEAD + "model = keras.Sequential([keras.Input((784,)), layers.Dense(128, activation='relu'), layers.Dense(8),\n"
+                "                          layers.Dense(128, activation='relu'), layers.Dense(784)])\nmodel.compile('adam', 'mse')\n"),
+        Snippet("pooling is not linear", HEAD + "model = keras.Sequential([layers.Conv2D(8, 3), layers.MaxPooling2D(), layers.Flatten(), layers.Dense(10)])\nmodel.compile('adam', 'mse')\n"),
+        Snippet("normalised per sample", HEAD + "model = keras.Sequential([layers.Dense(64), layers.LayerNormalization(), layers.Dense(1)])\nmodel.compile('adam', 'mse')\n"),
+    )  # fmt: skip
+    BAD = (
+        Snippet("in a list", HEAD + "model = keras.Sequential([\n    layers.Dense(64),\n    layers.Dropout(0.2),\n    layers.Dense(10, activation='softmax'),\n])\n"
+                "model.compile('adam', 'categorical_crossentropy')\n", line=5),
+        Snippet("added", "from tensorflow.keras.models import Sequential\nfrom tensorflow.keras.layers import Dense\n\ndef build():\n    model = Sequential()\n    model.add(Dense(32, input_dim=8))\n"
+                "    model.add(Dense(1, activation='sigmoid'))\n    model.compile(loss='binary_crossentropy', optimizer='adam')\n    return model\n", line=6),
+        Snippet("convolution into flatten", HEAD + "a = keras.Input((28, 28, 1))\nb = layers.Conv2D(32, 3)(a)\nb = layers.Flatten()(b)\nb = layers.Dense(10, activation='softmax')(b)\n"
+                "model = keras.Model(a, b)\nmodel.compile('adam', 'sparse_categorical_crossentropy')\n", line=5),
+    )  # fmt: skip
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        told: set[int] = set()
+        for compiled in compiles(program):
+            layers = compiled.layers.layers if compiled.layers is not None else ()
+            for place, layer in enumerate(layers):
+                following = next(
+                    (other for other in layers[place + 1 :] if kind(other) not in _LINEAR_BETWEEN), None
+                )
+                if following is None or id(layer) in told or not (is_map(layer) and is_map(following)):
+                    continue
+                if activation(layer) == LINEAR and _gains_nothing(layer, following, layers[:place]):
+                    told.add(id(layer))
+                    yield self.finding(program, layer.node or compiled.event.node)
+
+
+def _gains_nothing(layer: Call, following: Call, earlier: tuple[Call, ...]) -> bool:
+    """No narrower than what follows it, or than what comes before: a narrow place between is meant."""
+    wide, after = width(layer), width(following)
+    if kind(layer) != "Dense":
+        return kind(following) == "Dense" and wide is not None  # flattened: far wider than what follows
+    if kind(following) != "Dense" or wide is None or after is None:
+        return False
+    before = next((width(other) for other in reversed(earlier) if is_map(other)), None)
+    return wide >= after or (before is not None and wide >= before)
+
+
+_KEEP_AXES = ("Dense", "Dropout", "Activation", "ReLU", "BatchNormalization", "Softmax", "LeakyReLU")
+_MAPS = (
+    "Conv2D",
+    "Conv3D",
+    "MaxPooling2D",
+    "AveragePooling2D",
+    "MaxPool2D",
+    "MaxPooling3D",
+    "SeparableConv2D",
+)
+_POOLS = ("MaxPooling2D", "AveragePooling2D", "MaxPool2D", "MaxPooling3D")
+
+
+@register
+class KerasFlattenMissing(StaticRule):
+    """A feature map goes into Dense layers up to the output, and nothing flattens or pools it.
+
+    `Dense` works on the last axis only: the output keeps height and width, one prediction per position, and `fit` stops with an error
+    of shapes against labels per image.
+
+    Put `layers.Flatten()` or `layers.GlobalAveragePooling2D()` before the first Dense layer.
+    """
+
+    code = "S809"
+    needs = "keras"
+    cause = "LYR-FLATTEN-MISSING"
+    message = "The feature map reaches this Dense layer unflattened; put Flatten() or GlobalAveragePooling2D() before it."
+    triggers = ("Conv2D", "Conv3D", ".compile(")
+
+    GOOD = (
+        Snippet("flattened", HEAD + "model = keras.Sequential([layers.Conv2D(8, 3), layers.MaxPooling2D(), layers.Flatten(), layers.Dense(10, 'softmax')])\n"
+                "model.compile('adam', 'sparse_categorical_crossentropy')\n"),
+        Snippet("pooled", HEAD + "model = keras.Sequential([layers.Conv2D(8, 3), layers.MaxPooling2D(), layers.GlobalMaxPooling2D(), layers.Dense(10, 'softmax')])\n"
+                "model.compile('adam', 'sparse_categorical_crossentropy')\n"),
+        Snippet("one prediction per pixel", HEAD + "model = keras.Sequential([layers.Conv2D(8, 3, padding='same'), layers.Dense(5, 'softmax')])\n"
+                "model.compile('adam', 'sparse_categorical_crossentropy')\n"),
+        Snippet("back to full size", HEAD + "model = keras.Sequential([layers.Conv2D(8, 3), layers.MaxPooling2D(), layers.UpSampling2D(), layers.Dense(5, 'softmax')])\n"
+                "model.compile('adam', 'sparse_categorical_crossentropy')\n"),
+    )  # fmt: skip
+    BAD = (
+        Snippet("in a list", HEAD + "model = keras.Sequential([\n    keras.Input((32, 32, 3)),\n    layers.Conv2D(32, 3, activation='relu'),\n    layers.MaxPooling2D(),\n"
+                "    layers.Dense(64, activation='relu'),\n    layers.Dense(10, activation='softmax'),\n])\nmodel.compile('adam', 'sparse_categorical_crossentropy')\n", line=8),
+        Snippet("functional", "from tensorflow import keras\n\na = keras.Input((28, 28, 1))\nb = keras.layers.Conv2D(8, 3, activation='relu')(a)\nb = keras.layers.MaxPooling2D()(b)\n"
+                "b = keras.layers.Dropout(0.3)(b)\nb = keras.layers.Dense(1, activation='sigmoid')(b)\nmodel = keras.Model(a, b)\nmodel.compile(loss='binary_crossentropy')\n", line=7),
+    )  # fmt: skip
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for compiled in compiles(program):
+            if compiled.layers is None or compiled.loss not in (*ENTROPIES, "mse", "mae"):
+                continue
+            first = _unflattened(compiled.layers)
+            if first is not None and (compiled.loss in (CATEGORICAL, SPARSE) or compiled.head is not None):
+                yield self.finding(program, first.node or compiled.event.node)
+
+
+def _unflattened(chain: Chain) -> Call | None:
+    """The first Dense layer behind a feature map, when only layers that keep its axes follow and it was made smaller before."""
+    first: Call | None = None
+    for place in range(len(chain.layers) - 1, -1, -1):
+        layer = chain.layers[place]
+        name = kind(layer)
+        if name == "Dense":
+            first = layer
+        elif name in _MAPS:
+            earlier = [kind(other) for other in chain.layers[: place + 1]]
+            is_smaller = any(other in _POOLS for other in earlier)
+            grows = any("Transpose" in other or "UpSampling" in other for other in earlier)
+            return first if chain.whole and is_smaller and not grows else None
+        elif name not in _KEEP_AXES:
+            return None
+    return None
+
+
+@register
+class KerasActivationTwice(StaticRule):
+    """A layer has an activation, and an activation layer follows at once.
+
+    Two in a row are at best one too many (ReLU of ReLU); ReLU before sigmoid or softmax cuts the negative scores off, sigmoid
+    before ReLU does nothing at all.
+
+    Keep one: in the layer or as a layer of its own.
+    """
+
+    code = "S814"
+    needs = "keras"
+    cause = "ACT-EXTRA"
+    message = "{} follows {} at once; keep one of the two."
+    triggers = ("Activation(", "ReLU(", "Softmax(", "ELU(", ".compile(")
+    patterns = (r"\bDense\(|\.compile\(|\bConv2D\(",)
+
+    GOOD = (
+        Snippet("one each", HEAD + "model = keras.Sequential([layers.Dense(8), layers.ReLU(), layers.Dense(3), layers.Activation('softmax')])\nmodel.compile('adam', 'mse')\n"),
+        Snippet("normalisation between", HEAD + "model = keras.Sequential([layers.Dense(8, activation='relu'), layers.BatchNormalization(), layers.ReLU(), layers.Dense(3)])\n"
+                "model.compile('adam', 'mse')\n"),
+        Snippet("attention weights", HEAD + "model = keras.Sequential([layers.Dense(1, activation='tanh'), layers.Flatten(), layers.Activation('softmax')])\nmodel.compile('adam', 'mse')\n"),
+        Snippet("scores pressed before softmax", HEAD + "model = keras.Sequential([layers.Dense(5, activation='tanh'), layers.Softmax()])\nmodel.compile('adam', 'mse')\n"),
+        Snippet("linear by name", HEAD + "model = keras.Sequential([layers.Dense(8, activation='linear'), layers.LeakyReLU(), layers.Dense(3)])\nmodel.compile('adam', 'mse')\n"),
+    )  # fmt: skip
+    BAD = (
+        Snippet("relu twice", HEAD + "model = keras.Sequential([\n    layers.Dense(8, activation='relu'),\n    layers.ReLU(),\n    layers.Dense(1),\n])\nmodel.compile('adam', 'mse')\n", line=6),
+        Snippet("relu before sigmoid", HEAD + "model = keras.Sequential()\nmodel.add(layers.Dense(1, activation='relu'))\nmodel.add(layers.Activation('sigmoid'))\n"
+                "model.compile('adam', 'binary_crossentropy')\n", line=6),
+        Snippet("functional", "from tensorflow.keras import Input, Model, layers\n\na = Input((8, 8, 3))\nb = layers.Conv2D(4, 3, activation='relu')(a)\nb = layers.LeakyReLU()(b)\n"
+                "b = layers.Flatten()(b)\nmodel = Model(a, layers.Dense(1)(b))\nmodel.compile('adam', 'mse')\n", line=5),
+    )  # fmt: skip
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        told: set[int] = set()
+        for compiled in compiles(program):
+            layers = compiled.layers.layers if compiled.layers is not None else ()
+            for first, second in pairwise(layers):
+                one, two = activation(first), activation(second)
+                if (
+                    not (is_map(first) or is_activation(first))
+                    or not is_activation(second)
+                    or {one, two} & {LINEAR, UNSURE}
+                    or id(second) in told
+                ):
+                    continue
+                if two == "softmax" and one not in ("relu", "softmax", "sigmoid"):
+                    continue
+                told.add(id(second))
+                yield self.finding(program, second.node or compiled.event.node, self.message.format(two, one))
+
+
+_CONSTANT = ("zeros", "ones", "zero", "one", "constant")
+
+
+@register
+class KerasConstantStart(StaticRule):
+    """The weights of a hidden layer all start at one value.
+
+    All units of the layer then compute the same and get the same gradient: they stay equal for ever, and the layer works as a single
+    unit. With zeros nothing is learnt at all.
+
+    Leave `kernel_initializer` at its default. Zeros for `bias_initializer` are fine.
+    """
+
+    code = "S815"
+    needs = "keras"
+    cause = "ARC-INIT-WEIGHT"
+    message = "All weights of this hidden layer start identical and stay identical; leave kernel_initializer at its default."
+    triggers = ("kernel_initializer", ".compile(")
+
+    GOOD = (
+        Snippet("random", HEAD + "model = keras.Sequential([layers.Dense(8, 'relu', kernel_initializer='he_normal'), layers.Dense(1)])\nmodel.compile('adam', 'mse')\n"),
+        Snippet("zero bias", HEAD + "model = keras.Sequential([layers.Dense(8, 'relu', bias_initializer='zeros', kernel_initializer='glorot_uniform'), layers.Dense(1)])\nmodel.compile('adam', 'mse')\n"),
+        Snippet("the last layer may start at zero", HEAD + "model = keras.Sequential([layers.Dense(8, 'relu'), layers.Dense(1, kernel_initializer='zeros')])\nmodel.compile('adam', 'mse')\n"),
+        Snippet("one layer only", HEAD + "model = keras.Sequential([layers.Dense(1, kernel_initializer='ones')])\nmodel.compile('adam', 'mse')\n"),
+    )  # fmt: skip
+    BAD = (
+        Snippet("zeros", HEAD + "model = keras.Sequential([layers.Dense(8, 'relu', kernel_initializer='zeros'), layers.Dense(1)])\nmodel.compile('adam', 'mse')\n", line=4,
+                fixed=HEAD + "model = keras.Sequential([layers.Dense(8, 'relu'), layers.Dense(1)])\nmodel.compile('adam', 'mse')\n"),
+        Snippet("an object", HEAD + "model = keras.Sequential()\nmodel.add(layers.Conv2D(8, 3, activation='relu', kernel_initializer=keras.initializers.Constant(0.1)))\n"
+                "model.add(layers.Flatten())\nmodel.add(layers.Dense(1))\nmodel.compile('adam', 'mse')\n", line=5),
+    )  # fmt: skip
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        told: set[int] = set()
+        for compiled in compiles(program):
+            layers = compiled.layers.layers if compiled.layers is not None else ()
+            weighted = [layer for layer in layers if is_map(layer)]
+            for layer in weighted[:-1]:
+                given = layer.keywords.get("kernel_initializer")
+                if given is None or layer.node is None or id(layer) in told or not _is_constant(given):
+                    continue
+                told.add(id(layer))
+                keyword = next(
+                    (part for part in layer.node.keywords if part.arg == "kernel_initializer"), None
+                )
+                edits = delete_argument(program, layer.node, keyword) if keyword is not None else ()
+                yield self.finding(
+                    program, layer.node, fix=Fix("Use the default initialiser", edits) if edits else None
+                )
+
+
+def _is_constant(value: Value) -> bool:
+    value = resolved(value)
+    if isinstance(value, Const):
+        return isinstance(value.value, str) and value.value.lower() in _CONSTANT
+    name = value.qualified if isinstance(value, Call | Name) else ""
+    return name.startswith("keras.initializers.") and name.rpartition(".")[2].lower() in _CONSTANT
+
+
+_LAYERS = (
+    "Dropout",
+    "SpatialDropout1D",
+    "SpatialDropout2D",
+    "SpatialDropout3D",
+    "AlphaDropout",
+    "GaussianDropout",
+)
+
+
+@register
+class KerasDropoutOfAll(StaticRule):
+    """A dropout rate of 1 or more, or below 0.
+
+    The rate is the share of values that is dropped. At 1 nothing is left and no gradient comes back; above, Keras refuses it. Often
+    a percentage was meant: `Dropout(20)`.
+
+    Give a share between 0 and 1, such as `Dropout(0.2)`.
+    """
+
+    code = "S820"
+    needs = "keras"
+    cause = "LYR-DROPOUT-RATE"
+    message = "A dropout rate of {} is not between 0 and 1; write Dropout(0.2), for example."
+    triggers = ("Dropout",)
+    patterns = (r"\bDense\(|\.compile\(|Dropout[123]D\(|rate\s*=",)
+
+    GOOD = (
+        Snippet("a share", "import keras\n\nlayer = keras.layers.Dropout(0.2)\n"),
+        Snippet("none", "import keras\n\nlayer = keras.layers.Dropout(0)\n"),
+        Snippet("from outside", "import keras\n\ndef block(rate):\n    return keras.layers.Dropout(rate)\n"),
+        Snippet("not of Keras", "import torch\n\nlayer = torch.nn.Dropout(1)\n"),
+    )
+    BAD = (
+        Snippet(
+            "a percentage",
+            "import keras\n\nmodel = keras.Sequential([keras.layers.Dense(8), keras.layers.Dropout(20)])\n",
+            line=3,
+        ),
+        Snippet(
+            "all",
+            "from tensorflow.keras.layers import SpatialDropout2D\n\ndef block(x):\n    return SpatialDropout2D(rate=1.0)(x)\n",
+            line=4,
+        ),
+    )
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for event in (
+            program.calls_of(*(f"keras.layers.{name}" for name in _LAYERS))
+            if not is_test_code(program)
+            else ()
+        ):
+            rate = constant(event.call.argument("rate", 0)) if event.call is not None else None
+            if isinstance(rate, int | float) and not isinstance(rate, bool) and not 0 <= rate < 1:
+                yield self.finding(program, event.node, self.message.format(rate))

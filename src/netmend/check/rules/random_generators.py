@@ -1,0 +1,202 @@
+"""Seeds and generators of random numbers."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from netmend.check.rule import Snippet, StaticRule, register
+from netmend.program.engine.program import Program
+from netmend.program.engine.values import Call, Function, Instance, Value, resolved
+from netmend.program.meaning.loaders_of_models import LOADER_NAME, dataset_of
+from netmend.program.meaning.settings import number
+from netmend.vocabulary.finding import Finding, Related
+
+HEAD = """\
+import numpy as np
+from torch.utils.data import DataLoader, Dataset
+
+class Noisy(Dataset):
+    def __init__(self, x):
+        self.x = x
+        self.rng = {0}
+
+    def __len__(self):
+        return len(self.x)
+
+    def __getitem__(self, i):
+        return self.x[i] + {1}
+
+"""
+_GENERATORS = (
+    "numpy.random.default_rng",
+    "numpy.random.RandomState",
+    "numpy.random.Generator",
+    "random.Random",
+)
+
+
+@register
+class GeneratorCopiedToWorkers(StaticRule):
+    """A dataset keeps its own random generator and is read by several workers.
+
+    Each worker gets a copy of the generator in the same state, and in every epoch anew. All workers draw the same "random"
+    augmentation, and each epoch repeats that of the one before.
+
+    Make the generator in the worker: `torch.utils.data.get_worker_info().seed`, or a `worker_init_fn`; or use `torch.rand`,
+    which is seeded for each worker.
+    """
+
+    code = "S509"
+    cause = "LOOP-WORKER-SEED"
+    message = "All workers copy this generator and draw the same numbers, every epoch again; seed it in each worker."
+    triggers = ("num_workers",)
+
+    GOOD = (
+        Snippet("no workers", HEAD.format("np.random.default_rng(0)", "self.rng.normal()") + "loader = DataLoader(Noisy(x), batch_size=8, num_workers=0)\n"),
+        Snippet("seeded in each worker", HEAD.format("np.random.default_rng(0)", "self.rng.normal()")
+                + "loader = DataLoader(Noisy(x), num_workers=4, worker_init_fn=reseed)\n"),
+        Snippet("numpy's global generator", HEAD.format("None", "np.random.normal()") + "loader = DataLoader(Noisy(x), num_workers=4)\n"),
+        Snippet("used once, in the main process", HEAD.format("np.random.default_rng(0)", "1") + "loader = DataLoader(Noisy(x), num_workers=4)\n"),
+        Snippet("a generator for each sample", HEAD.format("None", "np.random.default_rng(i).normal()") + "loader = DataLoader(Noisy(x), num_workers=4)\n"),
+    )  # fmt: skip
+    BAD = (
+        Snippet("numpy", HEAD.format("np.random.default_rng(0)", "self.rng.normal()") + "loader = DataLoader(Noisy(x), batch_size=8, num_workers=4)\n", line=15),
+        Snippet("in a method", "import random\nimport torch.utils.data as data\n\nclass Crops(data.Dataset):\n    def __init__(self, images, seed=1):\n"
+                "        self.images = images\n        self.random = random.Random(seed)\n\n    def crop(self, image):\n        k = self.random.randint(0, 8)\n"
+                "        return image[k : k + 32]\n\n    def __getitem__(self, i):\n        return self.crop(self.images[i])\n\n"
+                "WORKERS = 2\nloader = data.DataLoader(Crops(images), shuffle=True, num_workers=WORKERS)\n", line=17),
+    )  # fmt: skip
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for event in program.calls_of(LOADER_NAME):
+            call = event.call
+            if call is None or call.open or "worker_init_fn" in call.keywords:
+                continue
+            dataset = dataset_of(call)
+            workers = number(program, call.argument("num_workers", 5))
+            if (
+                not workers
+                or not isinstance(dataset, Instance)
+                or not dataset.cls.inherits("torch.utils.data.Dataset")
+            ):
+                continue
+            if _mentions_worker(dataset):
+                continue
+            for name, value in dataset.attributes.items():
+                made = resolved(value)
+                if (
+                    _is_generator(made)
+                    and made.node is not None
+                    and _draws(dataset, "__getitem__", name, set())
+                ):
+                    place = program.place(made.node)
+                    here = Related("The generator is made here.", place.file, place.line, place.column)
+                    yield self.finding(program, event.node, related=(here,))
+                    break
+
+
+def _is_generator(value: Value) -> bool:
+    """A generator with a fixed start; one without a seed is copied too."""
+    return isinstance(value, Call) and value.qualified in _GENERATORS
+
+
+def _draws(dataset: Instance, method: str, name: str, seen: set[str]) -> bool:
+    """Does a method, or one of the object's own methods that it calls, use `self.<name>.…()`?"""
+    function: Function | None = dataset.cls.method(method)
+    if function is None or method in seen or len(seen) > 20:
+        return False
+    seen.add(method)
+    for part in ast.walk(function.definition):
+        if not isinstance(part, ast.Call) or not isinstance(part.func, ast.Attribute):
+            continue
+        holder = part.func.value
+        if (
+            isinstance(holder, ast.Attribute)
+            and holder.attr == name
+            and getattr(holder.value, "id", "") == "self"
+        ):
+            return True
+        if getattr(holder, "id", "") == "self" and _draws(dataset, part.func.attr, name, seen):
+            return True
+    return False
+
+
+def _mentions_worker(dataset: Instance) -> bool:
+    return any(
+        getattr(part, "attr", "") == "get_worker_info" or getattr(part, "id", "") == "get_worker_info"
+        for part in ast.walk(dataset.cls.definition)
+    )
+
+
+_SEEDS = (
+    "numpy.random.seed",
+    "pytorch_lightning.seed_everything",
+    "lightning.seed_everything",
+    "transformers.set_seed",
+    "accelerate.utils.set_seed",
+)
+
+
+@register
+class SeedOfNumpyMissing(StaticRule):
+    """The program seeds torch but draws random numbers with numpy, which nothing seeds.
+
+    torch and numpy (and Python's `random`) have generators of their own. Two runs with the same seed then still differ, which
+    makes a fault hard to find again.
+
+    Seed all that are used: `np.random.seed(seed)`, or better a generator `np.random.default_rng(seed)`.
+    """
+
+    code = "S720"
+    cause = "LOOP-SEED"
+    message = "torch is seeded, numpy's generator is not; call np.random.seed(seed) too."
+    advisory = True
+    triggers = ("manual_seed",)
+
+    GOOD = (
+        Snippet(
+            "both",
+            "import numpy as np\nimport torch\n\ntorch.manual_seed(0)\nnp.random.seed(0)\nx = np.random.rand(3)\n",
+        ),
+        Snippet(
+            "a generator",
+            "import numpy as np\nimport torch\n\ntorch.manual_seed(0)\nx = np.random.default_rng(0).random(3)\n",
+        ),
+        Snippet(
+            "numpy draws nothing",
+            "import numpy as np\nimport torch\n\ntorch.manual_seed(0)\nx = np.zeros(3)\n",
+        ),
+    )
+    BAD = (
+        Snippet(
+            "in a script",
+            "import numpy as np\nimport torch\n\ntorch.manual_seed(0)\norder = np.random.permutation(100)\n",
+            line=5,
+        ),
+        Snippet(
+            "in a function",
+            "import numpy as np\nimport torch\n\ndef main(seed):\n    torch.manual_seed(seed)\n    return np.random.randn(10, 3)\n",
+            line=6,
+        ),
+    )
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        seeds = program.calls_of("torch.manual_seed")
+        if not seeds or program.calls_of(*_SEEDS) or "random.seed" in program.text:
+            return
+        for event in program.calls:
+            call = event.call
+            if (
+                isinstance(call, Call)
+                and call.qualified.startswith("numpy.random.")
+                and call.qualified.count(".") == 2
+            ):
+                name = call.qualified.rpartition(".")[2]
+                is_draw = name[:1].islower() and name not in ("default_rng", "get_state", "set_state")
+                if is_draw and any(
+                    program.entry_of(seed) is program.entry_of(event) and seed.order < event.order
+                    for seed in seeds
+                ):
+                    yield self.finding(program, event.node)
+                    return

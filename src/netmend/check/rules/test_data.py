@@ -1,0 +1,292 @@
+"""Test data that is training data, or the other way round."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from netmend.check.rule import Snippet, StaticRule, register
+from netmend.program.engine.history import STORE
+from netmend.program.engine.program import Program
+from netmend.program.engine.values import Call, Value, resolved
+from netmend.program.meaning.arguments import is_for_evaluation, is_for_training, written_name
+from netmend.program.meaning.loaders_of_models import (
+    dataset_of,
+    evaluated,
+    image_set,
+    loader_made,
+    split_of,
+    trained,
+)
+from netmend.program.meaning.roles import LOADER, role
+from netmend.vocabulary.finding import Finding, Related
+
+EVALUATED_HEAD = """\
+import torch
+
+def evaluate(net, loader):
+    with torch.no_grad():
+        return sum((net(x).argmax(1) == y).float().mean() for x, y in loader) / len(loader)
+
+"""
+FIT = """\
+def fit(net, train_loader, val_loader, optimizer):
+    for x, y in train_loader:
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(net(x), y).backward()
+        optimizer.step()
+    {0}
+"""
+_METRICS = (
+    "acc",
+    "loss",
+    "score",
+    "f1",
+    "err",
+    "auc",
+    "metric",
+    "precision",
+    "recall",
+    "mse",
+    "mae",
+    "iou",
+    "dice",
+    "ppl",
+    "perplexity",
+)
+
+
+@register
+class EvaluatedOnTrainingData(StaticRule):
+    """A number that is called validation or test result is computed on the loader that the network is trained with.
+
+    It shows how well the training data is remembered. Overfitting stays invisible, and the best epoch is chosen by the wrong
+    number.
+
+    Pass the validation or test loader.
+    """
+
+    code = "S601"
+    cause = "VAL-METRIC"
+    message = "This validation or test result is computed on the training data; pass the other loader."
+    triggers = (
+        "val_acc",
+        "val_loss",
+        "test_acc",
+        "test_loss",
+        "valid_acc",
+        "valid_loss",
+        "val_score",
+        "test_score",
+        "val_f1",
+        "test_f1",
+    )
+    patterns = (r"train\w*(?:loader|_dl|data)",)
+
+    GOOD = (
+        Snippet("its own loader", EVALUATED_HEAD + FIT.format("val_acc = evaluate(net, val_loader)")),
+        Snippet("called what it is", EVALUATED_HEAD + FIT.format("train_acc = evaluate(net, train_loader)")),
+        Snippet(
+            "both are given",
+            EVALUATED_HEAD + FIT.format("val_loss = run_epoch(net, train_loader, val_loader)"),
+        ),
+        Snippet(
+            "trains and reports",
+            EVALUATED_HEAD + FIT.format("val_loss = train_and_validate(net, train_loader)"),
+        ),
+        Snippet("statistics for a metric", EVALUATED_HEAD + FIT.format("val_metric = Scaled(train_loader)")),
+    )
+    BAD = (
+        Snippet("wrong loader", EVALUATED_HEAD + FIT.format("val_acc = evaluate(net, train_loader)"), line=12),
+        Snippet("unpacked", EVALUATED_HEAD + FIT.format("test_loss, test_acc = evaluate(net, train_loader)\n    print(test_acc)"), line=12),
+        Snippet("by object", "import torch\nfrom torch.utils.data import DataLoader\nfrom tools import evaluate\nnet = torch.nn.Linear(4, 2)\n"
+                "opt = torch.optim.SGD(net.parameters(), lr=0.1)\nbatches = DataLoader(data, batch_size=8, shuffle=True)\nfor x in batches:\n    opt.zero_grad()\n"
+                "    net(x).sum().backward()\n    opt.step()\ntest_accuracy = evaluate(net, batches)\n", line=11),
+    )  # fmt: skip
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        fed = {id(resolved(feeding.loader)) for feeding in trained(program)}
+        if not fed:
+            return
+        for event in program.calls:
+            call = event.call
+            if call is None or call.node is None or call.open:
+                continue
+            above = program.parent(call.node)
+            if not isinstance(above, ast.Assign) or above.value is not call.node or len(above.targets) != 1:
+                continue
+            if _is_result(above.targets[0]) and not _may_train(call) and _only_loader(call, fed):
+                yield self.finding(program, event.node)
+
+
+def _is_result(target: ast.expr) -> bool:
+    parts = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
+    names = [written_name(part) for part in parts]
+    are_metrics = bool(names) and all(any(metric in name.lower() for metric in _METRICS) for name in names)
+    return are_metrics and any(map(is_for_evaluation, names)) and not any(map(is_for_training, names))
+
+
+def _may_train(call: Call) -> bool:
+    """Is the function called as if it did more than evaluate, or a class?"""
+    name = written_name(call.node.func) if call.node is not None else ""
+    return is_for_training(name) or "fit" in name.lower() or "run" in name.lower() or name[:1].isupper()
+
+
+def _only_loader(call: Call, fed: set[int]) -> bool:
+    """Is the one loader among the arguments a training loader?"""
+    given: list[Value] = [*call.args, *call.keywords.values()]
+    loaders = [resolved(value) for value in given if role(value) == LOADER]
+    named = [
+        part
+        for part in (call.node.args if call.node is not None else ())
+        if is_for_evaluation(written_name(part))
+    ]
+    return len(loaders) == 1 and id(loaders[0]) in fed and not named
+
+
+TRAINED_HEAD = """\
+import torch
+from torch import nn
+from torch.utils.data import DataLoader
+from torchvision import datasets, transforms
+
+train_set = datasets.MNIST("data", train=True, transform=transforms.ToTensor())
+test_set = datasets.MNIST("data", train=False, transform=transforms.ToTensor())
+train_loader = DataLoader(train_set, batch_size=64, shuffle=True)
+test_loader = DataLoader(test_set, batch_size=64, shuffle=True)
+net = nn.Sequential(nn.Flatten(), nn.Linear(784, 10))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+"""
+LOOP = """\
+for x, y in {0}:
+    opt.zero_grad()
+    nn.functional.cross_entropy(net(x), y).backward()
+    opt.step()
+with torch.no_grad():
+    for x, y in {1}:
+        print(net(x).argmax(1) == y)
+"""
+
+
+@register
+class TrainedOnTestData(StaticRule):
+    """The training loop runs over the test set, while the training set is at hand or the test set is what it is judged by.
+
+    The test result then shows what the network remembers, and most of the data is never used.
+
+    Train on the loader of the training set.
+    """
+
+    code = "S613"
+    cause = "VAL-SPLIT"
+    message = "This loader of the test set feeds the training loop; train on the training set."
+    triggers = ("train=False", 'split="test"', "split='test'")
+
+    GOOD = (
+        Snippet("trained on the training set", TRAINED_HEAD + LOOP.format("train_loader", "test_loader")),
+        Snippet("an attack needs gradients, not steps", TRAINED_HEAD + "for x, y in test_loader:\n    x.requires_grad_()\n"
+                "    nn.functional.cross_entropy(net(x), y).backward()\n    print(x.grad)\n"),
+        Snippet("a quick trial with little data", "import torch\nfrom torch import nn\nfrom torch.utils.data import DataLoader\nfrom torchvision import datasets\n"
+                "loader = DataLoader(datasets.MNIST('data', train=False))\nnet = nn.Linear(4, 2)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+                "for x, y in loader:\n    opt.zero_grad()\n    net(x).sum().backward()\n    opt.step()\n"),
+    )  # fmt: skip
+    BAD = (
+        Snippet("loaders exchanged", TRAINED_HEAD + LOOP.format("test_loader", "train_loader"), line=9),
+        Snippet("test set for both", TRAINED_HEAD + "def fit(batches):\n    for x, y in batches:\n        opt.zero_grad()\n        nn.functional.cross_entropy(net(x), y).backward()\n"
+                "        opt.step()\n\nfit(test_loader)\nwith torch.no_grad():\n    for x, y in test_loader:\n        print(net(x).argmax(1) == y)\n", line=9),
+        Snippet("both loaders read the test files", TRAINED_HEAD.replace("train=True", "train=False") + LOOP.format("train_loader", "test_loader"), line=8),
+    )  # fmt: skip
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        seen: set[int] = set()
+        known = [
+            event.call
+            for event in program.calls
+            if event.call is not None and split_of(event.call) == "train"
+        ]
+        fed = [(feeding, loader_made(feeding.loader)) for feeding in trained(program)]
+        if any(loader is not None and split_of(dataset_of(loader)) == "train" for _, loader in fed):
+            return  # adaptation to another domain uses both
+        judged = [
+            loader
+            for evaluation in evaluated(program)
+            if (loader := loader_made(evaluation.loader)) is not None
+        ]
+        others = (
+            ("train", "test") if known else ("test",)
+        )  # without a training set: on what it is tested with
+        for feeding, loader in fed:
+            if (
+                loader is None
+                or loader.node is None
+                or id(loader) in seen
+                or split_of(dataset_of(loader)) != "test"
+            ):
+                continue
+            if judged and any(split_of(dataset_of(other)) in others for other in judged):
+                seen.add(id(loader))
+                place = program.place(feeding.backward.node)
+                yield self.finding(
+                    program,
+                    loader.node,
+                    related=(Related("The training step is here.", place.file, place.line, place.column),),
+                )
+
+
+SAME_HEAD = "from torch.utils.data import DataLoader, Subset\nfrom torchvision import datasets, transforms as T\n\ntrain = datasets.CIFAR10('d', train=True, transform=T.ToTensor())\ntrain_loader = DataLoader(train, 64, shuffle=True)\n"
+
+
+@register
+class TestSetIsTrainingSet(StaticRule):
+    """What is called the test set is loaded with `train=True`.
+
+    The network is tested on the images it was trained with; the result says nothing about new ones.
+
+    Load it with `train=False` (or `split="test"`).
+    """
+
+    code = "S525"
+    cause = "VAL-SPLIT"
+    message = "This test set is the training set; load it with {}."
+    triggers = ("test",)
+    needs = "datasets"
+    patterns = (r"(?i)test\w*\s*=\s*[\w.]*(?:MNIST|CIFAR|USPS|SVHN|DataLoader)",)
+
+    GOOD = (
+        Snippet("the test set", SAME_HEAD + "test = datasets.CIFAR10('d', train=False, transform=T.ToTensor())\ntest_loader = DataLoader(test, 64)\n"),
+        Snippet("a held-out part", SAME_HEAD + "val = datasets.CIFAR10('d', train=True, transform=T.ToTensor())\nval_loader = DataLoader(Subset(val, range(45000, 50000)), 64)\n"),
+        Snippet("a part by a sampler", SAME_HEAD + "test = datasets.CIFAR10('d', train=True, transform=T.ToTensor())\ntest_loader = DataLoader(test, 64, sampler=held_out)\n"),
+        Snippet("both for the whole", SAME_HEAD + "test = datasets.CIFAR10('d', train=flag, transform=T.ToTensor())\ntest_loader = DataLoader(test, 64)\n"),
+    )  # fmt: skip
+    BAD = (
+        Snippet("train=True", SAME_HEAD + "test = datasets.CIFAR10('d', train=True, transform=T.ToTensor())\ntest_loader = DataLoader(test, 64)\n", line=6),
+        Snippet("in a function", "import torch\nimport torchvision\n\ndef loaders():\n    train = torchvision.datasets.SVHN('d', split='train')\n    train_loader = torch.utils.data.DataLoader(train, batch_size=8, shuffle=True)\n"
+                "    testset = torchvision.datasets.SVHN('d', split='train')\n    test_loader = torch.utils.data.DataLoader(testset, batch_size=8)\n    return train_loader, test_loader\n", line=7),
+    )  # fmt: skip
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        loaders = [
+            (event, loader_made(event.value))
+            for event in program.events
+            if event.kind == STORE and event.target is not None
+        ]
+        fed: list[Call] = []
+        for event, loader in loaders:
+            given = loader.argument("dataset", 0) if loader is not None and not loader.open else None
+            data = resolved(given) if given is not None else None
+            name = event.target.name.lower() if event.target is not None else ""
+            if (
+                loader is None
+                or not isinstance(data, Call)
+                or split_of(data) != "train"
+                or "sampler" in loader.keywords
+                or "batch_sampler" in loader.keywords
+            ):
+                continue
+            if "train" in name and "test" not in name:
+                fed.append(data)
+            elif "test" in name and "train" not in name and data.node is not None:
+                others = [other for other in fed if image_set(other) == image_set(data) and other is not data]
+                if others:
+                    wanted = 'split="test"' if "split" in data.keywords else "train=False"
+                    yield self.finding(program, data.node, self.message.format(wanted))
