@@ -75,7 +75,7 @@ def test_an_accumulation_under_way_is_no_missing_step() -> None:
 
 
 def test_what_an_interrupted_run_shows_is_told_all_the_same() -> None:
-    from netmend.localise.causes.learning_rate_high import LearningRateHigh
+    from netmend.localise.causes.learning_rate import LearningRateHigh
 
     for example in LearningRateHigh.FAULTY:
         assert "HYP-LR-HIGH" in told(ended(example.trace, "interrupted"))

@@ -8,7 +8,7 @@ import pytest
 
 from netmend.diagnose.measures.examples import flat, run_with
 from netmend.localise import diagnose
-from netmend.localise.causes.dropout_rate_wrong import dropouts
+from netmend.localise.causes.regularisation import dropouts
 from netmend.vocabulary import Call, ModuleFact, ParameterFact, Pattern, Site, Trace
 
 STEADY = [1.0 - 0.4 * step / 200 for step in range(200)]

@@ -8,7 +8,7 @@ import pytest
 
 from netmend.diagnose.measures.loss_examples import given, run_of, wanted
 from netmend.localise.case import Case
-from netmend.localise.causes.labels_do_not_belong import LabelsDoNotBelong
+from netmend.localise.causes.targets import LabelsDoNotBelong
 from netmend.localise.lines.added_term import added_term_line
 from netmend.localise.lines.data_origin import prepared_in_loop
 from netmend.localise.lines.label_line import labels_moved, rewritten_argument

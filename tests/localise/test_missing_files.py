@@ -8,7 +8,7 @@ import pytest
 
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.localise.case import Case
-from netmend.localise.causes.checkpoint_not_loaded import CheckpointNotLoaded
+from netmend.localise.causes.models import CheckpointNotLoaded
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import Site, Symptom
 

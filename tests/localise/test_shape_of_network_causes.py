@@ -17,10 +17,9 @@ from netmend.diagnose.measures.loss_examples import call, given, run_of, wanted
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.localise import diagnose
 from netmend.localise.case import Case
-from netmend.localise.causes.classes_unbalanced import ClassesUnbalanced
-from netmend.localise.causes.inputs_not_normalised import InputsNotNormalised
-from netmend.localise.causes.labels_do_not_belong import LabelsDoNotBelong
-from netmend.localise.causes.regularisation_too_strong import RegularisationTooStrong
+from netmend.localise.causes.inputs import InputsNotNormalised
+from netmend.localise.causes.regularisation import RegularisationTooStrong
+from netmend.localise.causes.targets import ClassesUnbalanced, LabelsDoNotBelong
 from netmend.localise.lines.hidden_exponentials import hidden_exponentials
 from netmend.localise.lines.init_lines import CONSTANT, init_line
 from netmend.program.text.sources import Sources

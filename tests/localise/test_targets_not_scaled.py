@@ -8,7 +8,7 @@ import numpy as np
 
 from netmend.diagnose.detectors.data_values import TargetBadlyScaled
 from netmend.localise.case import Case
-from netmend.localise.causes.targets_not_scaled import TargetsNotScaled
+from netmend.localise.causes.targets import TargetsNotScaled
 from netmend.vocabulary import OptimizerFact, Table, Trace
 
 

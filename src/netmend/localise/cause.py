@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
+from netmend.diagnose.detector import Detector
 from netmend.localise.case import Case
 from netmend.unit import Family, Run, record
 from netmend.vocabulary import LEAVES, Evidence, Fault, Site, Symptom
@@ -81,3 +83,59 @@ def fault(
         title=leaf.title,
         aliases=leaf.aliases,
     )
+
+
+@dataclass(frozen=True)
+class Accusation:
+    """What a cause says of one symptom; what it leaves out is as the symptom has it."""
+
+    weight: float  # of the symptom itself
+    reason: str
+    remedy: str
+    refutation: str
+    evidence: Sequence[Evidence] = ()  # beside the symptom
+    component: str = ""
+    site: Site | None = None
+    summary: str = ""
+    related: Iterable[Site | None] = ()
+    explains: Iterable[str] = ()
+    code: str = ""  # where the leaf is another than the cause's own
+
+    def fault(self, code: str, symptom: Symptom) -> Fault:
+        return fault(
+            self.code or code,
+            [for_symptom(symptom, self.weight), *self.evidence],
+            component=self.component or symptom.component,
+            site=self.site or symptom.site,
+            summary=self.summary or symptom.message,
+            reason=self.reason,
+            remedy=self.remedy,
+            refutation=self.refutation,
+            related=self.related,
+            explains=self.explains,
+        )
+
+
+def accuses(
+    code: str, detector: type[Detector], *, once: bool = False, faulty: tuple[Run, ...] | None = None
+) -> Callable[[Callable[[Case, Symptom], Accusation | None]], type[Cause]]:
+    """A cause that words what one detector saw: a function of the case and the symptom, whose docstring is the page.
+
+    It returns None where the symptom is something else's doing. `once`: only the first of several symptoms is worded. Its examples
+    are those of the detector, unless `faulty` says which.
+    """
+
+    def cause(word: Callable[[Case, Symptom], Accusation | None]) -> type[Cause]:
+        def accuse(_: Any, case: Case) -> Iterator[Fault]:
+            for symptom in case.of(detector.code)[: 1 if once else None]:
+                accusation = word(case, symptom)
+                if accusation is not None:
+                    yield accusation.fault(code, symptom)
+
+        examples = detector.FAULTY if faulty is None else faulty
+        parts = {"code": code, "accuse": accuse, "FAULTY": examples}
+        return register(
+            type(word.__name__, (), parts | {"__doc__": word.__doc__, "__module__": word.__module__})
+        )
+
+    return cause

@@ -10,7 +10,7 @@ from typing import ClassVar
 from netmend.changes.network.model_layers import in_stack, links_of, made_by, model_of_fault, united
 from netmend.changes.network.stacks import init_of, new_name, put_behind
 from netmend.diagnose.measures.chain import Link, last_weighted
-from netmend.localise.causes.dropout_rate_wrong import dropouts
+from netmend.localise.causes.regularisation import dropouts
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import insert_after, wrap
 from netmend.program.text.file import File

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.changes.network.layer_removal import call_removed, layer_removed
-from netmend.localise.causes.dropout_rate_wrong import dropouts
+from netmend.localise.causes.regularisation import dropouts
 from netmend.program.source.values import Faces, set_argument
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary import ModuleFact

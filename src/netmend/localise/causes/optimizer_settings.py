@@ -1,0 +1,312 @@
+"""Momentum, schedule and clipping of an optimiser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from netmend.diagnose.detectors.clipping import ClippingMisplaced, _clipped
+from netmend.diagnose.detectors.schedules import _SCHEDULER, RateDies, RateNeverRises
+from netmend.diagnose.measures.loop import calls
+from netmend.diagnose.measures.loop_examples import optimizer, trained
+from netmend.diagnose.measures.net_examples import net_run
+from netmend.diagnose.measures.wiring import stepped_optimizers
+from netmend.localise.case import Case
+from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
+from netmend.localise.causes.loop_calls import SCALED
+from netmend.localise.effects import NOT_LEARNING, UNSTABLE, outcome
+from netmend.localise.lines.follow import argument_origin
+from netmend.localise.lines.rates import setting
+from netmend.localise.lines.schedule_lines import returned_factor, set_by_hand
+from netmend.localise.outcome import harm, relief
+from netmend.unit import Run, threshold
+from netmend.vocabulary import Evidence, Fault, ModuleFact, OptimizerFact, SchedulerFact, Symptom, Trace
+
+_SWINGING = [1.0 + 3.0 * abs((step % 60) - 30) / 30 for step in range(240)]
+_EXPLAINS = ("D101", "D103", "D104", "D130", "D107", "D110", "D115", "D501", "D502", "D503", "D504", "D511")
+
+
+@register
+class MomentumOutOfRange:
+    """Momentum is so high that steps go on in a direction long after it stopped being right.
+
+    With momentum m a gradient acts for about 1/(1-m) steps, and steps grow as many times: 0.999 means a thousand. The loss swings in slow waves or
+    runs away. Use 0.9, and betas of (0.9, 0.999) with Adam.
+    """
+
+    code: ClassVar[str] = "OPT-MOMENTUM"
+
+    high: float = threshold(
+        0.98, "convention", "0.9 to 0.99 are in use; from here on a gradient acts for 50 steps and more"
+    )
+    very_high: float = threshold(0.995, "convention", "hardly anybody uses that on purpose")
+    low_beta: float = threshold(
+        0.5, "convention", "a memory of squared gradients shorter than two steps normalises nothing"
+    )
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        hurt = harm(case, 1.5)
+        for held in case.trace.optimizers if hurt or case.has("D110") else ():
+            for name, value, memory in self._odd(held):
+                weight = STRONG + 2 * WEAK if value >= self.very_high or name != "momentum" else STRONG - WEAK
+                text = f"The {name} of {held.name} is {value:g}."
+                place = setting(case, held, "momentum" if name == "momentum" else "betas", 2)
+                where = "" if place.site is None else f" in {place.site.short}"
+                good = "`momentum=0.9`" if name == "momentum" else "`betas=(0.9, 0.999)`"
+                yield fault(
+                    self.code,
+                    [Evidence(text, weight), *hurt, *relief(case, 2 * STRONG)],
+                    component=held.name,
+                    site=place.site,
+                    summary=f"{text} A gradient then acts for about {memory:.0f} steps, and training suffers.",
+                    reason="Steps keep following old directions, so the loss oscillates or diverges.",
+                    remedy=f"Use {good}{where}.",
+                    refutation="The usual value does not improve the curve.",
+                    related=place.related,
+                    explains=_EXPLAINS,
+                )
+
+    def _odd(self, optimizer: OptimizerFact) -> Iterator[tuple[str, float, float]]:
+        """Momenta out of range, with the number of steps for which a gradient acts."""
+        for group in optimizer.groups[:1]:
+            momentum = group.settings.get("momentum")
+            if isinstance(momentum, int | float) and momentum >= self.high:
+                yield "momentum", float(momentum), 1 / max(1e-6, 1 - float(momentum))
+            betas = group.settings.get("betas")
+            if isinstance(betas, list | tuple) and len(betas) == 2:
+                first, second = float(betas[0]), float(betas[1])
+                if first >= self.high:
+                    yield "first beta", first, 1 / max(1e-6, 1 - first)
+                elif second < self.low_beta:
+                    yield "second beta", second, 1 / max(1e-6, 1 - second)
+
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "momentum 0.999",
+            lambda: net_run(losses=_SWINGING, optimizer="SGD", settings={"lr": 0.05, "momentum": 0.999}),
+        ),
+    )
+
+
+def _dying() -> Trace:
+    rates = RateDies.FAULTY[0].trace.table("rate", "optimizer[0]")
+    return trained(optimizer(), _SCHEDULER, rates, losses=[1.0, 0.9, 0.8] + [0.75] * 29)
+
+
+@register
+class ScheduleRuinsRate:
+    """The schedule lowers the learning rate to nothing long before training is done.
+
+    What is left of the run changes nothing any more.
+    Step the scheduler where its numbers are meant (epochs or batches), or let it decay more slowly.
+    """
+
+    code: ClassVar[str] = "HYP-LR-SCHED"
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D210"):
+            scheduler = case.trace.get(SchedulerFact, str(symptom.detail.get("scheduler")))
+            evidence = [
+                for_symptom(symptom, STRONG + WEAK if symptom.detail["dead"] else FAIR + WEAK / 2),
+                *outcome(case, bad=FAIR + FAIR, good=-STRONG - WEAK),
+            ]
+            fell = symptom.detail["fell_after"]
+            if fell is not None and fell > 0.3:
+                evidence.append(Evidence(f"The loss fell by another {fell:.0%} after that.", -STRONG))
+            if scheduler is not None and scheduler.kind == "ReduceLROnPlateau":
+                evidence.append(
+                    Evidence("The rate was lowered because the loss had stopped falling.", -STRONG)
+                )
+            yield self._fault(case, symptom, scheduler, evidence)
+        for symptom in case.of("D215"):
+            scheduler = case.trace.get(SchedulerFact, str(symptom.detail.get("scheduler")))
+            if symptom.detail.get("rate") == 0 and scheduler is not None:
+                yield self._fault(case, symptom, scheduler, [for_symptom(symptom, PROVEN)])
+
+        for symptom in case.of("D232"):
+            yield self._never_rises(case, symptom)
+
+    def _never_rises(self, case: Case, symptom: Symptom) -> Fault:
+        """The given rate may be a mere unit: that the one in use is too low must show by itself."""
+        low = [s for s in case.of("D125") if s.detail.get("direction") == "low"]
+        evidence = [for_symptom(symptom, FAIR), *(for_symptom(s, STRONG) for s in low[:1])]
+        evidence += [for_symptom(s, FAIR) for s in case.of("D102")[:1]]
+        scheduler = case.trace.get(SchedulerFact, str(symptom.detail["scheduler"]))
+        kind = "schedule" if scheduler is None else scheduler.kind
+        return fault(
+            self.code,
+            [*evidence, *outcome(case, bad=FAIR, good=-STRONG - WEAK)],
+            component=kind,
+            site=returned_factor(case.sources, symptom.site) or symptom.site,
+            summary=symptom.message,
+            reason=f"The {kind} multiplies the optimiser's rate; what is left is too small to move the weights.",
+            remedy="Return a factor (1.0 for the full rate), not a rate, and let a warm-up end within the run.",
+            refutation="The optimiser's rate is only a unit, and the loss falls.",
+            related=[symptom.site, *(optimizer.created for optimizer in case.trace.optimizers)],
+            explains=(*NOT_LEARNING, "D102", "D125", "D209", "D215"),
+        )
+
+    def _fault(
+        self, case: Case, symptom: Symptom, scheduler: SchedulerFact | None, evidence: list[Evidence]
+    ) -> Fault:
+        often = scheduler is not None and _every_step(case, scheduler.name)
+        kind = "schedule" if scheduler is None else scheduler.kind
+        name = "scheduler" if scheduler is None else scheduler.kind
+        made = None if scheduler is None else scheduler.created
+        stepped = None if scheduler is None else scheduler.stepped
+        optimizers = [optimizer.created for optimizer in case.trace.optimizers]
+        updated = next((optimizer.stepped for optimizer in case.trace.optimizers), None)
+        by_hand = set_by_hand(case.sources, updated) if scheduler is None else None
+        return fault(
+            self.code,
+            evidence,
+            component=name,
+            site=(stepped if often else made) or stepped or by_hand or next(iter(optimizers), None),
+            summary=symptom.message,
+            reason="With a rate near zero the weights stop moving, however long the run goes on.",
+            remedy=f"Step the {kind} once per epoch instead of once per batch, or give it numbers that count batches."
+            if often
+            else f"Let the {kind} decay more slowly: the rate should stay within a hundredth of its peak until the end.",
+            refutation="The loss had reached its minimum before the rate fell.",
+            related=[made, stepped, *optimizers],
+            explains=(*NOT_LEARNING, "D209", "D215"),
+        )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        *RateNeverRises.FAULTY,
+        Run(
+            "the rate dies while the loss is high",
+            _dying,
+        ),
+    )
+
+
+def _every_step(case: Case, scheduler: str) -> bool:
+    stepped = sum(p.steps * c.times for p, c in calls(case.trace, "scheduler") if c.component == scheduler)
+    seen = sum(p.steps for p in case.trace.patterns if any(c.what == "step" for c in p.calls))
+    return stepped > seen / 2
+
+
+_UNROLLED = (
+    8  # calls of one layer in one forward pass: shared layers of other networks are called two or three times
+)
+_SGD_RATE, _ADAM_RATE = 0.1, 0.01  # what tutorials and papers use at most
+_RECURRENT = ("RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell")
+
+
+@register
+class ClippingWrong:
+    """Gradient clipping is far too tight, or missing where gradients explode.
+
+    A limit far below the usual norm turns every step into a tiny one; no limit at all lets single bursts of a recurrent network
+    undo what was learned.
+    Clip to about the usual norm of a healthy gradient, between backward() and step().
+    """
+
+    code: ClassVar[str] = "OPT-CLIP"
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        yield from self._too_tight(case)
+        yield from self._misplaced(case)
+        yield from self._missing(case)
+
+    def _too_tight(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D211"):
+            evidence = [for_symptom(symptom, STRONG), *outcome(case, bad=STRONG, good=-STRONG)]
+            scaled = {o.kind for o in stepped_optimizers(case.trace)}.intersection(SCALED)
+            # Weight decay is added behind the clipping: against it even an optimiser that divides by the size has lost the data.
+            if not scaled and not case.has("D117"):
+                evidence.append(
+                    Evidence(
+                        "This optimiser divides by the gradient's size, so it hardly matters.", -2 * STRONG
+                    )
+                )
+            slow = case.first("D102", "D508", "D501")
+            if slow is not None:
+                evidence.append(for_symptom(slow, FAIR))
+            origin = argument_origin(case.sources, symptom.site, "max_norm", 1)
+            limit, norm = float(symptom.detail["limit"]), float(symptom.detail["norm"])
+            where = f" in {origin.site.short}" if origin is not None else ""
+            yield fault(
+                self.code,
+                evidence,
+                component="clip_grad_norm_",
+                site=origin.site if origin is not None else symptom.site,
+                summary=symptom.message,
+                reason="Every step is cut to a tiny part of its length, so learning is slower by that factor.",
+                remedy=f"Raise the limit from {limit:.3g} to about {_round(norm)}{where}.",
+                refutation="The learning rate compensates for it.",
+                related=[symptom.site],
+                explains=(*NOT_LEARNING,),
+            )
+
+    def _misplaced(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D227"):
+            yield fault(
+                self.code,
+                [for_symptom(symptom, STRONG + FAIR)],
+                component="clip_grad_norm_",
+                site=symptom.site,
+                summary=symptom.message,
+                reason="The step uses unclipped gradients: the limit has no effect.",
+                remedy="Move the clipping between `backward()` and the optimiser's step.",
+                refutation="Gradients are accumulated over several steps on purpose.",
+                explains=("D103", "D502", "D503"),
+            )
+
+    def _missing(self, case: Case) -> Iterator[Fault]:
+        burst = case.first("D103", "D110", "D107", "D101")
+        recurrent = _recurrent(case.trace)
+        if any(True for _ in calls(case.trace, "clip")) or recurrent is None or burst is None:
+            return
+        if not case.has("D110", "D502", "D503") or not _ordinary_rate(case.trace):
+            return
+        evidence = [
+            for_symptom(burst, STRONG),
+            Evidence(f"Gradients pass through `{recurrent.name}` once per time step.", FAIR + WEAK),
+            Evidence("The learning rate is an ordinary one.", FAIR),
+        ]
+        backward = next(
+            (call.site for _, call in calls(case.trace, "backward") if call.site is not None), None
+        )
+        yield fault(
+            self.code,
+            evidence,
+            component=recurrent.name,
+            site=backward,
+            summary=f"Gradients explode, and nothing limits them: {burst.message}",
+            reason="A recurrent layer multiplies gradients over many time steps; one burst can undo all training.",
+            remedy="Call `torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)` between backward and step.",
+            refutation="A lower learning rate alone fixes it.",
+            related=[recurrent.created, *(optimizer.created for optimizer in case.trace.optimizers[:1])],
+            explains=UNSTABLE,
+        )
+
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        *ClippingMisplaced.FAULTY,
+        Run(
+            "nothing is left",
+            lambda: trained(optimizer(), _clipped(2.0, 1e-4), losses=[1.0] * 40),
+        ),
+    )
+
+
+def _round(value: float) -> str:
+    """One digit is all that can be said."""
+    return f"{float(f'{value:.0e}'):g}"
+
+
+def _recurrent(trace: Trace) -> ModuleFact | None:
+    """A recurrent layer, or one that is called many times within one forward pass."""
+    found = [m for m in trace.all(ModuleFact) if m.leaf and m.order is not None]
+    return next((m for m in found if m.kind in _RECURRENT or m.calls >= _UNROLLED), None)
+
+
+def _ordinary_rate(trace: Trace) -> bool:
+    """Whether the rate is one that most networks of this kind are trained with."""
+    for stepped in stepped_optimizers(trace):
+        limit = _SGD_RATE if stepped.kind in SCALED else _ADAM_RATE
+        rates = [group.settings.get("lr") for group in stepped.groups]
+        if any(not isinstance(rate, int | float) or rate > limit for rate in rates):
+            return False
+    return True

@@ -1,0 +1,324 @@
+"""Shapes that do not fit, or fit by being broadcast."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import ClassVar
+
+from netmend.diagnose.detectors.crashed import Crashed
+from netmend.diagnose.detectors.loss_inputs import SilentBroadcast
+from netmend.diagnose.detectors.output_ranges import OutputWidthMismatch
+from netmend.diagnose.measures.crash import failing_layer, layer_before
+from netmend.diagnose.measures.heads import Head
+from netmend.diagnose.measures.loss_examples import run_of
+from netmend.diagnose.measures.progress import progress
+from netmend.localise.case import Case
+from netmend.localise.cause import FAIR, PROVEN, STRONG, Accusation, accuses, fault, for_symptom, register
+from netmend.localise.effects import ANY
+from netmend.localise.lines.follow import argument_origin
+from netmend.localise.lines.head_lines import STUCK, head_of, last_layer, objective_line, text_at
+from netmend.localise.lines.values import reshaping
+from netmend.unit import Run, threshold
+from netmend.vocabulary import Evidence, Fault, ModelFact, ModuleFact, RunFact, Site, Symptom, Trace
+
+
+@register
+class OutputWidth:
+    """The last layer has too few or too many outputs for the targets.
+
+    Classes need one output each, real targets one each. With fewer, a class id has no output, or one answer must serve several targets.
+    Set the width of the last layer to the number of classes or targets.
+    """
+
+    code: ClassVar[str] = "LYR-OUT-SHAPE"
+
+    well_fitted: float = threshold(
+        0.3,
+        "convention",
+        "a loss this far below the best constant prediction: the targets are met all the same",
+    )
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D406", "D411"):
+            what = symptom.detail.get("what", "")
+            if what not in ("single class", "width", "class id"):
+                continue
+            head = head_of(case, symptom)
+            layer = last_layer(case, head)
+            site, related = self._lines(case, layer, symptom)
+            yield fault(
+                self.code,
+                [
+                    for_symptom(symptom, STRONG + 1.5 if what == "width" else PROVEN + 1.5),
+                    *self._against(case, head),
+                ],
+                component=layer.name if layer is not None else symptom.component,
+                site=site,
+                summary=symptom.message,
+                reason="Every class or target needs its own output.",
+                remedy=f"Set the width of the last layer at {text_at(case, site)} to {_needed(case, symptom)}.",
+                refutation="The outputs share a target on purpose, like the members of an ensemble.",
+                related=[*related, symptom.site],
+                explains=(*STUCK, "D306", "D701"),
+            )
+
+    def _against(self, case: Case, head: Head | None) -> Iterator[Evidence]:
+        """Several outputs for one target do no harm where all of them learn it."""
+        for course in progress(case.trace):
+            share = course.last_relative if head is not None and course.loss == head.loss.name else None
+            if share is not None and 0 < share < self.well_fitted:
+                yield Evidence(
+                    f"The loss ended at {share:.2g} times that of the best constant prediction.",
+                    -STRONG - FAIR,
+                )
+
+    @staticmethod
+    def _lines(
+        case: Case, layer: ModuleFact | None, symptom: Symptom
+    ) -> tuple[Site | None, tuple[Site | None, ...]]:
+        if layer is None or layer.created is None:
+            return symptom.site, ()
+        name, position = ("out_channels", 1) if "out_channels" in layer.settings else ("out_features", 1)
+        origin = argument_origin(case.sources, layer.created, name, position)
+        if origin is None:
+            return layer.created, (layer.called,)
+        return origin.site, (layer.created, layer.called)
+
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        *OutputWidthMismatch.FAULTY,
+        Run(
+            "more classes than outputs",
+            lambda: run_of("cross_entropy", exception="IndexError: Target 9 is out of bounds."),
+        ),
+    )
+
+
+def _needed(case: Case, symptom: Symptom) -> str:
+    what = symptom.detail["what"]
+    if what == "class id":
+        label = int(symptom.detail["label"])
+        if label < 0:
+            return "the number of classes, and number the classes from 0"
+        return f"the number of classes (at least {label + 1}), or number the classes from 0"
+    return "the number of classes" if what == "single class" else "the number of targets per sample"
+
+
+@accuses("TSR-SQUEEZE", SilentBroadcast)
+def shapes_broadcast(case: Case, symptom: Symptom) -> Accusation:
+    """Predictions and targets differ by an axis of length one and are broadcast against each other.
+
+    [N, 1] minus [N] is an N × N table: every prediction is compared with all targets, and the best it can do is their mean.
+    Bring both to the same shape before the loss, naming the axis: `squeeze(1)` or `unsqueeze(1)`.
+    """
+    first, second = symptom.detail["first"], symptom.detail["second"]
+    change = (
+        "`.squeeze(1)` to the predictions" if len(first) > len(second) else "`.squeeze(1)` to the targets"
+    )
+    raised = bool(symptom.detail.get("raised"))
+    models = [model.called for model in case.trace.models]
+    site = objective_line(case, symptom.site)
+    return Accusation(
+        PROVEN + 1.5,
+        site=site,
+        reason="The loss compares elementwise, so predictions and targets must have the same shape."
+        if raised
+        else "Each prediction is compared with the targets of all samples, so the model learns their mean.",
+        remedy=f"Add {change} before {text_at(case, site)}, so that both have the same shape.",
+        refutation="The loss compares all pairs of samples on purpose.",
+        related=[symptom.site, *models],
+        explains=(*STUCK, "D406", "D412", "D701"),
+    )
+
+
+_TYPES = re.compile(
+    r"expected scalar type|must have the same dtype|to have the same dtype|same data type|"
+    r"type \(.*\) should be the same|expected target dtype|not implemented for '|scalar types:? |"
+    r"can't be cast to the desired|Found dtype|could not infer output dtype|Expected floating point type|"
+    r"must be Tensor, not|Expected object of scalar type|numpy\.object_|must be torch\.|only Tensors of floating point"
+)
+_DEVICE = re.compile(r"cuda\.|same device")
+_LOSS = re.compile(r"target|nll_loss|cross_entropy|mse|Found dtype|bce", re.I)
+
+
+@accuses(
+    "INP-TYPE",
+    Crashed,
+    faulty=(
+        Run(
+            "labels as floats",
+            lambda: Trace(
+                facts={
+                    "run": {
+                        "example": RunFact(
+                            "example",
+                            "train.py",
+                            status="failed",
+                            exception="RuntimeError: expected target dtype to be Long or Byte, but got Float",
+                            exception_site=Site("train.py", 20),
+                        )
+                    }
+                }
+            ),
+        ),
+    ),
+)
+def argument_types(case: Case, symptom: Symptom) -> Accusation | None:
+    """A layer, a loss or an operation gets numbers of the wrong type.
+
+    Layers want float32, class labels must be whole numbers (long), embeddings take indices.
+    Convert once, where the data is made.
+    """
+    text = str(symptom.detail["exception"])
+    if not _TYPES.search(text) or _DEVICE.search(text):
+        return None
+    layer = failing_layer(case.trace)
+    model = case.trace.get(ModelFact, layer.model) if layer is not None else None
+    first = layer is not None and layer_before(case.trace, layer) is None
+    loss = bool(_LOSS.search(text)) and layer is None
+    place = model.called if first and model is not None else None
+    return Accusation(
+        PROVEN + 0.5,
+        code="INP-TYPE" if layer is not None or loss else "INP-TENSOR-TYPE",
+        component=layer.name if layer is not None else ("loss" if loss else "operation"),
+        site=place or symptom.site,
+        reason="This operation does not work with the tensor's data type.",
+        remedy="Convert the labels with `.long()` for class losses and with `.float()` for all others."
+        if loss
+        else "Convert the data to `torch.float32` where it is made, or with `.float()` before the model.",
+        refutation="",
+        related=[symptom.site, *(loader.created for loader in case.trace.loaders[:1])],
+        explains=ANY,
+    )
+
+
+_BATCH = re.compile(r"Expected input batch_size \((\d+)\) to match target batch_size \((\d+)\)")
+_TARGET = re.compile(r"Expected target size|multi-target not supported|only batches of spatial targets")
+_SHAPE = re.compile(
+    r"must match the size of tensor|is invalid for input of size|Sizes of tensors must match|"
+    r"must match the existing size|view size is not compatible|Expected size for first two dimensions|"
+    r"inconsistent tensor size|shape mismatch|not broadcastable|cannot be broadcast"
+)
+_INDEX = re.compile(
+    r"Dimension out of range|is out of bounds for dimension|too many indices|index out of bounds"
+)
+_SCALAR = "grad can be implicitly created only for scalar outputs"
+_STACK = "stack expects each tensor to be equal size"
+
+
+def _crash(exception: str) -> Trace:
+    run = RunFact(
+        "example", "train.py", status="failed", exception=exception, exception_site=Site("train.py", 20)
+    )
+    return Trace(facts={"run": {"example": run}})
+
+
+def _with_batch_axis(case: Case, site: Site | None) -> str:
+    """`criterion(output, target[c])`: a slice of length one keeps the axis."""
+    found = (
+        []
+        if site is None
+        else [
+            node
+            for node in case.sources.nodes(site.file)
+            if isinstance(node, ast.Call) and node.lineno <= site.line <= (node.end_lineno or node.lineno)
+        ]
+    )
+    for call in found:
+        for given in call.args:
+            if isinstance(given, ast.Subscript) and isinstance(given.slice, ast.Name | ast.Constant):
+                name, index = ast.unparse(given.value), ast.unparse(given.slice)
+                after = f"{int(index) + 1}" if index.isdigit() else f"{index} + 1"
+                return f"Keep the batch axis of the target: `{name}[{index}:{after}]` instead of `{name}[{index}]`."
+    return "Give the target a batch axis: `target.unsqueeze(0)`."
+
+
+@register
+class ShapesClash:
+    """Tensors that meet in an operation or a loss have shapes that do not fit.
+
+    A reshape took the wrong axis, a target has another form than the loss wants, samples of a batch differ in length.
+    Print both shapes before the line that raises, and correct the one that is not as meant.
+    """
+
+    code: ClassVar[str] = "INP-METHOD-SHAPE"
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        for symptom in case.of("D701"):
+            found = self._judge(case, symptom, str(symptom.detail["exception"]))
+            if found is None:
+                continue
+            code, place, why, remedy = found
+            yield fault(
+                code,
+                [for_symptom(symptom, PROVEN)],
+                component="loss" if code in ("INP-METHOD-SHAPE", "LOS-CALC") else "tensors",
+                site=place or symptom.site,
+                summary=symptom.message,
+                reason=why,
+                remedy=remedy,
+                refutation="",
+                related=[symptom.site],
+                explains=ANY,
+            )
+
+    def _judge(self, case: Case, symptom: Symptom, text: str) -> tuple[str, Site | None, str, str] | None:
+        batch = _BATCH.search(text)
+        if batch is not None and batch[2] == "0":
+            why = "The target is a single number without a batch axis; the prediction has one."
+            return "TSR-SHAPE", None, why, _with_batch_axis(case, symptom.site)
+        if batch is not None:
+            why = f"The model's output has {batch[1]} rows for {batch[2]} targets: a reshape mixes axes with the batch."
+            place = next((r for m in case.trace.models if (r := reshaping(case.sources, m.created))), None)
+            return "TSR-SHAPE", place, why, "Keep the batch on the first axis: `x.view(x.size(0), -1)`."
+        if _TARGET.search(text):
+            why = "The targets do not have the shape or type this loss expects."
+            return (
+                self.code,
+                None,
+                why,
+                "Pass class indices of shape (N,) or probabilities of the prediction's shape.",
+            )
+        if _SCALAR in text:
+            why = "The loss is a vector with one value per sample: `backward()` needs a single number."
+            made = [loss.created for loss in case.trace.losses if loss.settings.get("reduction") == "none"]
+            origin = argument_origin(case.sources, next(iter(made), None), "reduction")
+            place = origin.site if origin is not None else next((m for m in made if m is not None), None)
+            return (
+                "LOS-CALC",
+                place,
+                why,
+                "Average the loss before `backward()`, with `.mean()` or `reduction='mean'`.",
+            )
+        if _STACK in text:
+            why = "The samples of one batch differ in size and cannot be stacked."
+            loader = next((loader.created for loader in case.trace.loaders), None)
+            return (
+                "PRE-MISS-PAD",
+                loader,
+                why,
+                "Pad or crop all samples to one size, in the dataset or in `collate_fn`.",
+            )
+        if _SHAPE.search(text):
+            why = "Two tensors with incompatible shapes meet."
+            return "TSR-SHAPE", None, why, "Reshape one of them so that the axes match."
+        if _INDEX.search(text) and text.startswith("IndexError"):
+            why = "The tensor has no such axis or index."
+            return "TSR-INDEX", None, why, "Print the tensor's shape before this line and correct the axis."
+        return None
+
+    FAULTY: ClassVar[tuple[Run, ...]] = (
+        Run(
+            "targets of another form",
+            lambda: _crash("RuntimeError: Expected target size [16, 5], got [16]"),
+        ),
+        Run(
+            "rows do not fit",
+            lambda: _crash(
+                "RuntimeError: The size of tensor a (32) must match the size of tensor b (10) at dimension 1"
+            ),
+            "TSR-SHAPE",
+        ),
+        Run("a vector of losses", lambda: _crash(f"RuntimeError: {_SCALAR}"), "LOS-CALC"),
+    )
