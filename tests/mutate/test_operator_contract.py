@@ -16,7 +16,7 @@ from netmend.mutate.mutation import OPERATORS
 from netmend.program.text.sources import Sources
 from netmend.repair.apply import applied
 from netmend.repair.repair import Case, Example
-from netmend.unit import file_name, page, snake_case
+from netmend.unit import page
 from netmend.vocabulary import LEAVES
 
 UNITS = list(OPERATORS.classes().values())
@@ -35,7 +35,6 @@ def test_no_operator_failed_to_load() -> None:
 def test_an_operator_says_what_it_is(unit: Any) -> None:
     first, rest = page(unit)
     assert first.endswith(".") and rest
-    assert file_name(unit) == snake_case(unit.__name__)
     assert unit.causes and all(cause in LEAVES for cause in unit.causes)
     assert any(example.new is not None for example in unit.EXAMPLES)
     assert isinstance(unit.crashes, bool) and isinstance(unit.rescales, bool)

@@ -116,12 +116,14 @@ def _page(code: str, unit: type[Any], kind: str) -> list[str]:
     lines = [f"[bold]{code}[/bold]  {escape(kind)}", "", f"[bold]{escape(first)}[/bold]"]
     if rest:
         lines += ["", escape(_flow(rest))]
-    fields = dataclasses.fields(unit)
+    fields = dataclasses.fields(unit) if dataclasses.is_dataclass(unit) else ()
+    shown = getattr(unit, "SHOWN", None)  # rows of a table: which of their fields decide something
+    fields = tuple(field for field in fields if shown is None or field.name in shown)
     if fields:
         lines += ["", "[bold]Thresholds[/bold]"]
     for field in fields:
         if "basis" not in field.metadata:
-            lines.append(f"  {field.name} = {field.default!r}")
+            lines.append(f"  {field.name} = {getattr(unit, field.name, field.default)!r}")
             continue
         origin, basis = field.metadata.get("origin", ""), field.metadata.get("basis", "")
         lines.append(f"  {field.name} = {field.default!r}  [dim]({basis}: {escape(origin)})[/dim]")

@@ -6,13 +6,13 @@ that is still killed, which is the one that tells good test environments from ba
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 
 from netmend.mutate.agents.environment_source import made_at, wrapped
-from netmend.mutate.agents.places import Setting, Training, training
-from netmend.mutate.mutation import Mutation, mutation
+from netmend.mutate.agents.places import training
+from netmend.mutate.mutation import Mutation, mutation, register
 from netmend.program.source.values import Faces
 from netmend.repair.repair import Case, Example
 from netmend.vocabulary.change import FileEdits
@@ -38,13 +38,13 @@ class Ladder:
 class RlOperator:
     """Base of the operators M701 …: each says what it needs, its range and its direction, and climbs ladders."""
 
-    code: ClassVar[str]
-    causes: ClassVar[tuple[str, ...]]
+    code: str
+    causes: tuple[str, ...]
     crashes: ClassVar[bool] = False
     rescales: ClassVar[bool] = True  # returns and losses of other rewards or discounts cannot be compared
-    published: ClassVar[tuple[str, ...]] = ()
-    needs: ClassVar[str]  # in words, for the page
-    title: ClassVar[str]
+    published: tuple[str, ...] = ()
+    needs: str  # in words, for the page
+    title: str
     EXAMPLES: ClassVar[tuple[Example, ...]]
 
     def ladders(self, case: Case) -> Iterator[Ladder]:
@@ -58,7 +58,7 @@ class RlOperator:
         self,
         direction: str,
         values: Sequence[float],
-        made: Callable[[float], FileEdits | Faces],
+        edits: Callable[[float], FileEdits | Faces],
         words: Callable[[float], str],
         component: str,
         cause: str = "",
@@ -66,68 +66,89 @@ class RlOperator:
         """One ladder of the values for which edits can be made; none where there is no such value."""
         steps: list[Mutation] = []
         kept: list[float] = []
-        operator: Operator = self
         for index, value in enumerate(values, 1):
-            found = mutation(
-                operator,
+            for step in mutation(
+                cast("Operator", self),
                 words(value),
-                made(value),
+                edits(value),
                 cause=cause,
                 grade=index / len(values),
                 component=component,
                 parameter=f"{value:g}",
                 value=value,
-            )
-            for each in found:
-                steps.append(each)
+            ):
+                steps.append(step)
                 kept.append(value)
         if steps:
-            shown = (
-                self.title
-                if direction == ON
-                else f"{self.title}, {'lower' if direction == DOWN else 'higher'}"
-            )
+            way = {DOWN: ", lower", UP: ", higher", ON: ""}[direction]
             code = self.published[0] if self.published else ""
-            yield Ladder(self.code, code, shown, direction, tuple(steps), tuple(kept))
+            yield Ladder(self.code, code, f"{self.title}{way}", direction, tuple(steps), tuple(kept))
 
     def single(self, edits: FileEdits, words: str, component: str) -> Iterator[Ladder]:
         """A fault that is there or not."""
         yield from self.ladder(ON, (1.0,), lambda _: edits, lambda _: words, component)
 
 
-class SettingOperator(RlOperator):
+@dataclass(frozen=True, kw_only=True)
+class Row(RlOperator):
+    """An operator that is a row of a table; `page` stands for the docstring of its class."""
+
+    code: str = field(kw_only=False)
+    title: str = field(kw_only=False)
+    page: str
+    causes: tuple[str, ...]
+    published: tuple[str, ...] = ()
+    down_cause: str = ""  # default: the first of the causes
+    up_cause: str = ""
+
+
+OneRow = TypeVar("OneRow", bound=Row)
+
+
+def register_rows(rows: Sequence[OneRow], examples: Callable[[OneRow], tuple[Example, ...]]) -> None:
+    """Each row becomes a unit of its own: its facts are those of a class."""
+    for row in rows:
+        facts = {name: staticmethod(value) if callable(value) else value for name, value in vars(row).items()}
+        shown = tuple(name for name in ("numbers", "shares", "factors") if facts.get(name))
+        own = {"__doc__": row.page, "__init__": object.__init__, "EXAMPLES": examples(row), "SHOWN": shown}
+        register(type(row.code, (type(row),), facts | own))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SettingRow(Row):
     """Gives a setting of the algorithm, or the number of steps, other values."""
 
-    setting: ClassVar[str]
-    algorithms: ClassVar[tuple[str, ...]] = ()  # empty: all that have the setting
-    whole: ClassVar[bool] = False
-    one_way: ClassVar[str] = ""  # DOWN or UP where only that direction is a fault
-    down_cause: ClassVar[str] = ""
-    up_cause: ClassVar[str] = ""
+    setting: str = field(kw_only=False)
+    needs: str
+    numbers: tuple[float, ...] = ()  # other values, in any order
+    shares: tuple[float, ...] = ()  # of the number of training steps
+    factors: tuple[float, ...] = ()  # of the present value, up and down
+    algorithms: tuple[str, ...] = ()  # empty: all that have the setting
+    whole: bool = False
+    one_way: str = ""  # DOWN or UP where only that direction is a fault
+    examples: tuple[Example, ...]
 
-    def values(self, present: float, steps: float | None) -> Sequence[float]:
-        """All values in any order; `steps` is the length of the training, None where unknown."""
-        raise NotImplementedError
-
-    def found(self, case: Case, here: Training) -> Setting | None:
-        return here.setting(case, self.setting)
+    def values(self, present: float, steps: float | None) -> Iterable[float]:
+        yield from self.numbers
+        for factor in self.factors:
+            yield from (present * factor, present / factor)
+        if steps is not None:
+            yield from (share * steps for share in self.shares)
 
     def ladders(self, case: Case) -> Iterator[Ladder]:
         here = training(case)
         if here is None or (self.algorithms and here.algorithm.name not in self.algorithms):
             return
-        setting, total = self.found(case, here), here.steps(case)
+        total = here.steps(case)
+        setting = total if self.setting == "total_timesteps" else here.setting(case, self.setting)
         if setting is None:
             return
         present = setting.value
-        wanted = {
-            self._as_is(value) for value in self.values(present, None if total is None else total.value)
-        }
-        for direction, cause in ((DOWN, self.down_cause), (UP, self.up_cause)):
-            own = sorted(
-                (v for v in wanted if (v < present if direction == DOWN else v > present)),
-                reverse=direction == DOWN,
-            )
+        values = self.values(present, None if total is None else total.value)
+        wanted = {float(max(1, round(value)) if self.whole else value) for value in values}
+        below = sorted((value for value in wanted if value < present), reverse=True)
+        above = sorted(value for value in wanted if value > present)
+        for direction, own, cause in ((DOWN, below, self.down_cause), (UP, above, self.up_cause)):
             if own and self.one_way in ("", direction):
                 yield from self.ladder(
                     direction,
@@ -138,37 +159,26 @@ class SettingOperator(RlOperator):
                     cause,
                 )
 
-    def _as_is(self, value: float) -> float:
-        return float(max(1, round(value))) if self.whole else float(value)
-
     def _text(self, value: float) -> str:
         return str(round(value)) if self.whole else f"{value:.10g}"
 
 
-class WrapperOperator(RlOperator):
+@dataclass(frozen=True, kw_only=True)
+class WrapperRow(Row):
     """Puts a wrapper with a fault around the environment that the program trains in."""
 
-    needs: ClassVar[str] = (
-        "an environment whose making can be found in the source: an id, gym.make, make_vec_env, or a class of the program's"
-    )
-    wrapper: ClassVar[str]  # name of the class
-    definition: ClassVar[str]  # its text; {gym} and {value} are filled in
-    down: ClassVar[tuple[float, ...]] = ()  # mildest first
-    up: ClassVar[tuple[float, ...]] = ()
-    on: ClassVar[tuple[float, ...]] = ()
-    down_cause: ClassVar[str] = ""
-    up_cause: ClassVar[str] = ""
-
-    def words(self, value: float) -> str:
-        raise NotImplementedError
-
-    def applies(self, here: Training) -> bool:
-        return True
+    needs: str = "an environment whose making can be found in the source: an id, gym.make, make_vec_env, or a class of the program's"
+    wrapper: str = field(kw_only=False)  # name of the class
+    definition: str  # its text; {gym} and {value} are filled in
+    words: str | Callable[[float], str]  # title of a value, {value:g} stands for it
+    down: tuple[float, ...] = ()  # mildest first
+    up: tuple[float, ...] = ()
+    on: tuple[float, ...] = ()
 
     def ladders(self, case: Case) -> Iterator[Ladder]:
         here = training(case)
-        place = None if here is None or not self.applies(here) else made_at(case, here)
-        if here is None or place is None:
+        place = None if here is None else made_at(case, here)
+        if place is None:
             return
         for direction, values, cause in (
             (DOWN, self.down, self.down_cause),
@@ -179,10 +189,14 @@ class WrapperOperator(RlOperator):
                 yield from self.ladder(
                     direction,
                     values,
-                    lambda value: wrapped(
-                        place, self.wrapper, self.definition.replace("{value}", f"{value:g}")
-                    ),
-                    self.words,
+                    lambda value: wrapped(place, self.wrapper, self.text(value)),
+                    self._title,
                     "environment",
                     cause,
                 )
+
+    def text(self, value: float) -> str:
+        return self.definition.replace("{value}", f"{value:g}")
+
+    def _title(self, value: float) -> str:
+        return self.words.format(value=value) if isinstance(self.words, str) else self.words(value)
