@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from netmend.check.examples import TORCH_F
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.history import Event, always, branches_between
 from netmend.program.engine.program import Program
@@ -15,11 +16,7 @@ from netmend.program.meaning.training import Round, is_step
 from netmend.program.meaning.training_steps import is_written, loss_of, one_optimiser
 from netmend.vocabulary.finding import Finding
 
-DIVIDED_HEAD = """\
-import torch
-from torch import nn
-import torch.nn.functional as F
-
+DIVIDED_HEAD = f"""{TORCH_F}
 K = 8
 net = nn.Linear(4, 3)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from netmend.check.examples import NET_CLASS, TORCH, TORCH_F
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.program import Program
 from netmend.program.meaning.heads import PLAIN, ends_in, heads, width, without
 from netmend.program.meaning.loss_targets import class_ids, one_hot
 from netmend.vocabulary.finding import SAFE, UNSAFE, Finding, Fix
 
-SOFTMAX_HEAD = """\
-import torch
-from torch import nn
-import torch.nn.functional as F
-
+SOFTMAX_HEAD = f"""{TORCH_F}
 net = nn.Linear(4, 3)
 criterion = nn.CrossEntropyLoss()
 """
@@ -181,21 +178,11 @@ class SigmoidBeforeCrossEntropy(StaticRule):
             yield self.finding(program, op.node, self.message.format(op.name.capitalize()), fix=fix)
 
 
-LOGITS_HEAD = """\
-import torch
-from torch import nn
-import torch.nn.functional as F
-
+LOGITS_HEAD = f"""{TORCH_F}
 net = nn.Linear(4, 1)
 criterion = nn.BCEWithLogitsLoss()
 """
-TRAIN = """\
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
+TRAIN = f"""{TORCH}{NET_CLASS}\
         self.fc = nn.Linear(4, 1)
 
     def forward(self, x):
@@ -246,11 +233,7 @@ class SigmoidBeforeLogitsLoss(StaticRule):
             yield self.finding(program, op.node, fix=Fix("Drop the sigmoid", edits) if edits else None)
 
 
-SOFTMAX_LOGITS_HEAD = """\
-import torch
-from torch import nn
-import torch.nn.functional as F
-
+SOFTMAX_LOGITS_HEAD = f"""{TORCH_F}
 net = nn.Linear(4, 3)
 criterion = nn.BCEWithLogitsLoss()
 """
@@ -290,11 +273,7 @@ class SoftmaxBeforeLogitsLoss(StaticRule):
             yield self.finding(program, op.node, self.message.format(op.name), fix=fix)
 
 
-SQUARED_HEAD = """\
-import torch
-from torch import nn
-import torch.nn.functional as F
-
+SQUARED_HEAD = f"""{TORCH_F}
 net = nn.Linear(4, 3)
 label = torch.randint(0, 3, (64,))
 """

@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from netmend.check.examples import TORCH_F
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.history import STORE, Event, Loop, always
 from netmend.program.engine.program import Program
@@ -19,11 +20,7 @@ from netmend.program.meaning.uses_of_models import is_computed_by
 from netmend.program.text.edits import insert_before
 from netmend.vocabulary.finding import SAFE, Finding, Fix
 
-HEAD = """\
-import torch
-from torch import nn
-import torch.nn.functional as F
-
+HEAD = f"""{TORCH_F}
 net = nn.Linear(4, 3)
 opt = torch.optim.Adam(net.parameters())
 """

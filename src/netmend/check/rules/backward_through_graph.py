@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from netmend.check.examples import NET_CLASS, TORCH
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.history import STORE, always
 from netmend.program.engine.program import Program
@@ -28,9 +29,7 @@ from netmend.program.meaning.training import Round, backward_calls, grad_is_off,
 from netmend.program.meaning.training_steps import loss_of
 from netmend.vocabulary.finding import Finding
 
-BACKWARD_HEAD = """\
-import torch
-from torch import nn
+BACKWARD_HEAD = f"""{TORCH}\
 from torch.nn import functional as F
 
 net = nn.Linear(4, 3)
@@ -217,13 +216,7 @@ def _joined(answers: list[bool | None]) -> bool | None:
     return False if False in answers else None
 
 
-STATE_HEAD = """\
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
+STATE_HEAD = f"""{TORCH}{NET_CLASS}\
         self.rnn = nn.GRU(4, 8)
         self.out = nn.Linear(8, 1)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from netmend.check.examples import NET_CLASS, TORCH
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
@@ -78,9 +79,7 @@ def _fix(program: Program, layer: Call) -> Fix | None:
     return Fix("Create the layer without bias", (insert,), "unsafe")
 
 
-SAMPLE_HEAD = """\
-import torch
-from torch import nn
+SAMPLE_HEAD = f"""{TORCH}\
 from torch.utils.data import DataLoader
 
 net = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 1))
@@ -169,13 +168,7 @@ def _is_evaluated(modes: list[Event], event: Event) -> bool:
     return bool(before) and before[-1].call is not None and before[-1].call.method == "eval"
 
 
-NET = """\
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
+NET = f"""{TORCH}{NET_CLASS}\
         self.one = nn.Conv2d(3, 8, 3)
         self.two = nn.Conv2d(8, 8, 3)
         self.bn = nn.BatchNorm2d(8)

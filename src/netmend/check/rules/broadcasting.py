@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from netmend.check.examples import TORCH
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Operation, Value
@@ -21,9 +22,7 @@ from netmend.program.meaning.training import backward_calls
 from netmend.program.meaning.uses import arithmetic
 from netmend.vocabulary.finding import Finding
 
-HEAD = """\
-import torch
-from torch import nn
+HEAD = f"""{TORCH}\
 from torch.utils.data import DataLoader, TensorDataset
 
 x = torch.randn(200, 4)
@@ -31,10 +30,7 @@ y = x[:, 0] + 0.1 * torch.randn(200)
 net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
 loader = DataLoader(TensorDataset(x, y), batch_size=20)
 """
-OWN = """\
-import torch
-from torch import nn
-
+OWN = f"""{TORCH}
 class Rents(torch.utils.data.Dataset):
     def __init__(self, n):
         self.x = torch.randn(n, 7)
@@ -135,9 +131,7 @@ class ColumnAgainstRow(StaticRule):
                 yield self.finding(program, part.node, self.message.format(*pair))
 
 
-LABELS = """\
-import torch
-from torch import nn
+LABELS = f"""{TORCH}\
 from torch.utils.data import DataLoader, TensorDataset
 
 x = torch.randn(200, 4)

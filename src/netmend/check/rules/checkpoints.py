@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from netmend.check.examples import TORCH
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Const, Operation, Value, constant, resolved
@@ -12,10 +13,7 @@ from netmend.program.meaning.saved_states import model_of_state, state_names
 from netmend.program.text.edits import wrap
 from netmend.vocabulary.finding import Finding, Fix
 
-HEAD = """\
-import torch
-from torch import nn
-
+HEAD = f"""{TORCH}
 class Pretext(nn.Module):
     def __init__(self):
         super().__init__()

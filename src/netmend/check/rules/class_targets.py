@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from netmend.check.examples import TORCH, TORCH_F
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Item, Operation, Value, constant, resolved
@@ -15,9 +16,7 @@ from netmend.program.meaning.losses import ELEMENTWISE, LossUse, losses
 from netmend.program.meaning.operations import LAYOUT, LINEAR_MAPS, all_origins, operation
 from netmend.vocabulary.finding import Finding
 
-REGRESSED_HEAD = """\
-import torch
-from torch import nn
+REGRESSED_HEAD = f"""{TORCH}\
 from torch.utils.data import DataLoader
 from torchvision import datasets, transforms
 import torch.nn.functional as F
@@ -25,10 +24,7 @@ import torch.nn.functional as F
 loader = DataLoader(datasets.MNIST("data", train=True, transform=transforms.ToTensor()), batch_size=64, shuffle=True)
 net = nn.Sequential(nn.Flatten(), nn.Linear(784, 1))
 """
-IDS = """\
-import torch
-from torch import nn
-
+IDS = f"""{TORCH}
 centres = torch.randn(5, 4)
 labels = torch.randint(0, 5, (200,))
 points = centres[labels] + torch.randn(200, 4)
@@ -85,11 +81,7 @@ class ClassIdsRegressed(StaticRule):
                 yield self.finding(program, use.node, self.message.format(use.kind.upper().replace("_", " ")))
 
 
-WIDTH_HEAD = """\
-import torch
-from torch import nn
-import torch.nn.functional as F
-
+WIDTH_HEAD = f"""{TORCH_F}
 net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
 criterion = nn.CrossEntropyLoss()
 """
@@ -131,11 +123,7 @@ class WidthOneIntoCrossEntropy(StaticRule):
                 yield self.finding(program, use.node, related=where(program, "one output", op.node))
 
 
-FORM_HEAD = """\
-import torch
-from torch import nn
-import torch.nn.functional as F
-
+FORM_HEAD = f"""{TORCH_F}
 net = nn.Linear(4, 5)
 x = torch.randn(64, 4)
 label = torch.randint(0, 5, (64,))
@@ -195,9 +183,7 @@ def _is_one_per_sample(program: Program, use: LossUse, shapes: LossShapes) -> bo
     return prediction is not None and len(prediction) == 2 and class_ids(program, use.prediction) is None
 
 
-FEWER_HEAD = """\
-import torch
-from torch import nn
+FEWER_HEAD = f"""{TORCH}\
 from torch.utils.data import DataLoader, TensorDataset
 from torchvision.datasets import CIFAR10
 import torch.nn.functional as F

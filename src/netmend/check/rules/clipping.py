@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from netmend.check.examples import TORCH
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.history import Branch, Event, always
 from netmend.program.engine.program import Program
@@ -17,10 +18,7 @@ from netmend.program.meaning.training import Round, is_clip
 from netmend.program.meaning.training_steps import is_clipping, is_scaled_step, is_written, steps_plainly
 from netmend.vocabulary.finding import SAFE, Finding, Fix
 
-LATE_HEAD = """\
-import torch
-from torch import nn
-
+LATE_HEAD = f"""{TORCH}
 net = nn.LSTM(4, 3)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for x in data:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from netmend.check.examples import TORCH
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.history import Event, before
 from netmend.program.engine.program import Program
@@ -14,9 +15,7 @@ from netmend.program.meaning.tensors import loader_part
 from netmend.vocabulary.finding import Finding, Related
 
 _STAY = LAYOUT - {"to", "cuda", "cpu", "type", "type_as", "xpu", "mps", "identity"}
-HEAD = """\
-import torch
-from torch import nn
+HEAD = f"""{TORCH}\
 from torch.utils.data import DataLoader
 
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")

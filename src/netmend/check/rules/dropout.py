@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from netmend.check.examples import NET_CLASS, TORCH_F
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.history import Body, Branch, Event
 from netmend.program.engine.program import Program
@@ -84,14 +85,7 @@ class DropoutRateExtreme(StaticRule):
             yield self.finding(program, call.node, self.message.format(share=share))
 
 
-MODE_NET = """\
-import torch
-from torch import nn
-import torch.nn.functional as F
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
+MODE_NET = f"""{TORCH_F}{NET_CLASS}\
         self.fc = nn.Linear(4, 1)
 
     def forward(self, x):
@@ -229,14 +223,7 @@ class DropoutBeforeBatchNorm(StaticRule):
                     yield self.finding(program, op.node)
 
 
-OUTPUT_NET = """\
-import torch
-from torch import nn
-import torch.nn.functional as F
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
+OUTPUT_NET = f"""{TORCH_F}{NET_CLASS}\
         self.fc1 = nn.Linear(4, 16)
         self.fc2 = nn.Linear(16, 3)
         self.drop = nn.Dropout(0.5)

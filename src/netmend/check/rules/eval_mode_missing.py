@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from netmend.check.examples import NET_CLASS, TORCH
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.history import Body, Event, Guard, Loop, before, common_loop
 from netmend.program.engine.program import Program
@@ -28,13 +29,7 @@ from netmend.program.meaning.uses_of_models import escapes, is_computed_by, unwr
 from netmend.program.text.edits import insert_before
 from netmend.vocabulary.finding import SAFE, Finding, Fix
 
-HEAD = """\
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
+HEAD = f"""{TORCH}{NET_CLASS}\
         self.fc = nn.Linear(4, 3)
         self.drop = nn.Dropout(0.5)
 
@@ -55,10 +50,7 @@ for epoch in range(9):
 CHECK = (
     "    with torch.no_grad():\n        hits = sum((net(x).argmax(1) == y).sum() for x, y in val_loader)\n"
 )
-TWO = """\
-import torch
-from torch import nn
-
+TWO = f"""{TORCH}
 def train(model, loader, optimizer):
     for x, y in loader:
         optimizer.zero_grad()

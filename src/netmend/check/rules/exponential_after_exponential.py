@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from netmend.check.examples import NET_CLASS, TORCH
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.containers import container_layers
 from netmend.program.engine.history import Body, Event, Loop
@@ -10,13 +11,7 @@ from netmend.program.engine.values import Call, Collection, Either, Element, Unk
 from netmend.program.meaning.operations import LAYOUT, LINEAR_MAPS, layer_name, operation, origins
 from netmend.vocabulary.finding import Finding
 
-HEAD = """\
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
+HEAD = f"""{TORCH}{NET_CLASS}\
         self.a, self.b, self.c = nn.Linear(4, 8), nn.Linear(8, 8), nn.Linear(8, 2)
         self.norm = nn.LayerNorm(8)
 

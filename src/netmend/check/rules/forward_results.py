@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from netmend.check.examples import NET_CLASS, TORCH, TORCH_F
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.history import STORE, Body, Branch, Event
 from netmend.program.engine.program import Program
@@ -27,14 +28,7 @@ from netmend.program.meaning.test_code import is_test_code
 from netmend.program.text.edits import insert_after, replace
 from netmend.vocabulary.finding import Finding, Fix
 
-OUTPUT_NET = """\
-import torch
-from torch import nn
-import torch.nn.functional as F
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
+OUTPUT_NET = f"""{TORCH_F}{NET_CLASS}\
         self.fc = nn.Linear(4, 8)
         self.bn = nn.BatchNorm1d(8)
         self.act = nn.ReLU(inplace=True)
@@ -280,13 +274,7 @@ def _read_names(tree: ast.Module) -> tuple[set[str], set[str]]:
     return loaded, words
 
 
-RETURN_NET = """\
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
+RETURN_NET = f"""{TORCH}{NET_CLASS}\
         self.fc = nn.Linear(4, 1)
 
     def forward(self, x):

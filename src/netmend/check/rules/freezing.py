@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from netmend.check.examples import NET_CLASS, TORCH
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.history import STORE, Event
 from netmend.program.engine.program import Program
@@ -218,13 +219,7 @@ REST = (
     "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\nfor x, y in data:\n    optimizer.zero_grad()\n"
     "    nn.functional.cross_entropy(model(x), y).backward()\n    optimizer.step()\n"
 )
-OWN = """\
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
+OWN = f"""{TORCH}{NET_CLASS}\
         self.a = nn.Linear(3, 3)
     def forward(self, x):
         return self.a(x)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from netmend.check.examples import TORCH
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.history import Event, always, before
 from netmend.program.engine.program import Program
@@ -24,10 +25,7 @@ from netmend.program.meaning.uses_of_models import escapes
 from netmend.program.text.edits import insert_after, insert_before, replace
 from netmend.vocabulary.finding import SAFE, Finding, Fix
 
-CLIP_HEAD = """\
-import torch
-from torch import nn
-
+CLIP_HEAD = f"""{TORCH}
 def train(model, loader, optimizer, scaler, loss_fn):
     for x, y in loader:
         optimizer.zero_grad()

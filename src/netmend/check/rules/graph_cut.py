@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from netmend.check.examples import TORCH, TORCH_F
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.history import STORE, Event
 from netmend.program.engine.program import Program
@@ -16,11 +17,7 @@ from netmend.program.meaning.roles import optimised
 from netmend.program.meaning.training import backward_calls, is_left_to_caller, is_step, stepped
 from netmend.vocabulary.finding import Finding
 
-PATH_HEAD = """\
-import torch
-from torch import nn
-import torch.nn.functional as F
-
+PATH_HEAD = f"""{TORCH_F}
 net = nn.Linear(4, 3)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 """
@@ -167,9 +164,7 @@ def _name(program: Program, layer: Value) -> str:
     return f"`{ast.unparse(target)}`" if target is not None else "a layer before it"
 
 
-FORCED_HEAD = """\
-import torch
-from torch import nn
+FORCED_HEAD = f"""{TORCH}\
 from torch.autograd import Variable
 
 net = nn.Linear(4, 3)
@@ -237,10 +232,7 @@ def _stores(program: Program) -> dict[int, Event]:
     }
 
 
-ACCURACY_HEAD = """\
-import torch
-from torch import nn
-
+ACCURACY_HEAD = f"""{TORCH}
 net = nn.Linear(4, 3)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 """

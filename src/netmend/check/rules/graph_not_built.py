@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from netmend.check.examples import TORCH
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
@@ -198,10 +199,7 @@ def _held_next(program: Program, backward: Event) -> frozenset[int]:
     return frozenset(key for owner in owners if owner is not None for key in layers_in(owner))
 
 
-HEAD = """\
-import torch
-from torch import nn
-
+HEAD = f"""{TORCH}
 net = nn.Sequential(nn.Linear(1, 32), nn.Tanh(), nn.Linear(32, 1))
 optimizer = torch.optim.Adam(net.parameters())
 """

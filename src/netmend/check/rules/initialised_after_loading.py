@@ -3,6 +3,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from netmend.check.examples import NET_CLASS, TORCH
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.history import EXIT, RETURN, Block, Body, Branch, Event, Guard
 from netmend.program.engine.program import Program
@@ -13,13 +14,7 @@ from netmend.program.meaning.models import is_part
 from netmend.program.meaning.test_code import is_test_code
 from netmend.vocabulary.finding import Finding
 
-HEAD = """\
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
+HEAD = f"""{TORCH}{NET_CLASS}\
         self.backbone = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 16))
         self.head = nn.Linear(16, 2)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from netmend.check.examples import NET_CLASS, TORCH
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
@@ -175,13 +176,7 @@ def _unpack_list(program: Program, call: Call) -> Fix | None:
     return Fix("Unpack the list", (Edit(place.line, place.column, place.line, place.column, "*"),), "safe")
 
 
-TENSOR_NET = """\
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
+TENSOR_NET = f"""{TORCH}{NET_CLASS}\
         self.fc = nn.Linear(4, 4)
 
     def forward(self, x):

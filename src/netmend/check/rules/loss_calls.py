@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from netmend.check.examples import TORCH_F
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
@@ -32,11 +33,7 @@ from netmend.program.meaning.training import backward_calls
 from netmend.program.text.edits import replace, wrap
 from netmend.vocabulary.finding import SAFE, Finding, Fix
 
-SWAPPED_HEAD = """\
-import torch
-from torch import nn
-import torch.nn.functional as F
-
+SWAPPED_HEAD = f"""{TORCH_F}
 net = nn.Linear(4, 3)
 criterion = nn.CrossEntropyLoss()
 """
@@ -168,11 +165,7 @@ class LossClassCalled(StaticRule):
                 yield self.finding(program, loss.node, self.message.format(name), fix=fix)
 
 
-UNREDUCED_HEAD = """\
-import torch
-from torch import nn
-import torch.nn.functional as F
-
+UNREDUCED_HEAD = f"""{TORCH_F}
 net = nn.Linear(4, 3)
 criterion = nn.CrossEntropyLoss(reduction="none")
 """

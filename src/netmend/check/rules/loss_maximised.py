@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from netmend.check.examples import TORCH_F
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.history import Event, Loop
 from netmend.program.engine.program import Program
@@ -23,11 +24,7 @@ from netmend.program.meaning.training import backward_calls, is_backward, is_ste
 from netmend.program.text.edits import wrap
 from netmend.vocabulary.finding import Finding, Fix
 
-HEAD = """\
-import torch
-from torch import nn
-import torch.nn.functional as F
-
+HEAD = f"""{TORCH_F}
 net = nn.Linear(4, 3)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 """

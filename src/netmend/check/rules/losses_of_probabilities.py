@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from netmend.check.examples import TORCH_F
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import constant
@@ -13,11 +14,7 @@ from netmend.program.meaning.operations import LAYOUT, LINEAR_MAPS, Op
 from netmend.program.text.edits import replace
 from netmend.vocabulary.finding import Finding, Fix
 
-BINARY_HEAD = """\
-import torch
-from torch import nn
-import torch.nn.functional as F
-
+BINARY_HEAD = f"""{TORCH_F}
 net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
 criterion = nn.BCELoss()
 """
@@ -96,11 +93,7 @@ def _title(op: Op) -> str:
     )
 
 
-LIKELIHOOD_HEAD = """\
-import torch
-from torch import nn
-import torch.nn.functional as F
-
+LIKELIHOOD_HEAD = f"""{TORCH_F}
 net = nn.Linear(4, 3)
 nll = nn.NLLLoss()
 """
@@ -155,11 +148,7 @@ def logarithmic(program: Program, op: Op) -> Fix | None:
     return Fix("Use log_softmax", edits) if edits else None
 
 
-SCORES_HEAD = """\
-import torch
-from torch import nn
-import torch.nn.functional as F
-
+SCORES_HEAD = f"""{TORCH_F}
 net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3))
 nll = nn.NLLLoss()
 """
@@ -206,11 +195,7 @@ class LikelihoodOfScores(StaticRule):
                 )
 
 
-DIVERGENCE_HEAD = """\
-import torch
-from torch import nn
-import torch.nn.functional as F
-
+DIVERGENCE_HEAD = f"""{TORCH_F}
 student, teacher = nn.Linear(4, 3), nn.Linear(4, 3)
 soft = F.softmax(teacher(x), dim=1).detach()
 """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from netmend.check.examples import NET_CLASS, TORCH
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.history import STORE, Body, Event, Loop, always
 from netmend.program.engine.program import Program
@@ -27,13 +28,7 @@ from netmend.program.meaning.training_steps import loss_of, one_optimiser
 from netmend.program.meaning.uses_of_models import is_computed_by, unwrapped
 from netmend.vocabulary.finding import Finding
 
-MODEL_HEAD = """\
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
+MODEL_HEAD = f"""{TORCH}{NET_CLASS}\
         self.fc = nn.Linear(4, 3)
 
     def forward(self, x):

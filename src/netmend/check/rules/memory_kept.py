@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from netmend.check.examples import TORCH
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.history import AUGMENT, STORE, Event, Loop, always, before
 from netmend.program.engine.program import Program
@@ -26,9 +27,7 @@ from netmend.program.meaning.uses_of_models import holds
 from netmend.program.text.edits import delete_argument, wrap
 from netmend.vocabulary.finding import SAFE, UNSAFE, Finding, Fix
 
-LOSS_HEAD = """\
-import torch
-from torch import nn
+LOSS_HEAD = f"""{TORCH}\
 from torch.nn import functional as F
 
 net = nn.Linear(4, 3)
@@ -197,10 +196,7 @@ def _is_batches(loop: Loop) -> bool:
     )
 
 
-RETAINED_HEAD = """\
-import torch
-from torch import nn
-
+RETAINED_HEAD = f"""{TORCH}
 net = nn.Linear(4, 3)
 opt = torch.optim.Adam(net.parameters())
 for x in data:

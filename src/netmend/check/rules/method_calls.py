@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from netmend.check.examples import NET_CLASS, TORCH
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.history import Event, before
 from netmend.program.engine.program import Program
@@ -17,13 +18,7 @@ from netmend.program.meaning.training import backward_calls, grad_is_off
 from netmend.program.text.edits import replace, wrap
 from netmend.vocabulary.finding import Finding, Fix, Related
 
-NET = """\
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
+NET = f"""{TORCH}{NET_CLASS}\
         self.fc = nn.Linear(4, 2)
 
     def forward(self, x):
@@ -217,9 +212,7 @@ def _is_about_more(handler: ast.ExceptHandler) -> bool:
     return bool(caught) and not any(word in caught for word in ("Attribute", "Exception"))
 
 
-WRAPPED_HEAD = """\
-import torch
-from torch import nn
+WRAPPED_HEAD = f"""{TORCH}\
 from torch.nn.parallel import DistributedDataParallel as DDP
 
 net = nn.Linear(12, 3)

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from netmend.check.examples import TORCH
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
@@ -30,9 +31,7 @@ from netmend.program.meaning.uses import contents
 from netmend.program.text.edits import replace
 from netmend.vocabulary.finding import Finding, Fix
 
-IMBALANCE_HEAD = """\
-import torch
-from torch import nn
+IMBALANCE_HEAD = f"""{TORCH}\
 from torch.utils.data import DataLoader, WeightedRandomSampler
 
 def test(net, loader):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from netmend.check.examples import NET_CLASS, TORCH
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.history import EXIT, RETURN, STORE, Event, Loop, before, branches_between
 from netmend.program.engine.program import Program
@@ -18,13 +19,7 @@ from netmend.program.meaning.training_steps import is_written, loss_of, one_opti
 from netmend.program.meaning.uses_of_models import is_computed_by, unwrapped
 from netmend.vocabulary.finding import Finding
 
-TRAIN_HEAD = """\
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
+TRAIN_HEAD = f"""{TORCH}{NET_CLASS}\
         self.layers = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 3))
 
     def forward(self, x):
@@ -147,16 +142,10 @@ class TrainModeNotRestored(StaticRule):
         return any(event.order < turn.backward[0].order for event in quiet)
 
 
-NO_GRAD_HEAD = """\
-import torch
-from torch import nn
-
+NO_GRAD_HEAD = f"""{TORCH}
 net = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2))
 """
-NO_GRAD_FUNCTION = """\
-import torch
-from torch import nn
-
+NO_GRAD_FUNCTION = f"""{TORCH}
 def accuracy(model, loader):
     model.eval()
     hits = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from netmend.check.examples import TORCH_F
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.names import aliases
 from netmend.program.engine.program import Program
@@ -15,11 +16,7 @@ from netmend.program.meaning.operations import LAYOUT, operation, origins, walk
 from netmend.program.meaning.training import backward_calls
 from netmend.vocabulary.finding import Finding
 
-HEAD = """\
-import torch
-from torch import nn
-import torch.nn.functional as F
-
+HEAD = f"""{TORCH_F}
 net = nn.Linear(4, 3)
 """
 _SOFTMAX = "The logarithm of softmax becomes -inf where it rounds to 0; use log_softmax on the raw scores."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from netmend.check.examples import NET_CLASS, TORCH
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.history import STORE, Event, before
 from netmend.program.engine.program import Program
@@ -27,13 +28,7 @@ model = models.resnet18(weights="DEFAULT")
 REPLACED_LOOP = (
     "for x, y in loader:\n    optimizer.zero_grad()\n    model(x).sum().backward()\n    optimizer.step()\n"
 )
-TRAINER = """\
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
+TRAINER = f"""{TORCH}{NET_CLASS}\
         self.body = nn.Linear(8, 8)
         self.head = nn.Linear(8, 4)
 

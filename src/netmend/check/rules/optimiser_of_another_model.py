@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator
 from typing import TypeGuard
 
+from netmend.check.examples import NET_CLASS, TORCH
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Instance, Name, Value, resolved
@@ -15,13 +16,7 @@ from netmend.program.meaning.training_steps import loss_of
 from netmend.program.meaning.uses import calls_given
 from netmend.vocabulary.finding import Finding, Related
 
-HEAD = """\
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
+HEAD = f"""{TORCH}{NET_CLASS}\
         self.fc = nn.Linear(4, 2)
 
     def forward(self, x):

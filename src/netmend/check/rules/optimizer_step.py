@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from netmend.check.examples import TORCH_F
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.history import Event, Loop, always
 from netmend.program.engine.program import Program
@@ -18,11 +19,7 @@ from netmend.program.meaning.uses_of_models import escapes, is_computed_by, unse
 from netmend.program.text.edits import insert_after
 from netmend.vocabulary.finding import SAFE, Finding, Fix
 
-HEAD = """\
-import torch
-from torch import nn
-import torch.nn.functional as F
-
+HEAD = f"""{TORCH_F}
 net = nn.Linear(4, 3)
 opt = torch.optim.Adam(net.parameters())
 """

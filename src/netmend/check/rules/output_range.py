@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from netmend.check.examples import TORCH_F
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Item, Operation, Value, constant, resolved
@@ -16,11 +17,7 @@ from netmend.program.meaning.training_steps import loss_of
 from netmend.program.meaning.value_ranges import is_centred, range_of
 from netmend.vocabulary.finding import Finding, Fix
 
-HEAD = """\
-import torch
-from torch import nn
-import torch.nn.functional as F
-
+HEAD = f"""{TORCH_F}
 net = nn.Linear(4, 3)
 criterion = nn.CrossEntropyLoss()
 """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from netmend.check.examples import TORCH
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Item, Operation, Value, constant, resolved
@@ -116,9 +117,7 @@ def _is_of_padding(program: Program, value: Value) -> bool:
     return is_rows or filled_rows(program, op.input)
 
 
-LAST_HEAD = """\
-import torch
-from torch import nn
+LAST_HEAD = f"""{TORCH}\
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 class Net(nn.Module):
@@ -236,10 +235,7 @@ def _axis_of_time(call: Call) -> int | None:
     return int(first) if isinstance(first, bool) else None
 
 
-MASK_HEAD = """\
-import torch
-from torch import nn
-
+MASK_HEAD = f"""{TORCH}
 PAD = 0
 
 class Net(nn.Module):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from netmend.check.examples import TORCH
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Const, Element, Function, Item, Value, constant, resolved
@@ -251,9 +252,7 @@ class BytesWrapAround(StaticRule):
         return is_bytes(right)
 
 
-RAW_HEAD = """\
-import torch
-from torch import nn
+RAW_HEAD = f"""{TORCH}\
 from torch.utils.data import DataLoader, TensorDataset
 from torchvision import datasets
 

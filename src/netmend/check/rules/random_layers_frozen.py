@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from netmend.check.examples import NET_CLASS, TORCH
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.history import Body, Event
 from netmend.program.engine.program import Program
@@ -18,13 +19,7 @@ from netmend.program.meaning.training import Round
 from netmend.program.meaning.training_steps import loss_of
 from netmend.vocabulary.finding import Finding
 
-HEAD = """\
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
+HEAD = f"""{TORCH}{NET_CLASS}\
         self.body = nn.Sequential(nn.Linear(8, 16), nn.ReLU())
         self.head = nn.Linear(16, 2)
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from netmend.check.examples import TORCH
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
@@ -16,9 +17,7 @@ _METHODS = (
     "to", "cuda", "float", "long", "half", "double", "int", "bool", "detach", "squeeze", "unsqueeze", "view", "reshape", "permute", "transpose",
     "flatten", "clamp", "type", "contiguous", "requires_grad_",
 )  # fmt: skip
-HEAD = """\
-import torch
-from torch import nn
+HEAD = f"""{TORCH}\
 from torch.utils.data import DataLoader
 
 device = "cuda" if torch.cuda.is_available() else "cpu"

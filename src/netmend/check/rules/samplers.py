@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from netmend.check.examples import TORCH
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.history import Body, Loop
 from netmend.program.engine.program import Program
@@ -75,9 +76,7 @@ def _is_given(value: Value | None) -> bool:
     )
 
 
-EPOCH_HEAD = """\
-import torch
-from torch import nn
+EPOCH_HEAD = f"""{TORCH}\
 from torch.utils.data import DataLoader, DistributedSampler
 
 net = nn.Linear(4, 2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from netmend.check.examples import TORCH
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.history import Event, Loop, always
 from netmend.program.engine.program import Program
@@ -17,10 +18,7 @@ from netmend.program.meaning.training import is_step
 from netmend.program.meaning.training_steps import one_optimiser
 from netmend.vocabulary.finding import UNSAFE, Finding, Fix
 
-ORDER_HEAD = """\
-import torch
-from torch import nn
-
+ORDER_HEAD = f"""{TORCH}
 net = nn.Linear(4, 3)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 plan = torch.optim.lr_scheduler.StepLR(opt, step_size=1000)
@@ -106,9 +104,7 @@ class SchedulerBeforeOptimizer(StaticRule):
         return Fix("Step the scheduler after the optimizer", edits, UNSAFE) if edits else None
 
 
-EPOCH_HEAD = """\
-import torch
-from torch import nn
+EPOCH_HEAD = f"""{TORCH}\
 from torch.optim import lr_scheduler
 
 net = nn.Linear(4, 3)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from netmend.check.examples import TORCH
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.history import Body, Event, always, common_loop
 from netmend.program.engine.program import Program
@@ -255,9 +256,7 @@ def _optimiser(scheduler: Call) -> Call | None:
     return found if isinstance(found, Call) else None
 
 
-PLATEAU_HEAD = """\
-import torch
-from torch import nn
+PLATEAU_HEAD = f"""{TORCH}\
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
 net = nn.Linear(4, 2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from netmend.check.examples import NET_CLASS, TORCH
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Const, Item, constant, resolved
@@ -18,13 +19,7 @@ from netmend.program.meaning.training import grad_is_off
 from netmend.program.text.edits import replace
 from netmend.vocabulary.finding import Finding, Fix, Related
 
-DECODER_HEAD = """\
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
+DECODER_HEAD = f"""{TORCH}{NET_CLASS}\
         self.emb = nn.Embedding(50, 32)
         self.enc = nn.GRU(32, 32, batch_first=True)
         self.dec = nn.GRU(32, 32, batch_first=True)
@@ -127,9 +122,7 @@ class TargetFedToDecoder(StaticRule):
             yield self.finding(program, at.node or given.node, fix=fix, related=(compared,))
 
 
-SHIFT_HEAD = """\
-import torch
-from torch import nn
+SHIFT_HEAD = f"""{TORCH}\
 from torch.utils.data import DataLoader, Dataset
 
 class Net(nn.Module):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from netmend.check.examples import TORCH
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Const, Element, Item, Value, constant, resolved
@@ -16,9 +17,7 @@ from netmend.program.meaning.test_code import is_test_code
 from netmend.program.meaning.training_steps import loss_of
 from netmend.vocabulary.finding import Finding, Fix
 
-TRAINING_HEAD = """\
-import torch
-from torch import nn
+TRAINING_HEAD = f"""{TORCH}\
 from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset, random_split
 from torchvision import datasets, transforms
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
+from netmend.check.examples import TORCH, TORCH_F
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
@@ -23,11 +24,7 @@ from netmend.program.meaning.loss_shapes import LossShapes
 from netmend.program.meaning.operations import Op, operation
 from netmend.vocabulary.finding import Finding, Fix
 
-ONE_HEAD = """\
-import torch
-from torch import nn
-import torch.nn.functional as F
-
+ONE_HEAD = f"""{TORCH_F}
 net = nn.Linear(4, 1)
 """
 
@@ -118,9 +115,7 @@ def _outputs(program: Program) -> set[int]:
     return found
 
 
-BATCH_HEAD = """\
-import torch
-from torch import nn
+BATCH_HEAD = f"""{TORCH}\
 from torch.utils.data import DataLoader, TensorDataset
 import torch.nn.functional as F
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from netmend.check.examples import TORCH
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.history import STORE
 from netmend.program.engine.program import Program
@@ -163,9 +164,7 @@ def _order(names: list[str]) -> list[int] | None:
     return places
 
 
-BOTH_HEAD = """\
-import torch
-from torch import nn
+BOTH_HEAD = f"""{TORCH}\
 from torch.utils.data import DataLoader, SubsetRandomSampler, random_split
 from torchvision import datasets, transforms
 

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from netmend.check.examples import TORCH_F
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.history import STORE, Event
 from netmend.program.engine.program import Program
@@ -19,11 +20,7 @@ from netmend.program.meaning.training import grad_is_off
 from netmend.program.text.edits import wrap
 from netmend.vocabulary.finding import Edit, Finding, Fix
 
-GRADIENT_HEAD = """\
-import torch
-from torch import nn
-import torch.nn.functional as F
-
+GRADIENT_HEAD = f"""{TORCH_F}
 q = nn.Linear(4, 2)
 frozen = nn.Linear(4, 2)
 optimizer = torch.optim.Adam(q.parameters())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from netmend.check.examples import TORCH
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.history import STORE
 from netmend.program.engine.program import Program
@@ -144,9 +145,7 @@ def _only_loader(call: Call, fed: set[int]) -> bool:
     return len(loaders) == 1 and id(loaders[0]) in fed and not named
 
 
-TRAINED_HEAD = """\
-import torch
-from torch import nn
+TRAINED_HEAD = f"""{TORCH}\
 from torch.utils.data import DataLoader
 from torchvision import datasets, transforms
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from netmend.check.examples import TORCH
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Class, Collection, Const, Instance, Value, constant, resolved
@@ -207,9 +208,7 @@ def _is_random(step: Value) -> bool:
     return is_random and constant(step.keywords.get("p"), 1) != 0
 
 
-SCALING_HEAD = """\
-import torch
-from torch import nn
+SCALING_HEAD = f"""{TORCH}\
 from torch.utils.data import DataLoader, Dataset
 
 class Rows(Dataset):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from netmend.check.examples import NET_CLASS, TORCH_F
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Element, Item, Value, constant, resolved
@@ -136,14 +137,7 @@ def _fix(program: Program, op: Op, order: list[int | None]) -> Fix | None:
     return Fix("Use permute", edits, "unsafe") if edits else None
 
 
-NET = """\
-import torch
-from torch import nn
-import torch.nn.functional as F
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
+NET = f"""{TORCH_F}{NET_CLASS}\
         self.conv = nn.Conv2d(1, 8, 3)
         self.bn = nn.BatchNorm2d(8)
         self.fc = nn.Linear(8 * 13 * 13, 10)

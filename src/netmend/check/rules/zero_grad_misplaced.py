@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from netmend.check.examples import TORCH, TORCH_F
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.history import Event, always, before, branches_between
 from netmend.program.engine.program import Program
@@ -29,11 +30,7 @@ from netmend.program.meaning.training_steps import (
 )
 from netmend.vocabulary.finding import SAFE, Finding, Fix
 
-BETWEEN_HEAD = """\
-import torch
-from torch import nn
-import torch.nn.functional as F
-
+BETWEEN_HEAD = f"""{TORCH_F}
 net = nn.Linear(4, 3)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 """
@@ -165,10 +162,7 @@ def _is_written_between(turn: Round, first: int, last: int) -> bool:
     return any(first < event.order < last and is_written(event) for event in turn.loop.events())
 
 
-OUTSIDE_HEAD = """\
-import torch
-from torch import nn
-
+OUTSIDE_HEAD = f"""{TORCH}
 net = nn.Linear(4, 3)
 optimizer = torch.optim.Adam(net.parameters())
 """
@@ -242,11 +236,7 @@ class ZeroGradOutsideLoop(StaticRule):
         return Fix("Clear before backward()", edits, SAFE) if edits else None
 
 
-BRANCH_HEAD = """\
-import torch
-from torch import nn
-import torch.nn.functional as F
-
+BRANCH_HEAD = f"""{TORCH_F}
 net = nn.Linear(4, 3)
 opt = torch.optim.Adam(net.parameters())
 """

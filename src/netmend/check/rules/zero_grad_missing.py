@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from netmend.check.examples import TORCH
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
@@ -15,17 +16,11 @@ from netmend.program.meaning.training_steps import cleared_outside, is_replaced,
 from netmend.program.text.edits import insert_after, insert_before
 from netmend.vocabulary.finding import SAFE, Finding, Fix
 
-HEAD = """\
-import torch
-from torch import nn
-
+HEAD = f"""{TORCH}
 net = nn.Linear(4, 3)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 """
-CHOICE = """\
-import torch
-from torch import nn
-
+CHOICE = f"""{TORCH}
 class Small(nn.Module):
     def __init__(self):
         super().__init__()
