@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from netmend.adapters.torch.weight_mutants import MUTANTS
 from netmend.adapters.torch.weight_mutants.weights import weights_of
 from netmend.errors import UsageError
-from netmend.unit import file_name, page, snake_case
+from netmend.unit import page
 
 UNITS = list(MUTANTS.classes().values())
 
@@ -110,7 +110,6 @@ def answers(model: nn.Module, x: Tensor) -> Tensor:
 def test_an_operator_says_what_it_is(unit: Any) -> None:
     first, rest = page(unit)
     assert first.endswith(".") and rest
-    assert file_name(unit) == snake_case(unit.__name__)
     assert unit.published and all(isinstance(name, str) for name in unit.published)
 
 

@@ -1,1 +1,1 @@
-"""Operators on trained models, one per file."""
+"""Operators on trained models: those that change weights, and those that change layers."""

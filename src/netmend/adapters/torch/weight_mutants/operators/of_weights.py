@@ -1,0 +1,266 @@
+"""W101 … W111 and W301: weights, neurons or biases of a layer are changed for the length of a `with` block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from netmend.adapters.torch.weight_mutants.mutant import chosen, put_back, register
+from netmend.adapters.torch.weight_mutants.weights import Weights, normal_like, weights_at, weights_of
+
+
+class _OfWeights:
+    """Of the weights of a layer a share is changed, and put back bit for bit."""
+
+    def places(self, model: nn.Module) -> list[str]:
+        return [each.name for each in weights_of(model) if self.fits(each)]
+
+    def fits(self, weights: Weights) -> bool:
+        return True
+
+    @contextmanager
+    def apply(self, model: nn.Module, place: str, share: float, generator: torch.Generator) -> Iterator[None]:
+        weights = weights_at(model, place, self.places(model))
+        with put_back(weights.tensor, weights.bias):
+            with torch.no_grad():
+                self.change(weights, share, generator)
+            yield
+
+    def change(self, weights: Weights, share: float, generator: torch.Generator) -> None:
+        raise NotImplementedError
+
+
+def _multiply_some(tensor: Tensor, factor: float, share: float, generator: torch.Generator) -> None:
+    factors = torch.ones(tensor.numel(), dtype=tensor.dtype)
+    factors[chosen(factors.numel(), share, generator)] = factor
+    tensor.mul_(factors.reshape(tensor.shape).to(tensor.device))
+
+
+def _multiply_neurons(weights: Weights, factor: float, share: float, generator: torch.Generator) -> None:
+    """What leads to some neurons, and their biases."""
+    picked = chosen(len(weights.rows), share, generator)
+    for rows in (weights.rows, weights.bias):
+        if rows is not None:
+            rows[picked] = factor * rows[picked] if factor else 0.0
+
+
+def _silence(ways: Tensor, share: float, generator: torch.Generator) -> None:
+    ways[chosen(len(ways), share, generator)] = 0.0
+
+
+@register
+@dataclass(frozen=True)
+class GaussianFuzzing(_OfWeights):
+    """Add normally distributed noise to a share of a layer's weights.
+
+    The noise is as large as the weights themselves differ: what depends on exact values is lost.
+    """
+
+    code = "W101"
+    published = ("GF",)
+
+    size: float = 1.0  # in standard deviations of the layer's weights
+
+    def change(self, weights: Weights, share: float, generator: torch.Generator) -> None:
+        flat = weights.tensor.detach().reshape(-1).clone()
+        picked = chosen(flat.numel(), share, generator).to(flat.device)
+        flat[picked] += self.size * flat.std() * normal_like(flat, generator)[picked]
+        weights.tensor.copy_(flat.reshape(weights.tensor.shape))
+
+
+@register
+class WeightsShuffled(_OfWeights):
+    """Shuffle the incoming weights of some neurons.
+
+    They keep their values, but each one now weighs another input.
+    """
+
+    code = "W102"
+    published = ("WS",)
+
+    def fits(self, weights: Weights) -> bool:
+        return not weights.is_embedding
+
+    def change(self, weights: Weights, share: float, generator: torch.Generator) -> None:
+        rows = weights.rows
+        for row in chosen(len(rows), share, generator).tolist():
+            mixed = torch.randperm(rows[row].numel(), generator=generator).to(rows.device)
+            rows[row] = rows[row].reshape(-1)[mixed].reshape(rows[row].shape)
+
+
+@register
+class NeuronEffectBlocked(_OfWeights):
+    """Set the outgoing weights of some neurons of the previous layer to zero.
+
+    The neurons go on answering, but nobody hears them.
+    """
+
+    code = "W103"
+    published = ("NEB",)
+
+    def places(self, model: nn.Module) -> list[str]:
+        return [each.name for each in weights_of(model)[1:] if not each.is_embedding]
+
+    def change(self, weights: Weights, share: float, generator: torch.Generator) -> None:
+        _silence(weights.columns, share, generator)
+
+
+@register
+class NeuronActivationInverted(_OfWeights):
+    """Negate what some neurons compute, before any nonlinearity.
+
+    A rectified neuron speaks up exactly where it used to be silent.
+    """
+
+    code = "W104"
+    published = ("NAI",)
+
+    def change(self, weights: Weights, share: float, generator: torch.Generator) -> None:
+        _multiply_neurons(weights, -1.0, share, generator)
+
+
+@register
+class NeuronsSwitched(_OfWeights):
+    """Swap some neurons of a layer with each other.
+
+    The next layer takes each of them for another one.
+    """
+
+    code = "W105"
+    published = ("NS",)
+
+    def fits(self, weights: Weights) -> bool:
+        return len(weights.rows) > 1
+
+    def change(self, weights: Weights, share: float, generator: torch.Generator) -> None:
+        picked = chosen(len(weights.rows), share, generator)
+        if len(picked) < 2:  # one alone has nobody to change places with
+            picked = torch.stack([picked[0], (picked[0] + 1) % len(weights.rows)])
+        moved = picked.roll(1)
+        for rows in (weights.rows, weights.bias):
+            if rows is not None:
+                rows[picked] = rows[moved].clone()
+
+
+@register
+class HiddenNeuronDeleted(_OfWeights):
+    """Set the incoming weights and the bias of some neurons to zero.
+
+    They give the same answer to every input.
+    """
+
+    code = "W106"
+    published = ("DHN", "neuron inhibitor")
+
+    def change(self, weights: Weights, share: float, generator: torch.Generator) -> None:
+        _multiply_neurons(weights, 0.0, share, generator)
+
+
+@register
+class InputNeuronDeleted(_OfWeights):
+    """Make the first layer ignore some inputs; an embedding, some of its words.
+
+    A test that never varies those inputs cannot notice.
+    """
+
+    code = "W107"
+    published = ("DIN",)
+
+    def places(self, model: nn.Module) -> list[str]:
+        return [each.name for each in weights_of(model)[:1]]
+
+    def change(self, weights: Weights, share: float, generator: torch.Generator) -> None:
+        # An embedding is asked for rows; other layers multiply columns by the inputs.
+        _silence(weights.rows if weights.is_embedding else weights.columns, share, generator)
+
+
+@register
+class WeightInhibited(_OfWeights):
+    """Set single weights of a layer to zero.
+
+    Each neuron loses a few of the ways that lead to it, none loses all.
+    """
+
+    code = "W108"
+    published = ("weight inhibitor",)
+
+    def change(self, weights: Weights, share: float, generator: torch.Generator) -> None:
+        _multiply_some(weights.tensor, 0.0, share, generator)
+
+
+@register
+class WeightValueChanged(_OfWeights):
+    """Negate single weights of a layer.
+
+    What spoke for an answer speaks against it.
+    """
+
+    code = "W109"
+    published = ("CWV",)
+
+    def change(self, weights: Weights, share: float, generator: torch.Generator) -> None:
+        _multiply_some(weights.tensor, -1.0, share, generator)
+
+
+@register
+@dataclass(frozen=True)
+class WeightsQuantised(_OfWeights):
+    """Round a share of the weights of a layer to very few values.
+
+    Fine differences between weights are lost, as with numbers of low precision.
+    """
+
+    code = "W110"
+    published = ("weight quantisation", "weight precision reduction")
+
+    levels: int = 4  # on either side of zero
+
+    def change(self, weights: Weights, share: float, generator: torch.Generator) -> None:
+        flat = weights.tensor.detach().reshape(-1).clone()
+        picked = chosen(flat.numel(), share, generator).to(flat.device)
+        step = flat.abs().max() / self.levels
+        if step > 0:
+            flat[picked] = (flat[picked] / step).round() * step
+        weights.tensor.copy_(flat.reshape(weights.tensor.shape))
+
+
+@register
+class BiasValueChanged(_OfWeights):
+    """Move the biases of some neurons, up or down, by as much as their inputs usually do.
+
+    They answer too early or too late.
+    """
+
+    code = "W111"
+    published = ("CBV",)
+
+    def fits(self, weights: Weights) -> bool:
+        return weights.bias is not None
+
+    def change(self, weights: Weights, share: float, generator: torch.Generator) -> None:
+        assert weights.bias is not None
+        picked = chosen(len(weights.bias), share, generator)
+        signs = torch.randint(0, 2, picked.shape, generator=generator) * 2 - 1
+        sizes = weights.rows.detach().flatten(1).norm(dim=1)[picked]
+        weights.bias[picked] += signs.to(sizes.device, sizes.dtype) * sizes
+
+
+@register
+class RecurrentStateCleared(_OfWeights):
+    """Let a recurrent layer forget a share of its state from step to step.
+
+    Tests with short sequences hardly notice.
+    """
+
+    code = "W301"
+    published = ("state clear",)
+
+    def fits(self, weights: Weights) -> bool:
+        return "weight_hh" in weights.name.rpartition(".")[2]
+
+    def change(self, weights: Weights, share: float, generator: torch.Generator) -> None:
+        _silence(weights.columns, share, generator)
