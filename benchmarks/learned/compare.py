@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from fitting import balance, boosting, dividing, examples, folds, known_causes, names_of
+from ranking.combination import HEALTHY
+from ranking.features import row
 from rows import Row, rows
 from scoring import figures
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
@@ -20,9 +22,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, StandardScaler
 from unseen import best_limits, unseen
-
-from netmend.diagnose.learned.combination import HEALTHY
-from netmend.diagnose.learned.features import row
 
 KINDS: dict[str, Callable[[], object]] = {
     "extremely randomised trees": lambda: ExtraTreesClassifier(200, max_features=0.3, random_state=0),

@@ -15,11 +15,10 @@ from pathlib import Path
 
 from data_sheet import write_page
 from fitting import known_causes, names_of, shares_of
+from ranking.model import FILE, Model, load
 from rows import Row, rows
 from scoring import Answer, Limits, by_learned, by_rules, figures, per_cause
 from unseen import unseen, unseen_shares
-
-from netmend.diagnose.learned.model import FILE, Model, load
 
 RESULT = Path(__file__).parents[1] / "results" / "learned.json"
 GAIN, BUDGET, CALIBRATION = 0.10, 0.05, 0.05  # asked of a model that is switched on

@@ -9,17 +9,16 @@ import warnings
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from ranking.combination import HEALTHY, TERMS, Combination, terms
+from ranking.features import row, words
+from ranking.forest import LEAF, Forest
+from ranking.predict import candidates
+from ranking.weigh import log_odds
 from rows import Row
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 from verdicts import half_of
-
-from netmend.diagnose.learned.combination import HEALTHY, TERMS, Combination, terms
-from netmend.diagnose.learned.features import row, words
-from netmend.diagnose.learned.forest import LEAF, Forest
-from netmend.diagnose.learned.predict import candidates
-from netmend.localise.learned_ranking import log_odds
 
 FOLDS = 5
 ROUNDS = 50  # one tree for each class in each

@@ -19,12 +19,12 @@ BENCHMARKS = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(BENCHMARKS))
 
 from diagnose_corpus import programs, run_of  # noqa: E402
+from ranking.features import features  # noqa: E402
+from ranking.weigh import log_odds  # noqa: E402
 
 import netmend  # noqa: E402
 from netmend.check.of_run import findings_of_run  # noqa: E402
-from netmend.diagnose.learned.features import features  # noqa: E402
-from netmend.localise.learned_ranking import log_odds  # noqa: E402
-from netmend.localise.rank import UNMISSABLE, Ranking, diagnose  # noqa: E402
+from netmend.localise.rank import UNMISSABLE, diagnose  # noqa: E402
 from netmend.store import read_trace  # noqa: E402
 from netmend.vocabulary import Evidence, Fault  # noqa: E402
 
@@ -118,7 +118,7 @@ def _mutant(part: str, entry: dict) -> Source | None:
 
 def _read(run: str) -> dict:
     trace = read_trace(Path(run))
-    judged = diagnose(trace, ranking=Ranking(learned=False), findings=findings_of_run(trace.run))
+    judged = diagnose(trace, findings=findings_of_run(trace.run))
     accused = (*judged.faults, *judged.suspects)
     values, failures = features(trace, judged.symptoms, log_odds(accused))
     return {
@@ -178,11 +178,10 @@ def _cached(cache: Path) -> Iterator[tuple[str, dict]]:
 def _code_fingerprint() -> str:
     """Changes when a detector, a cause or a feature does."""
     root = Path(netmend.__file__).parent
+    parts = (root / name for name in ("diagnose", "check", "program", "library", "localise", "vocabulary"))
     digest = hashlib.sha256()
-    for folder in ("diagnose", "lint", "localise", "vocabulary"):
-        for file in sorted((root / folder).rglob("*.py")):
-            if file.parent.name == "learned" or file.name in ("learned_ranking.py", "likely_place.py"):
-                continue  # what is made of the features; the features have a folder of their own
+    for folder in (*parts, Path(__file__).parent / "ranking" / "features"):
+        for file in sorted(folder.rglob("*.py")):
             digest.update(file.read_bytes())
     return digest.hexdigest()[:12]
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from ranking.model import Model
+from ranking.predict import Judgement, confidences_of
+from ranking.weigh import log_odds, missed, reweighed
 from rows import Row
 
-from netmend.diagnose.learned.model import Model
-from netmend.diagnose.learned.predict import Judgement, confidences_of
-from netmend.localise.learned_ranking import log_odds, missed, reweighed
 from netmend.localise.rank import Ranking, best_guess, rank
 from netmend.vocabulary import Fault
 

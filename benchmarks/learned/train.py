@@ -15,12 +15,11 @@ from pathlib import Path
 
 import sklearn
 from fitting import fit_combination, fit_forest, known_causes, names_of
+from ranking.combination import TERMS
+from ranking.model import FILE, Model, save
 from rows import rows
 from scoring import figures
 from unseen import best_limits, unseen, unseen_shares
-
-from netmend.diagnose.learned.combination import TERMS
-from netmend.diagnose.learned.model import FILE, Model, save
 
 
 def main() -> None:

@@ -11,11 +11,10 @@ from collections.abc import Sequence
 import fitting
 import numpy as np
 from fitting import fit_combination, fit_forest, folds, shares_of
+from ranking.forest import Forest
+from ranking.model import Model
 from rows import LEARNED_RUNS, Row
 from scoring import Limits, Weighed, figures, weighed
-
-from netmend.diagnose.learned.forest import Forest
-from netmend.diagnose.learned.model import Model
 
 BUDGET = 0.025  # false alarms on healthy calibration runs; half of what is allowed, because rules were tuned on these programs
 CONFIDENCES = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)

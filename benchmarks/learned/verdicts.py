@@ -11,12 +11,11 @@ from pathlib import Path
 
 import netmend
 from netmend.check.of_run import findings_of_run
-from netmend.localise.rank import Ranking, diagnose
+from netmend.localise.rank import diagnose
 from netmend.store import read_trace
 
 RUNS = Path(__file__).resolve().parents[1] / ".learned-runs"
 HALVES = ("even", "odd")
-RULES_ONLY = {"learned": False} if "learned" in Ranking.__dataclass_fields__ else {}
 
 # Leaves that a person would accept as well, because both name the same edit. Not in here: causes that merely look alike.
 EQUAL: dict[str, frozenset[str]] = {
@@ -106,7 +105,7 @@ def entries(part: str, pairs: bool) -> Iterator[dict]:
 def judge(part: str, entry: dict, run_only: bool) -> Verdict:
     trace = read_trace(RUNS / part / entry["run"])
     findings = () if run_only else findings_of_run(trace.run)
-    judged = diagnose(trace, findings=findings, ranking=Ranking(**RULES_ONLY))
+    judged = diagnose(trace, findings=findings)
     seeded = tuple(mutation["cause"] for mutation in entry["mutations"])
     lines = {(Path(file).name, line) for each in entry["mutations"] for file, line in each["lines"]}
     made = Verdict(

@@ -350,29 +350,24 @@ def diagnose(
     run: str | Path | Trace = "last",
     *,
     directory: Path | str | None = None,
-    learned: bool | None = None,
 ) -> Report:
-    """Judge a recorded run: its id (or the beginning of it), its directory, "last", or a trace.
-
-    `learned`: whether what was learned from mutants weighs the causes; None: as this version does by default.
-    """
+    """Judge a recorded run: its id (or the beginning of it), its directory, "last", or a trace."""
     from netmend.store import find_run, read_trace, runs_root
     from netmend.vocabulary import Trace
 
     if isinstance(run, Trace):
-        return Report(run, judge(None, run, learned))
+        return Report(run, judge(None, run))
     root = Path(directory) / "runs" if directory is not None else runs_root()
     path = find_run(root, str(run))
     trace = read_trace(path)
-    return Report(trace, judge(path, trace, learned))
+    return Report(trace, judge(path, trace))
 
 
-def judge(path: Path | None, trace: Trace, learned: bool | None = None) -> Diagnosis:
+def judge(path: Path | None, trace: Trace) -> Diagnosis:
     """What is wrong with a run; the other processes of a distributed run are compared with this one."""
     from netmend.check.of_run import findings_of_run
     from netmend.diagnose.measures.replicas import with_replicas
     from netmend.localise import diagnose as judge_trace
-    from netmend.localise.rank import Ranking
     from netmend.repair.advise import with_edits
     from netmend.store import read_trace, recorded_ranks
 
@@ -380,9 +375,8 @@ def judge(path: Path | None, trace: Trace, learned: bool | None = None) -> Diagn
         own = trace.environment.rank
         others = [read_trace(path, rank) for rank in recorded_ranks(path) if rank != own]
         trace = with_replicas(trace, others) if others else trace
-    ranking = None if learned is None else Ranking(learned=learned)
     findings = findings_of_run(trace.run)
-    diagnosis = judge_trace(trace, ranking=ranking, findings=findings)
+    diagnosis = judge_trace(trace, findings=findings)
     if diagnosis.faults:
         diagnosis = with_edits(diagnosis, trace, findings)
     if path is not None and trace.run.status != "running":

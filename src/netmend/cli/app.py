@@ -194,19 +194,12 @@ def diagnose(
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="Write to a file instead of the terminal."),
     ] = None,
-    learned: Annotated[
-        bool | None,
-        typer.Option(
-            "--learned/--no-learned",
-            help="Weigh the causes with the model learned from mutants (docs/learned.md).",
-        ),
-    ] = None,
     directory: Directory = None,
 ) -> int:
     """Diagnose a recorded run again. Exit code 0: healthy or undecided; 1: faults found."""
     from netmend.cli.diagnose import diagnose_run
 
-    return diagnose_run(run, form, html, output, directory, learned)
+    return diagnose_run(run, form, html, output, directory)
 
 
 @app.command(cls=PlainCommand)

@@ -17,12 +17,11 @@ def diagnose_run(
     html: Path | None,
     output: Path | None,
     directory: Path | None,
-    learned: bool | None = None,
 ) -> int:
     """Prints or writes the diagnosis; returns the exit code."""
     if form not in report.FORMATS:
         raise UsageError(f"--format must be one of {', '.join(report.FORMATS)}, got {form!r}")
-    judged = diagnose(name, directory=directory, learned=learned)
+    judged = diagnose(name, directory=directory)
     if html is not None:
         _write(html, judged.html())
     if form != "text":

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from netmend.diagnose import examine
-from netmend.diagnose.learned import ON_BY_DEFAULT
-from netmend.diagnose.measures.acting import acts
 from netmend.diagnose.measures.ending import finished
 from netmend.diagnose.measures.objective import objective, right_more_often_than_chance
 from netmend.diagnose.measures.progress import progress
@@ -16,7 +14,6 @@ from netmend.localise.case import Case
 from netmend.localise.cause import CAUSES, Cause
 from netmend.localise.crash import crash_of
 from netmend.localise.findings import advised, with_findings
-from netmend.localise.learned_ranking import weigh
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import CRASHED, FAULTY, HEALTHY, UNDECIDED, Advice, Crash, Diagnosis, Fault, Trace
 from netmend.vocabulary.finding import Finding
@@ -44,7 +41,6 @@ class Ranking:
     )
     constant: float = 0.97  # of the constant prediction's loss: whoever ends there has not been seen to learn
     least_steps: int = 5  # fewer optimiser steps than this say nothing about learning
-    learned: bool = ON_BY_DEFAULT  # what was learned from mutants weighs the causes anew; see docs/learned.md
 
 
 def diagnose(
@@ -70,14 +66,6 @@ def diagnose(
         except Exception as problem:  # noqa: BLE001 - one cause's mistake must not cost the whole diagnosis
             problems.append(f"{cause.code} ({type(problem).__name__}: {problem})")
     failed = case.has(*UNMISSABLE)
-    if ranking.learned and not acts(trace):  # learned from supervised runs only
-        try:
-            weighed = weigh(case, accused, failed)
-            accused, failed = list(weighed.accused), weighed.failed
-            ranking = replace(ranking, least_confidence=weighed.least_confidence)
-            problems.extend(weighed.failures)
-        except Exception as problem:  # noqa: BLE001 - rules can do without
-            problems.append(f"learned ranking ({type(problem).__name__}: {problem})")
     try:
         accused = with_findings(case, accused)
     except Exception as problem:  # noqa: BLE001 - the run speaks for itself

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from netmend.diagnose.learned.features.numbers import NAN, decades, finite, middle, number, share
 from netmend.diagnose.measures.objective import objective
 from netmend.diagnose.measures.progress import Progress, main_progress
 from netmend.diagnose.measures.start import start
 from netmend.vocabulary import Trace
 from netmend.vocabulary.table import FloatArray
+from ranking.features.numbers import NAN, decades, finite, middle, number, share
 
 WORDS = {
     "loss_first": "decades of the first loss above the best constant prediction",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from netmend.diagnose.learned.features.network import hidden_links
-from netmend.diagnose.learned.features.numbers import NAN, decades, highest, lowest, share
 from netmend.diagnose.measures.chain import RECTIFIERS, SQUASHING, Link, linear_pairs
 from netmend.vocabulary import FunctionFact, ModuleFact, Trace
+from ranking.features.network import hidden_links
+from ranking.features.numbers import NAN, decades, highest, lowest, share
 
 WORDS = {
     "layers": "number of layers with weights, in decades",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from netmend.diagnose.learned.features.numbers import NAN, decades, number
 from netmend.diagnose.measures.batches import class_counts
 from netmend.diagnose.measures.heads import CLASS_SCORES, REAL, YES_NO_SCORES, Head, heads
 from netmend.vocabulary import OperandFact, Trace
+from ranking.features.numbers import NAN, decades, number
 
 _PROBABILITIES = ("binary_cross_entropy",)
 _LAST = ("raw", "sigmoid", "tanh", "relu", "softmax", "log_softmax", "log")

@@ -7,10 +7,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-
-from netmend.diagnose.learned.combination import HEALTHY, TERMS, Combination
-from netmend.diagnose.learned.forest import LEAF, Forest
-from netmend.diagnose.learned.model import Model
+from ranking.combination import HEALTHY, TERMS, Combination
+from ranking.forest import LEAF, Forest
+from ranking.model import Model
 
 
 @pytest.fixture

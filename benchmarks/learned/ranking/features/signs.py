@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from netmend.diagnose.detector import DETECTORS, Detector
-from netmend.diagnose.learned.features.numbers import NAN, number
 from netmend.unit import page
 from netmend.vocabulary import Symptom, Trace
+from ranking.features.numbers import NAN, number
 
 _STRONGEST = 4.0  # decades beyond the limit; more says nothing more
 GROUPS = {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from netmend.diagnose.learned.features.numbers import NAN, decades, finite, highest, lowest, middle, number
 from netmend.diagnose.measures.depth import layer_weights, profiles
 from netmend.diagnose.measures.motion import motions
 from netmend.vocabulary import Trace
+from ranking.features.numbers import NAN, decades, finite, highest, lowest, middle, number
 
 WORDS = {
     "update_early": "decades of the relative update in the first steps",

@@ -7,18 +7,17 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from ranking.combination import HEALTHY
+from ranking.explain import reasons
+from ranking.model import Model
+from ranking.predict import judge
+from ranking.weigh import log_odds, weigh
 
 from netmend.diagnose import examine
-from netmend.diagnose.learned import ON_BY_DEFAULT
-from netmend.diagnose.learned.combination import HEALTHY
-from netmend.diagnose.learned.explain import reasons
-from netmend.diagnose.learned.model import Model
-from netmend.diagnose.learned.predict import judge
 from netmend.diagnose.measures.examples import flat
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.localise.case import Case
 from netmend.localise.cause import PRIOR, fault
-from netmend.localise.learned_ranking import log_odds, weigh
 from netmend.localise.rank import Ranking, diagnose, rank
 from netmend.vocabulary import Evidence, Fault, Site, Trace
 
@@ -88,15 +87,14 @@ def test_a_run_that_failed_gets_the_likeliest_cause_however_unsure(small_model: 
     assert not weigh(case(STUCK), [], False, small_model(least=0.95, healthy=0.05)).failed
 
 
-def test_the_shipped_model_takes_part_in_a_diagnosis_only_where_it_is_asked_to() -> None:
-    asked, plain = (diagnose(STUCK, ranking=Ranking(learned=learned)) for learned in (True, False))
-    assert not asked.failures and not plain.failures
-    said = [item.message for fault in (*asked.faults, *asked.suspects) for item in fault.evidence]
+def test_the_kept_model_weighs_what_a_diagnosis_accuses_and_a_diagnosis_knows_nothing_of_it() -> None:
+    plain = diagnose(STUCK)
+    by_rules = (*plain.faults, *plain.suspects)
+    weighed = weigh(case(STUCK), by_rules, failed=True)
+    assert not weighed.failures and not plain.failures
+    said = [item.message for fault in weighed.accused for item in fault.evidence]
     assert any("learned from recorded runs" in message for message in said)
-    assert not any(
-        "learned" in item.message for fault in (*plain.faults, *plain.suspects) for item in fault.evidence
-    )
-    assert Ranking().learned is ON_BY_DEFAULT
+    assert not any("learned" in item.message for fault in by_rules for item in fault.evidence)
 
 
 def test_reasons_name_the_features_that_spoke_for_a_cause(small_model: Make) -> None:

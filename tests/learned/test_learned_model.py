@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from ranking.combination import HEALTHY, TERMS, Combination, terms
+from ranking.features import words
+from ranking.forest import LEAF
+from ranking.model import FILE, Model, load, save
+from ranking.predict import judge_values
 
-from netmend.diagnose.learned.combination import HEALTHY, TERMS, Combination, terms
-from netmend.diagnose.learned.features import words
-from netmend.diagnose.learned.forest import LEAF
-from netmend.diagnose.learned.model import FILE, Model, load, save
-from netmend.diagnose.learned.predict import judge_values
 from netmend.errors import UsageError
 from netmend.vocabulary import LEAVES
 

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks" / "learned"))
 
 from rules import summary
 from verdicts import EQUAL, HALVES, Verdict, half_of

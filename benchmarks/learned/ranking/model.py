@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from netmend.diagnose.learned.combination import Combination
-from netmend.diagnose.learned.forest import Forest
 from netmend.errors import UsageError
+from ranking.combination import Combination
+from ranking.forest import Forest
 
 FILE = Path(__file__).with_name("model.npz")
 FORMAT = 1

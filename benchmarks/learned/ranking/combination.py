@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from netmend.diagnose.learned.features.suspicion import NOBODY
+from ranking.features.suspicion import NOBODY
 
 HEALTHY = ""  # the forest's class for runs with nothing wrong
 _FLOOR = 0.002  # shares below that are noise of the forest

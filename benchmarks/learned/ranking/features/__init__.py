@@ -10,7 +10,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from netmend.diagnose.learned.features import (
+from netmend.vocabulary import Symptom, Trace
+from netmend.vocabulary.table import FloatArray
+from ranking.features import (
     answer,
     curve,
     held_out,
@@ -22,9 +24,7 @@ from netmend.diagnose.learned.features import (
     supply,
     suspicion,
 )
-from netmend.diagnose.learned.features.numbers import rounded
-from netmend.vocabulary import Symptom, Trace
-from netmend.vocabulary.table import FloatArray
+from ranking.features.numbers import rounded
 
 _MEASURES = (curve, held_out, moving, optimiser, network, make_up, answer, supply)
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks" / "learned"))
 
 from choosing import pairs, singles
 from harm import judged

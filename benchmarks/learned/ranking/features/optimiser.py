@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from netmend.diagnose.learned.features.numbers import NAN, decades, highest, middle, number, share
 from netmend.diagnose.measures.decay import decays, penalty
 from netmend.diagnose.measures.depth import layer_weights
 from netmend.vocabulary import OptimizerFact, Trace
+from ranking.features.numbers import NAN, decades, highest, middle, number, share
 
 WORDS = {
     "rate_range": "decades between the highest and the last learning rate",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from netmend.diagnose.learned.features.numbers import NAN, decades, highest, lowest, middle, number, share
 from netmend.diagnose.measures.chain import Link, chain, last_weighted
 from netmend.diagnose.measures.motion import gain, weights
 from netmend.vocabulary import ModuleFact, Trace
+from ranking.features.numbers import NAN, decades, highest, lowest, middle, number, share
 
 WORDS = {
     "silent_first": "largest share of units silent for all samples, at the start",

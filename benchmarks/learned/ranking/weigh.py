@@ -6,12 +6,12 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from netmend.diagnose.learned import Judgement, Model, judge, reasons
 from netmend.localise.case import Case
 from netmend.localise.cause import CAUSES, PRIOR
-from netmend.localise.likely_place import likely_place
 from netmend.unit import page
 from netmend.vocabulary import LEAVES, Evidence, Fault, Site
+from ranking import Judgement, Model, judge, reasons
+from ranking.likely_place import likely_place
 
 HIGHEST = 0.99  # nothing is quite certain, as for rules
 _OUTCOMES = ("D501", "D502", "D503", "D504", "D508", "D109", "D110", "D510", "D511")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from netmend.diagnose.learned.features.numbers import NAN, decades, highest, lowest, middle, number, share
 from netmend.diagnose.measures.batches import (
     Features,
     class_counts,
@@ -16,6 +15,7 @@ from netmend.diagnose.measures.batches import (
 from netmend.diagnose.measures.data import batch_size, epochs, training_loader, training_samples
 from netmend.diagnose.measures.loop import is_training, main_pattern
 from netmend.vocabulary import Trace
+from ranking.features.numbers import NAN, decades, highest, lowest, middle, number, share
 
 _COUNTED = ("zero_grad", "forward", "backward", "clip", "step", "scheduler", "train", "eval", "batch")
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from netmend.diagnose.learned.combination import HEALTHY, terms
-from netmend.diagnose.learned.features import features, row
-from netmend.diagnose.learned.model import Model, load
 from netmend.vocabulary import Symptom, Trace
 from netmend.vocabulary.table import FloatArray
+from ranking.combination import HEALTHY, terms
+from ranking.features import features, row
+from ranking.model import Model, load
 
 LEAST_SHARE = 0.02  # of the forest: causes below it that no rule accuses are not worth a word
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-
-from netmend.diagnose.learned.forest import LEAF, Forest
+from ranking.forest import LEAF, Forest
 
 NAN = float("nan")
 
@@ -62,11 +59,8 @@ def test_a_contribution_belongs_to_the_feature_that_was_asked_for() -> None:
 
 def test_the_same_as_scikit_learn() -> None:
     ensemble = pytest.importorskip("sklearn.ensemble")
-    sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks" / "learned"))
-    try:
-        from fitting import exported
-    finally:
-        sys.path.pop(0)
+    from fitting import exported
+
     random = np.random.default_rng(0)
     table = random.normal(size=(300, 6)) * 10.0 ** random.integers(-6, 6, size=6)
     table[random.random(table.shape) < 0.2] = np.nan

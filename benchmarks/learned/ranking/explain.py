@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from netmend.diagnose.learned.features import words
-from netmend.diagnose.learned.features.suspicion import PREFIX
-from netmend.diagnose.learned.predict import Judgement
+from ranking.features import words
+from ranking.features.suspicion import PREFIX
+from ranking.predict import Judgement
 
 
 @dataclass(frozen=True)

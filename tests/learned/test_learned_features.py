@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 
 import pytest
+from ranking.features import features, row, words
+from ranking.features.numbers import decades, rounded
+from ranking.features.signs import strength
 
 from netmend.diagnose import examine
 from netmend.diagnose.detector import DETECTORS
-from netmend.diagnose.learned.features import features, row, words
-from netmend.diagnose.learned.features.numbers import decades, rounded
-from netmend.diagnose.learned.features.signs import strength
 from netmend.diagnose.measures.examples import falling, flat, run_with
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.vocabulary import LEAVES, Symptom, Trace
