@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from netmend.diagnose.detector import DETECTORS, Detector
-from netmend.diagnose.measures.acting import applies
+from netmend.diagnose.detector import DETECTORS, Detector, applies
 from netmend.unit import page
 from netmend.vocabulary import Symptom, Table, Trace
 from netmend.vocabulary.facts import KIND_OF_FACT
@@ -45,7 +44,7 @@ def _check(unit: type[Detector], trace: Trace, said: str | None) -> Check:
     title = page(unit)[0].rstrip(".")
     if said is not None:
         return Check(unit.code, title, SPOKE, said)
-    if not applies(unit.code, trace):
+    if not applies(unit, trace):
         return Check(unit.code, title, NOT_APPLICABLE, "the program acts in an environment")
     detector: Any = unit()
     asked = _Asked(trace)

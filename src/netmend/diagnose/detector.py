@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar, Protocol
 
+from netmend.diagnose.measures.acting import acts
+from netmend.diagnose.measures.ending import finished
 from netmend.unit import Family, Run, record
 from netmend.vocabulary import Symptom, Trace
 
@@ -21,6 +23,10 @@ class Detector(Protocol):
     code: ClassVar[str]  # "D104"; never reused
     HEALTHY: ClassVar[tuple[Run, ...]]  # runs it must be silent about, one of them just on the quiet side
     FAULTY: ClassVar[tuple[Run, ...]]
+    needs_fixed_data: ClassVar[
+        bool
+    ]  # its question makes no sense where a program makes its own data by acting
+    needs_end: ClassVar[bool]  # it tells an absence: a run that was cut short has nothing to say about it
 
     def examine(self, trace: Trace) -> Iterator[Symptom]: ...
 
@@ -28,5 +34,23 @@ class Detector(Protocol):
 DETECTORS: Family[Detector] = Family("netmend.diagnose.detectors")
 
 
-def register(unit: type[Any]) -> type[Any]:
-    return DETECTORS.register(record(unit))
+def register(
+    unit: type[Any] | None = None, *, needs_fixed_data: bool = False, needs_end: bool = False
+) -> Any:
+    """`@register`, or `@register(needs_fixed_data=True)`."""
+
+    def registered(unit: type[Any]) -> type[Any]:
+        unit.needs_fixed_data, unit.needs_end = needs_fixed_data, needs_end
+        return DETECTORS.register(record(unit))
+
+    return registered if unit is None else registered(unit)
+
+
+def applies(detector: Detector | type[Detector], trace: Trace) -> bool:
+    """Whether a detector's question makes sense for this run."""
+    return not (detector.needs_fixed_data and acts(trace))
+
+
+def answerable(detector: Detector, trace: Trace) -> bool:
+    """Whether its question can be answered for a run that ended like this one."""
+    return not detector.needs_end or finished(trace)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from netmend.diagnose.detector import DETECTORS, Detector
-from netmend.diagnose.measures.acting import applies
-from netmend.diagnose.measures.ending import asked
+from netmend.diagnose.detector import DETECTORS, Detector, answerable, applies
 from netmend.vocabulary import Symptom, Trace
 
 
@@ -20,7 +18,7 @@ def examine(
     failures.extend(DETECTORS.problems)
     for detector in chosen:
         try:
-            if applies(detector.code, trace) and asked(detector.code, trace):
+            if applies(detector, trace) and answerable(detector, trace):
                 found.extend(detector.examine(trace))
         except Exception as problem:  # noqa: BLE001 - one detector's mistake must not cost the whole diagnosis
             failures.append(f"{detector.code} ({type(problem).__name__}: {problem})")

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
-from netmend.diagnose.detector import Detector
 from netmend.localise.case import Case
 from netmend.unit import Family, Run, record
 from netmend.vocabulary import LEAVES, Evidence, Fault, Site, Symptom
@@ -117,7 +116,7 @@ class Accusation:
 
 
 def accuses(
-    code: str, detector: type[Detector], *, once: bool = False, faulty: tuple[Run, ...] | None = None
+    code: str, detector: type[Any], *, once: bool = False, faulty: tuple[Run, ...] | None = None
 ) -> Callable[[Callable[[Case, Symptom], Accusation | None]], type[Cause]]:
     """A cause that words what one detector saw: a function of the case and the symptom, whose docstring is the page.
 

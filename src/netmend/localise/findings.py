@@ -32,42 +32,11 @@ _BETWEEN = re.compile(
     r"(?<=[.;])\s+(?=[^)\]]*(?:[(\[]|$))"
 )  # sentences and halves of them, not within brackets
 
-# Worth knowing, no reason why a run went wrong.
-_ADVICE = (
-    "API-DEPRECATED", "API-USAGE", "GPU-", "LOOP-SEED", "LOOP-WORKER-SEED", "LYR-BIAS", "VAL-METRIC", "VAL-SET-MISSING",
-)  # fmt: skip
 # Figures that are certainly another quantity than what they are called: faults, though of a family that is mostly advice.
 _WRONG_FIGURES = frozenset({"S618"})
-# Wrong even when the loss falls nicely: what is measured, kept or handed on, not whether it learns.
-_WHATEVER_IT_LEARNS = (
-    "VAL-", "PRE-TRAIN-TEST-SKEW", "LOOP-MODE-EVAL", "LYR-DROPOUT-MODE", "TRN-MEM", "TRN-CKPT", "API-RESTORE", "LOOP-NO-GRAD",
-)  # fmt: skip
 # Rules whose mistake a training loss cannot show: answers given to the decoder, derivatives that teach nothing, trained weights thrown
 # away, a best state that is never taken, a sign with which any loss falls. Neither a low loss nor what was watched speaks against them.
 _BEYOND_THE_LOSS = frozenset({"S217", "S218", "S230", "S231", "S236", "S237", "S238", "S239", "S346", "S617"})
-# Mistakes of evaluation: a run that was over before it evaluated could not show them.
-_OF_EVALUATION = ("VAL-", "PRE-TRAIN-TEST-SKEW", "LOOP-MODE-EVAL", "LYR-DROPOUT-MODE")
-# Data that a run shows to be prepared wrongly without showing where: the line in the source is read, that of the run inferred.
-_READ_IN_SOURCE = ("PRE-", "VAL-SPLIT")
-# The same mistake seen from two sides: a finding of one is a reason for the other at the same place.
-_SAME = (
-    # Output and loss do not fit each other: which of the two is called wrong is a matter of taste.
-    frozenset(
-        {
-            "LYR-SOFTMAX-EXTRA",
-            "LYR-SOFTMAX-MISSING",
-            "ACT-EXTRA",
-            "ACT-OUT-WRONG",
-            "ACT-OUT-MISSING",
-            "LOS-SELECT",
-            "LOS-CALC",
-        }
-    ),
-    frozenset({"PRE-MISS-NORM", "PRE-MISS-SCALE", "PRE-WRONG-PIXEL"}),
-    frozenset({"OPT-SELECT", "HYP-LR-LOW"}),
-    frozenset({"API-USAGE", "API-DEPRECATED"}),
-    frozenset({"VAL-SPLIT", "VAL-TEST-LEAK", "VAL-TEST-DUP"}),
-)
 
 
 def with_findings(case: Case, accused: Iterable[Fault]) -> list[Fault]:
@@ -92,7 +61,8 @@ def advised(case: Case) -> Iterator[Advice]:
 
 
 def _is_advice(case: Case, finding: Finding) -> bool:
-    mere = _is(finding.cause, _ADVICE) and finding.code not in _WRONG_FIGURES
+    leaf = LEAVES.get(finding.cause)
+    mere = leaf is not None and leaf.advice and finding.code not in _WRONG_FIGURES
     return mere and not stopped_at(case, finding)
 
 
@@ -104,7 +74,8 @@ def _told_already(case: Case, finding: Finding, faults: list[Fault]) -> tuple[in
         same = known.cause == finding.cause
         if of_source(known) and same and here:
             return index, 0.0  # two rules at one line say one thing
-        if not same and not (here and any({known.cause, finding.cause} <= group for group in _SAME)):
+        alike = LEAVES[finding.cause].same_as
+        if not same and not (here and alike and alike == LEAVES[known.cause].same_as):
             continue
         weight = AGREES if here else AGREES_ELSEWHERE
         if not of_source(known) and weight > best[1]:
@@ -120,7 +91,7 @@ def _surer(known: Fault, finding: Finding, weight: float) -> Fault:
     if any(item.message == evidence[-1].message for item in known.evidence):
         return known
     surer = replace(known, evidence=evidence, confidence=_added(known.confidence, weight))
-    if known.cause == finding.cause and _is(known.cause, _READ_IN_SOURCE):
+    if known.cause == finding.cause and LEAVES[known.cause].read_in_source:
         before = () if known.site is None or known.site.line == finding.line else (known.site,)
         return replace(surer, site=_site(finding), related=(*before, *known.related))
     return surer
@@ -164,10 +135,11 @@ def _of_the_run(case: Case, finding: Finding) -> list[Evidence]:
     if against:
         return [Evidence(against, -REFUTED)]
     said = []
-    unseen = _is(finding.cause, _OF_EVALUATION) and not any(case.trace.tables_of("evaluation"))
+    leaf = LEAVES[finding.cause]
+    unseen = leaf.of_evaluation and not any(case.trace.tables_of("evaluation"))
     if finding.cause in CAUSES.classes() and not unseen:
         said.append(Evidence("There is no sign of it in the run.", -UNSEEN))
-    if not _is(finding.cause, _WHATEVER_IT_LEARNS):
+    if not (leaf.beyond_the_loss or leaf.of_evaluation):
         signs = [*harm(case), *relief(case, 2 * STRONG)]
         said += signs or [Evidence("There is no sign in the run that it hurts.", -FAIR)]
     return said
@@ -192,10 +164,6 @@ def _at(case: Case, site: Site, finding: Finding) -> bool:
 def of_source(known: Fault) -> bool:
     """Whether a fault was read in the source and seen nowhere else."""
     return bool(known.evidence) and known.evidence[0].message.endswith("of `netmend check`)")
-
-
-def _is(cause: str, beginnings: tuple[str, ...]) -> bool:
-    return cause.startswith(beginnings)
 
 
 def _sentence(text: str) -> str:

@@ -15,7 +15,18 @@ from netmend.localise.cause import CAUSES, Cause
 from netmend.localise.crash import crash_of
 from netmend.localise.findings import advised, with_findings
 from netmend.program.text.sources import Sources
-from netmend.vocabulary import CRASHED, FAULTY, HEALTHY, UNDECIDED, Advice, Crash, Diagnosis, Fault, Trace
+from netmend.vocabulary import (
+    CRASHED,
+    FAULTY,
+    HEALTHY,
+    LEAVES,
+    UNDECIDED,
+    Advice,
+    Crash,
+    Diagnosis,
+    Fault,
+    Trace,
+)
 from netmend.vocabulary.finding import Finding
 
 # Nothing learned, the loss rose for good, values became non-finite: a run that shows one of these has failed, whatever the cause.
@@ -24,10 +35,6 @@ UNMISSABLE = ("D501", "D502", "D110", "D130")
 
 # Worth knowing, but no reason to wake a person: gradients kept in evaluation, modules never called, parts that are frozen.
 ADVISORY = ("D224", "D226", "D220")
-
-
-# They make figures a little too good; whatever keeps a network from learning is told before them, however sure they are.
-MILD = ("VAL-TEST-LEAK",)
 
 
 @dataclass(frozen=True)
@@ -134,7 +141,7 @@ def rank(accused: Iterable[Fault], ranking: Ranking) -> tuple[tuple[Fault, ...],
             continue
         told.append(fault)
         explained |= fault.explains
-    told.sort(key=lambda fault: fault.cause in MILD)
+    told.sort(key=lambda fault: LEAVES[fault.cause].mild)
     return tuple(told), tuple(kept)
 
 

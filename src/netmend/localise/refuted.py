@@ -11,7 +11,7 @@ from netmend.diagnose.measures.batches import features, prints
 from netmend.diagnose.measures.loop import calls
 from netmend.localise.case import Case
 from netmend.program.text.queries import last_name
-from netmend.vocabulary import LossFact, OperandFact, Site
+from netmend.vocabulary import LEAVES, LossFact, OperandFact, Site
 from netmend.vocabulary.finding import Finding
 
 ENOUGH_STEPS = 30  # from which measuring says more than reading
@@ -21,12 +21,6 @@ _ALIKE = (
 )
 _ENOUGH_SAMPLES = 20  # of an evaluation that would have been met again, were it drawn from the training data
 
-# Calls, data and weights that a run shows as they are: read from the source, they may be in code that never ran.
-_WATCHED = (
-    "LOOP-ZERO-GRAD", "LOOP-STEP", "LOOP-BACKWARD", "LOOP-MODE-TRAIN", "API-SHUFFLE-POS", "ARC-INIT-WEIGHT", "ARC-INIT-MULTI",
-    "PRE-MISS-NORM", "HYP-LR-HIGH", "HYP-LR-LOW",
-)  # fmt: skip
-
 
 def refuted(case: Case, finding: Finding) -> str:
     """Why a finding does not hold for this run, as a sentence; empty where the run says nothing against it."""
@@ -34,7 +28,7 @@ def refuted(case: Case, finding: Finding) -> str:
         return ""
     measure = _MEASURES.get(finding.code)
     said = measure(case, finding) if measure is not None else ""
-    if not said and finding.cause in _WATCHED and case.trace.run.steps >= ENOUGH_STEPS:
+    if not said and LEAVES[finding.cause].measured and case.trace.run.steps >= ENOUGH_STEPS:
         said = "The run was checked for exactly this and is fine."
     return said or _never_reached(case, finding)
 

@@ -24,7 +24,7 @@ from netmend.unit import Run, threshold
 from netmend.vocabulary import ModuleFact, OptimizerFact, Site, Symptom, Table, Trace
 
 
-@register
+@register(needs_end=True)
 class LearningNeverStarts:
     """The agent acts, but hardly learns or never does: the first update comes after most of the run, or not at all.
 

@@ -39,7 +39,7 @@ def _ordered(labels: list[dict[str, int]], changes: int, shuffle: bool | None = 
     return Trace(facts={"loader": {"loader": loader}}, batches=batches)
 
 
-@register
+@register(needs_fixed_data=True)
 class NotShuffled:
     """Training samples come in sorted order: whole batches of one class, or of similar targets.
 
@@ -152,7 +152,7 @@ def _normalised_in_batches(
     )
 
 
-@register
+@register(needs_fixed_data=True)
 class BatchTooSmall:
     """Batches hold so few samples that batch statistics or gradients are mostly noise.
 
@@ -242,7 +242,7 @@ def _updated(steps: int, size: int, samples: int) -> Trace:
     return Trace({**trace.facts, "loader": {"loader": loader}, "run": {"example": run}}, trace.tables)
 
 
-@register
+@register(needs_fixed_data=True, needs_end=True)
 class FewUpdates:
     """The batch is so large that the weights were updated only a handful of times.
 
@@ -330,7 +330,7 @@ def _collated(samples: int, given: int, made: int, rows: Sequence[int]) -> Trace
     return with_facts(LoaderFact("loader", batch_size=samples, created=Site("train.py", 50)), probe)
 
 
-@register
+@register(needs_fixed_data=True)
 class BatchCollapsed:
     """Many samples go into the collate function, but its batch holds only one.
 

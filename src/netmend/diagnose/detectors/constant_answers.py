@@ -28,7 +28,7 @@ from netmend.vocabulary import (
 _LOSS = LossFact("cross_entropy@train.py:20", "cross_entropy", operands=(OperandFact("prediction", (32, 4)),))
 
 
-@register
+@register(needs_fixed_data=True)
 class ConstantOutput:
     """The model's output is nearly the same for every sample, for the whole run.
 
@@ -183,7 +183,7 @@ def _answering(predicted: list[float], labels: float, later: float | None = None
     )
 
 
-@register
+@register(needs_fixed_data=True)
 class ClassCollapse:
     """The network predicts the same class for every sample, although the labels differ.
 

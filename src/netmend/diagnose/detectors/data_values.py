@@ -110,7 +110,7 @@ def _two_inputs(size: float) -> Trace:
     return Trace(facts=facts, tables={("activation", "model.b"): table}, batches=one.batches)
 
 
-@register
+@register(needs_fixed_data=True)
 class InputBadlyScaled:
     """The inputs are far larger or smaller than an untrained network expects, or differ widely in scale.
 
@@ -244,7 +244,7 @@ def _laid_out(given: float, channels_last: float) -> Trace:
     return Trace(facts={"probe": {probe.name: probe}})
 
 
-@register
+@register(needs_fixed_data=True)
 class InputLayoutSuspect:
     """Images look much smoother when read with the channels last than in the layout used.
 
@@ -304,7 +304,7 @@ def _with_targets(mean: float, std: float, kind: str = "regression") -> Trace:
     )
 
 
-@register
+@register(needs_fixed_data=True)
 class TargetBadlyScaled:
     """The targets of a regression lie far from zero or spread over far more than a unit.
 

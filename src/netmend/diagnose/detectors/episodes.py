@@ -165,7 +165,7 @@ class SameStart:
     )
 
 
-@register
+@register(needs_end=True)
 class FewRollouts:
     """An agent that learns from its own rollouts was trained on hardly any of them.
 

@@ -15,7 +15,7 @@ from netmend.unit import Run, threshold
 from netmend.vocabulary import Symptom, TargetFact, Trace
 
 
-@register
+@register(needs_fixed_data=True)
 class Overfitting:
     """The evaluation loss rose far above its best while the training loss went on falling.
 
@@ -106,7 +106,7 @@ class Overfitting:
     )
 
 
-@register
+@register(needs_fixed_data=True, needs_end=True)
 class Overtraining:
     """Evaluation was best early, and most of the run only made it worse.
 
@@ -166,7 +166,7 @@ class Overtraining:
     )
 
 
-@register
+@register(needs_fixed_data=True)
 class TrainingWorseThanEvaluation:
     """The loss in training is far above the loss in evaluation, at the same stage.
 
@@ -217,7 +217,7 @@ class TrainingWorseThanEvaluation:
     )
 
 
-@register
+@register(needs_fixed_data=True)
 class LossMetricDecoupled:
     """The loss fell well below the constant prediction's, but the accuracy did not move.
 

@@ -24,7 +24,7 @@ def _evaluated(passes: int, grad: float) -> Trace:
     )
 
 
-@register
+@register(needs_fixed_data=True)
 class GradientsInEvaluation:
     """Evaluation passes record gradients that are never used.
 
@@ -200,7 +200,7 @@ def _images(training: tuple[float, ...], evaluation: tuple[float, ...]) -> Trace
     )
 
 
-@register
+@register(needs_fixed_data=True)
 class TrainingEvaluationSkew:
     """The inputs of evaluation differ in offset or scale from those of training.
 
@@ -278,7 +278,7 @@ def _with_classes(training: dict[str, int], evaluation: dict[str, int]) -> Trace
     )
 
 
-@register
+@register(needs_fixed_data=True)
 class EvaluationClassesUnseen:
     """Evaluation contains classes that training never shows.
 

@@ -230,7 +230,7 @@ class NothingGetsGradients:
 _IDLE = Layer("extra", executed=False, gradient=None, update=0.0)
 
 
-@register
+@register(needs_fixed_data=True)
 class UnusedModules:
     """Layers of the model are given to the optimiser but never executed.
 

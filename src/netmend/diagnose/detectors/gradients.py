@@ -110,7 +110,7 @@ class ExplodingGradient:
 _DEEP_SIGMOID = "Linear(10,32) Sigmoid " + "Linear(32,32) Sigmoid " * 5 + "Linear(32,4)"
 
 
-@register
+@register(needs_fixed_data=True)
 class VanishingGradient:
     """Gradients shrink from layer to layer on their way back to the input.
 

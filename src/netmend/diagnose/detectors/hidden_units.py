@@ -190,7 +190,7 @@ class SaturatedUnits:
     )
 
 
-@register
+@register(needs_fixed_data=True)
 class ActivationDrift:
     """The signal in a hidden layer grew by orders of magnitude during training.
 
@@ -247,7 +247,7 @@ class ActivationDrift:
     )
 
 
-@register
+@register(needs_fixed_data=True)
 @dataclass(frozen=True)
 class NetworkDied:
     """The gradients of most weights are exactly zero, and the task is not learned.

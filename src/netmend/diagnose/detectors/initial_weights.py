@@ -275,7 +275,7 @@ _PRIOR = {"initial": Statistics(-2.0, 0.0, 2.0, -2.0, -2.0, 0.0, 0)}
 _FAR = [20.0 * 0.97**step + 0.3 for step in range(200)]
 
 
-@register
+@register(needs_fixed_data=True)
 class BiasInitOff:
     """Biases start so far from zero that they swamp the layer's weights.
 

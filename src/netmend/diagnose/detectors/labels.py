@@ -53,7 +53,7 @@ def _drawn_beside() -> Trace:
     return Trace(facts={"loss": losses, "target": {drawn: target}}, batches=batches)
 
 
-@register
+@register(needs_fixed_data=True)
 class ClassImbalance:
     """The classes that training batches show are strongly unbalanced.
 
@@ -100,7 +100,7 @@ class ClassImbalance:
     FAULTY: ClassVar[tuple[Run, ...]] = (Run("97 to 3", lambda: _labelled({"0": 97, "1": 3})),)
 
 
-@register
+@register(needs_fixed_data=True)
 class LabelsUnrelated:
     """The training loss falls, but no evaluation was ever better than a constant prediction.
 
@@ -196,7 +196,7 @@ def _permuted(*losses: tuple[str, int, int], shifted: int = 0) -> Trace:
     )
 
 
-@register
+@register(needs_fixed_data=True)
 class LabelsPermuted:
     """The loss gets the loader's labels in a different order than the inputs, or shifted by some class numbers.
 

@@ -22,7 +22,7 @@ from netmend.vocabulary import LossFact, Symptom, Trace
 _CLEARLY = 0.97  # of the constant prediction's loss: more than a network gains that hardly moves
 
 
-@register
+@register(needs_fixed_data=True)
 class NotLearning:
     """The loss never got clearly below that of the best constant prediction.
 
@@ -111,7 +111,7 @@ def _under_way(course: Progress) -> bool:
     return falls > 4 * error and float(late[-1]) < _CLEARLY * constant
 
 
-@register
+@register(needs_fixed_data=True)
 class Diverging:
     """The training loss rose far above its lowest level and stayed there.
 
@@ -192,7 +192,7 @@ class Diverging:
     )
 
 
-@register
+@register(needs_fixed_data=True)
 class Oscillating:
     """The loss swings up and down by much more than the noise of single batches explains.
 
@@ -265,7 +265,7 @@ class Oscillating:
     )
 
 
-@register
+@register(needs_fixed_data=True)
 class Plateau:
     """The loss fell at first and then stood still at a high level.
 
@@ -311,7 +311,7 @@ class Plateau:
     )
 
 
-@register
+@register(needs_fixed_data=True)
 class LearnsSlowly:
     """The loss falls steadily, in nearly a straight line, but has hardly come down at the end.
 

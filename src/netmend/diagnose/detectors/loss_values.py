@@ -29,7 +29,7 @@ _NEVER_NEGATIVE = (
 )
 
 
-@register
+@register(needs_fixed_data=True)
 class LossSignOrUnbounded:
     """What is minimised is the negative of a loss: the optimiser makes predictions worse, without end.
 
@@ -158,7 +158,7 @@ class LossSignOrUnbounded:
 _SCALE_FREE = (*ADAPTIVE, "Adagrad", "Adadelta", "Rprop", "Lion")  # steps as large for ten times the gradient
 
 
-@register
+@register(needs_fixed_data=True)
 class LossSummed:
     """The loss is summed over the batch instead of averaged, and training does not cope with it.
 
@@ -282,7 +282,7 @@ _CLASSES = (
 )
 
 
-@register
+@register(needs_fixed_data=True)
 class InitialLossOff:
     """Before anything is learned, the loss is many times that of the best constant prediction.
 

@@ -27,7 +27,7 @@ def _batch(*counts: int, first: int = 0) -> BatchPrint:
     return BatchPrint(0, "training", sum(counts), labels=labels)
 
 
-@register
+@register(needs_fixed_data=True)
 class RegressionOnClassIds:
     """A loss for real values gets targets that look like class ids: 0, 1, 2 … about equally often.
 
@@ -226,7 +226,7 @@ def _measured(criterion: str, classes: int, integral: bool = True) -> Trace:
     return Trace(facts={"loss": {name: loss}})
 
 
-@register
+@register(needs_fixed_data=True)
 class AbsoluteErrorOnClasses:
     """Absolute differences are taken between predictions and one-hot classes.
 
@@ -297,7 +297,7 @@ def _yes_no(counts: Sequence[int], weight: float) -> Trace:
     )
 
 
-@register
+@register(needs_fixed_data=True)
 class ClassWeightsWrong:
     """The weights of the classes in the loss favour the frequent classes, or belong to other classes.
 

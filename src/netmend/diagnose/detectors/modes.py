@@ -20,7 +20,7 @@ _CLASSES = {"cross_entropy", "nll_loss"}
 _DROPOUT = network(Layer("fc"), Layer("drop", "Dropout", weight=False, settings={"p": 0.5}))
 
 
-@register
+@register(needs_fixed_data=True)
 class EvaluationInTrainingMode:
     """The model is evaluated while its dropout or batch-norm layers still work as in training.
 
@@ -265,7 +265,7 @@ _WRONG = "zero_grad forward:model=eval,grad loss backward step:optimizer"
 _BATCH_NORM = network(Layer("fc"), Layer("norm", "BatchNorm1d"))
 
 
-@register
+@register(needs_fixed_data=True)
 class TrainingInEvaluationMode:
     """The model is trained while its dropout or batch-norm layers work as in evaluation.
 

@@ -122,7 +122,7 @@ class ParametersWithoutOptimizer:
     )
 
 
-@register
+@register(needs_fixed_data=True)
 class IdleOptimizer:
     """An optimiser steps, but none of its parameters ever gets a gradient.
 

@@ -14,7 +14,7 @@ from netmend.unit import Run, threshold
 from netmend.vocabulary import ModuleFact, Symptom, Trace
 
 
-@register
+@register(needs_fixed_data=True)
 class NormalisedTwice:
     """A loss that applies softmax or sigmoid itself gets values that already went through one.
 
@@ -142,7 +142,7 @@ _NOT_POSITIVE = ("relu", "tanh", "softsign", "hardtanh", "elu", "leaky_relu")
 _PICKS = ("Index", "Gather", "Select", "Mul")  # the true class, by its number or by a row of zeros and a one
 
 
-@register
+@register(needs_fixed_data=True)
 class ScoresWhereProbabilitiesExpected:
     """A loss that expects probabilities or their logarithms gets something else.
 

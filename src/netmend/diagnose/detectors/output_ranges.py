@@ -18,7 +18,7 @@ _CLAMPED = 1e-3  # by which outputs are usually kept off 0 and 1
 _MARGINS = ("multi_margin_loss", "multilabel_margin_loss")  # ask for scores that differ by 1
 
 
-@register
+@register(needs_fixed_data=True)
 class OutputRangeTooNarrow:
     """The last function of the model cannot give the values that the loss asks for.
 
@@ -307,7 +307,7 @@ def _range(image: tuple[float, float]) -> str:
     return f"nothing above {high:g}" if low == float("-inf") else f"only {low:g} to {high:g}"
 
 
-@register
+@register(needs_fixed_data=True)
 class OutputWidthMismatch:
     """The number of outputs does not fit what the loss compares them with.
 

@@ -191,7 +191,7 @@ def _with_terms(objective: Sequence[float], loss: Sequence[float], players: int 
     )
 
 
-@register
+@register(needs_fixed_data=True)
 class TermWithoutBound:
     """The objective falls far below zero because of what is added to its loss, and the loss itself gets worse.
 

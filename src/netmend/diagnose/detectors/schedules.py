@@ -149,7 +149,7 @@ def _run(given: float, *rates: float) -> Trace:
     )
 
 
-@register
+@register(needs_end=True)
 class RateNeverRises:
     """A schedule keeps the learning rate far below the one that the optimiser was given, from the first step to the last.
 

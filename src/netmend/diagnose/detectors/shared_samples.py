@@ -109,7 +109,7 @@ def _windows(seen: int, length: int = 32) -> Trace:
     return Trace({"model": {"gpt": model}}, batches=(*training, *evaluation))
 
 
-@register
+@register(needs_fixed_data=True)
 class TrainingEvaluationOverlap:
     """Samples on which the program is evaluated were trained on.
 
@@ -340,7 +340,7 @@ def _with_loaders(*parts: tuple[str, str]) -> Trace:
     )
 
 
-@register
+@register(needs_fixed_data=True)
 class TrainedOnTestPart:
     """The model is trained on data that says it is the test part.
 

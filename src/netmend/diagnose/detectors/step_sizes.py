@@ -93,7 +93,7 @@ def _share(ratio: float) -> str:
     return f"{ratio:.0%} of" if ratio < 2 else f"{ratio:.3g} times"
 
 
-@register
+@register(needs_fixed_data=True)
 class UpdateRatioLow:
     """The steps are so small that the weights hardly leave their start over the whole run, and the loss hardly falls.
 
@@ -201,7 +201,7 @@ def _run(ratios: dict[int, float]) -> Trace:
     return Trace(plain.facts, tables, plain.patterns)
 
 
-@register
+@register(needs_fixed_data=True)
 class UpdateRatioUneven:
     """Some layers move thousands of times faster than others, relative to their size.
 
@@ -258,7 +258,7 @@ class UpdateRatioUneven:
     FAULTY: ClassVar[tuple[Run, ...]] = (Run("the first layer stands still", lambda: _run({0: 1e-7})),)
 
 
-@register
+@register(needs_fixed_data=True)
 class RateOutOfRange:
     """The learning rate lies outside the range its optimiser is used with, its steps show it, and little was learned.
 

@@ -33,7 +33,7 @@ def _with_samples(
     return replace(trace, facts={**trace.facts, "loader": loaders, "model": {"model": model}})
 
 
-@register
+@register(needs_fixed_data=True, needs_end=True)
 class FewSamples:
     """The network was trained on a handful of samples, far fewer than it is evaluated on or than one batch would hold.
 
@@ -120,7 +120,7 @@ def _added_up() -> Trace:
     return trained(loader, loop=[(loop, 564)], losses=flat(564))
 
 
-@register
+@register(needs_fixed_data=True)
 class ShortTraining:
     """The data was seen only a few times, in few updates, and little was learned.
 
@@ -248,7 +248,7 @@ class ShortTraining:
     )
 
 
-@register
+@register(needs_fixed_data=True)
 class StillFalling:
     """The loss was still falling steeply, and far from low, when training ended.
 

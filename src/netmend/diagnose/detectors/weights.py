@@ -16,7 +16,7 @@ from netmend.unit import Run, threshold
 from netmend.vocabulary import OptimizerFact, Symptom, Table, Trace
 
 
-@register
+@register(needs_fixed_data=True)
 class WeightsDiverge:
     """The weights grew to many times their initial size, at once or without end.
 

@@ -14,15 +14,6 @@ from netmend.vocabulary import AgentFact, Trace, WorldFact
 from netmend.vocabulary.table import FloatArray
 
 LEAST_STEPS = 100  # environment steps from which on a program counts as one that acts
-FIXED_DATA = frozenset(
-    {
-        "D102", "D106", "D107", "D109", "D113", "D114", "D115", "D125", "D130",  # sizes of steps, signals and weights
-        "D302", "D303", "D305", "D307", "D308", "D309", "D310", "D311", "D312", "D313", "D314", "D318", "D319", "D320", "D321",  # data
-        "D401", "D403", "D404", "D405", "D406", "D409", "D410", "D412", "D413", "D415", "D416",  # what the loss is given
-        "D501", "D502", "D503", "D504", "D505", "D506", "D507", "D508", "D509", "D510", "D511", "D512",  # curves
-        "D206", "D205", "D224", "D226", "D228",  # policies of libraries act in evaluation mode, unused heads are normal
-    }
-)  # fmt: skip
 
 
 def worlds(trace: Trace) -> tuple[WorldFact, ...]:
@@ -43,11 +34,6 @@ def acts(trace: Trace) -> bool:
 def training_world(trace: Trace) -> WorldFact | None:
     """The environment in which the program learns: most steps are taken there."""
     return next(iter(worlds(trace)), None)
-
-
-def applies(code: str, trace: Trace) -> bool:
-    """Whether a detector's question makes sense for this run."""
-    return code not in FIXED_DATA or not acts(trace)
 
 
 def returns(trace: Trace, world: WorldFact) -> FloatArray:

@@ -8,15 +8,6 @@ from __future__ import annotations
 from netmend.diagnose.measures.data import epochs
 from netmend.vocabulary import Trace
 
-# Detectors whose message is an absence that a planned end is needed for.
-PRESUMES_END = frozenset(
-    {
-        "D232",  # the rate never rises: a warm-up may be under way
-        "D314", "D319", "D507",  # hardly any updates, hardly any samples, most of the run wasted
-        "D719", "D725",  # an agent that has not begun to learn, to gather
-    }
-)  # fmt: skip
-
 _LONG_PASSES = 2.0  # passes over the data after which a curve has shown what it does
 _LONG_STEPS = 1000  # the same in updates where the amount of data is not known
 
@@ -31,8 +22,3 @@ def cut_short(trace: Trace) -> bool:
     passes = epochs(trace)
     long = trace.run.steps >= _LONG_STEPS if passes is None else passes >= _LONG_PASSES
     return not finished(trace) and not long
-
-
-def asked(code: str, trace: Trace) -> bool:
-    """Whether a detector's question can be answered for a run that ended like this one."""
-    return code not in PRESUMES_END or finished(trace)
