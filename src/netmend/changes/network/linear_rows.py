@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import itertools
 import math
 from collections.abc import Iterator
@@ -10,17 +9,11 @@ from collections.abc import Iterator
 from netmend.changes.network.model_layers import links_of
 from netmend.diagnose.detectors.hidden_activations import on_purpose
 from netmend.diagnose.measures.chain import Link, in_sequence, linear_pairs
-from netmend.program.text.queries import last_name
+from netmend.program.direct_connection import POOLING, RESHAPING, handed_on
 from netmend.repair.repair import Case
 from netmend.vocabulary import FunctionFact, ModuleFact
 
-_PASSING = (
-    "view", "reshape", "flatten", "squeeze", "unsqueeze", "contiguous", "dropout", "dropout2d", "to", "float", "permute",
-    "transpose", "mean", "avg_pool1d", "avg_pool2d", "adaptive_avg_pool1d", "adaptive_avg_pool2d", "interpolate", "pad",
-    "max_pool1d", "max_pool2d",
-)  # fmt: skip
 _THROUGH = ("Dropout", "Flatten", "Unflatten", "Identity", "BatchNorm", "AvgPool", "AdaptiveAvgPool", "MaxPool", "Upsample", "ZeroPad")  # fmt: skip
-_MOST_STEPS = 12
 
 
 def rows(case: Case, model: str) -> Iterator[tuple[ModuleFact, ModuleFact]]:
@@ -37,7 +30,7 @@ def rows(case: Case, model: str) -> Iterator[tuple[ModuleFact, ModuleFact]]:
         if second is None or second.module is None or on_purpose(first, second):
             continue
         joined = (first.name, second.name) in certain or _chained(case, first, between, second)
-        if joined or _handed_on(case, first.module, second.module):
+        if joined or handed_on(case.sources, first.module, second.module, (*RESHAPING, *POOLING)):
             norms = [link.module for link in between if link.module and "Norm" in link.module.kind]
             yield (norms[-1] if norms else first.module), second.module
 
@@ -84,47 +77,3 @@ def _written_between(case: Case, first: ModuleFact, second: ModuleFact) -> bool:
         for fact in case.trace.all(FunctionFact)
         if fact.site is not None and first.called is not None and fact.site.file == first.called.file
     )
-
-
-def _handed_on(case: Case, first: ModuleFact, second: ModuleFact) -> bool:
-    """Whether the source of forward() shows that only reshaping and pooling lie between."""
-    found = case.code.call_at(second.called)
-    if first.called is None or found is None or first.called.file != found[0].file:
-        return False
-    file, call = found
-    function = file.function(call)
-    kinds = {m.name.rpartition(".")[2]: m.kind for m in case.trace.layers() if m.model == first.model}
-    wanted = first.name.rpartition(".")[2]
-    if function is None or last_name(call.func) != second.name.rpartition(".")[2] or not call.args:
-        return False
-    return _leads(call.args[0], function, wanted, kinds, call.lineno, 0)
-
-
-def _leads(
-    value: ast.expr, function: ast.AST, wanted: str, kinds: dict[str, str], line: int, depth: int
-) -> bool:
-    if depth > _MOST_STEPS:
-        return False
-    if isinstance(value, ast.Name):
-        made = [
-            node
-            for node in ast.walk(function)
-            if isinstance(node, ast.Assign)
-            and node.lineno < line
-            and any(isinstance(target, ast.Name) and target.id == value.id for target in node.targets)
-        ]
-        last = max(made, key=lambda node: node.lineno, default=None)
-        return last is not None and _leads(last.value, function, wanted, kinds, last.lineno, depth + 1)
-    if not isinstance(value, ast.Call):
-        return False
-    name = last_name(value.func)
-    if name == wanted:
-        return True
-    if kinds.get(name, "").startswith(_THROUGH) and value.args:
-        return _leads(value.args[0], function, wanted, kinds, line, depth + 1)
-    if name not in _PASSING:
-        return False
-    holder = value.func.value if isinstance(value.func, ast.Attribute) else None
-    is_library = holder is None or last_name(holder) in ("torch", "F", "functional")
-    inner = value.args[0] if is_library and value.args else holder
-    return inner is not None and _leads(inner, function, wanted, kinds, line, depth + 1)

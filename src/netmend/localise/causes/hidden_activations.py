@@ -13,9 +13,9 @@ from netmend.diagnose.measures.heads import minimised
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
-from netmend.localise.lines.direct_connection import fed_by, handed_on
 from netmend.localise.lines.hidden_exponentials import hidden_exponentials
 from netmend.localise.outcome import harm, level, relief, rivals
+from netmend.program.direct_connection import fed_by, handed_on
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, ModuleFact, Site, Symptom
 
@@ -123,7 +123,7 @@ class HiddenActivationMissing:
             )
         if certain or first.module is None or second.module is None:
             return None
-        if not handed_on(case.sources, case.trace, first.module, second.module):
+        if not handed_on(case.sources, first.module, second.module):
             return None
         text = f"Layer {second.name} follows {first.name} with no nonlinearity in between."
         return Evidence(text, self.certain_weight)
@@ -275,7 +275,7 @@ class HiddenActivationWrong:
         before = case.trace.get(ModuleFact, str(symptom.detail.get("before")))
         if symptom.detail.get("certain") or before is None or symptom.site is None:
             return bool(symptom.detail.get("certain"))
-        return fed_by(case.sources, case.trace, symptom.site, before)
+        return fed_by(case.sources, symptom.site, before)
 
     def _fault(
         self,

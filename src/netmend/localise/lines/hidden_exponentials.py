@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from netmend.diagnose.measures.chain import Link, chain
 from netmend.localise.case import Case
-from netmend.localise.lines.direct_connection import fed_by
+from netmend.program.direct_connection import fed_by
 from netmend.program.text.queries import site_of
 from netmend.vocabulary import Site
 
@@ -24,7 +24,7 @@ def hidden_exponentials(case: Case) -> Iterator[tuple[Site, Link]]:
             if around is None or around.name != "forward":
                 continue
             for link, _ in taken:
-                if link.module is not None and fed_by(case.sources, case.trace, site, link.module):
+                if link.module is not None and fed_by(case.sources, site, link.module):
                     yield site, link
                     break
 

@@ -24,7 +24,7 @@ class Sources:
 
     def __init__(self, directory: str = "", script: str = "", arguments: tuple[str, ...] = ()) -> None:
         self._directory = Path(directory) if directory else Path()
-        self._script = script
+        self.script = script
         self.arguments = arguments  # the program's own, as it was started
         self._files: dict[str, File | None] = {}
         self._texts: dict[str, str] = {}
@@ -67,7 +67,7 @@ class Sources:
     def files(self, near: str = "") -> list[str]:
         """Python files of the program: the given one, the script, and what they import from beside them, nearest first."""
         found: list[str] = []
-        waiting = [file for file in (near, self._script) if file]
+        waiting = [file for file in (near, self.script) if file]
         while waiting and len(found) < _MOST_FILES:
             file = str(self.path(waiting.pop(0)))
             if file not in found and Path(file).is_file():
@@ -79,7 +79,7 @@ class Sources:
         """The project's own files that a file imports."""
         folder = Path(file).parent
         roots = dict.fromkeys(
-            (folder, self.path(self._script).parent if self._script else folder, self._directory)
+            (folder, self.path(self.script).parent if self.script else folder, self._directory)
         )
         for node in self.nodes(file):
             names: list[str] = []
