@@ -27,13 +27,13 @@ import torch
 from mend_problems.classifiers import FAULTS, IMAGES, NETWORKS, TARGET, Problem, at_hand, problem
 from scipy import stats
 
-from netmend.adapters.torch.mending.loop import Attempt, mend
-from netmend.adapters.torch.mending.methods import BASELINE, METHODS, OURS, method
-from netmend.adapters.torch.mending.rates import rates
-from netmend.adapters.torch.mending.running import Budget
-from netmend.adapters.torch.mending.spec import Spec, examples, spec_of
-from netmend.adapters.torch.mending.tensors import change_module
 from netmend.mend.fit import State
+from netmend.mend.torch.loop import Attempt, mend
+from netmend.mend.torch.methods import BASELINE, METHODS, OURS, method
+from netmend.mend.torch.rates import rates
+from netmend.mend.torch.running import Budget
+from netmend.mend.torch.spec import Spec, examples, spec_of
+from netmend.mend.torch.tensors import change_module
 
 RESULT = Path(__file__).parent / "results" / "mend-classifiers.json"
 BUDGET = Budget(steps=400, failing_batch=32, guard_batch=128)

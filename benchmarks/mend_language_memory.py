@@ -10,12 +10,12 @@ from typing import Any
 import torch
 from mend_language_model import build, device_of
 
-from netmend.adapters.torch.mending.language.blocks import blocks_of
-from netmend.adapters.torch.mending.language.loop import Budget, mend
-from netmend.adapters.torch.mending.language.memory_plan import Shape, free_memory, plan
-from netmend.adapters.torch.mending.language.methods import METHODS, Method
-from netmend.adapters.torch.mending.language.passes import Passes
-from netmend.adapters.torch.mending.language.rows import Data, Pair, Row
+from netmend.mend.torch.language.blocks import blocks_of
+from netmend.mend.torch.language.loop import Budget, mend
+from netmend.mend.torch.language.memory_plan import Shape, free_memory, plan
+from netmend.mend.torch.language.methods import METHODS, Method
+from netmend.mend.torch.language.passes import Passes
+from netmend.mend.torch.language.rows import Data, Pair, Row
 
 BAR = 1.3
 POSITIONS = 64  # logits at once

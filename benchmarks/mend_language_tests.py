@@ -13,10 +13,10 @@ from mend_language_model import device_of, vocabulary_size
 from mend_language_text import Grammar
 from mend_language_worlds import WORLDS, World
 
-from netmend.adapters.torch.mending.language.blocks import blocks_of
-from netmend.adapters.torch.mending.language.measure import mean_loss
-from netmend.adapters.torch.mending.language.passes import Passes
-from netmend.adapters.torch.mending.language.rows import Batch, Data, Pair, Row, collate
+from netmend.mend.torch.language.blocks import blocks_of
+from netmend.mend.torch.language.measure import mean_loss
+from netmend.mend.torch.language.passes import Passes
+from netmend.mend.torch.language.rows import Batch, Data, Pair, Row, collate
 
 LONGEST_SPEECH = 12
 

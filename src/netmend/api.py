@@ -37,7 +37,7 @@ class Watch:
     def start(self) -> Watch:
         """Begin recording; does nothing when it has begun."""
         global _active
-        from netmend.observe.start import start_torch
+        from netmend.adapters.start import start_torch
 
         if self._watching is not None:
             return self

@@ -20,8 +20,8 @@ from torch.utils.data import (
     WeightedRandomSampler,
 )
 
-from netmend.adapters.torch.subject.collecting import Collector
 from netmend.adequacy.session import adequacy
+from netmend.adequacy.torch.collector import Collector
 from netmend.errors import UsageError
 
 X = torch.randn(100, 6, generator=torch.Generator().manual_seed(0))

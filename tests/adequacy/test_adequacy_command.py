@@ -15,7 +15,7 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
-from netmend.adapters.torch.subject.collecting_names import Names
+from netmend.adequacy.torch.names import Names
 from netmend.cli import main
 from netmend.errors import UsageError
 

@@ -14,9 +14,8 @@ from adequacy_sample import collected
 
 from netmend.adequacy.assess import assess
 from netmend.adequacy.collected import Collected
-from netmend.adequacy.result import Adequacy
+from netmend.adequacy.result import Adequacy, suggestions_csv
 from netmend.report.adequacy.as_json import adequacy_data, adequacy_json
-from netmend.report.adequacy.table import suggestions_csv
 from netmend.report.adequacy.text import adequacy_text
 from netmend.report.terminal import console
 

@@ -10,16 +10,16 @@ import pytest
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from netmend.adapters.torch.mending.language.blocks import blocks_of  # noqa: E402
-from netmend.adapters.torch.mending.language.choice import Chooser  # noqa: E402
-from netmend.adapters.torch.mending.language.descent import Descent  # noqa: E402
-from netmend.adapters.torch.mending.language.objectives import banned_tokens, nll  # noqa: E402
-from netmend.adapters.torch.mending.language.originals import Originals  # noqa: E402
-from netmend.adapters.torch.mending.language.passes import Passes, log_probability  # noqa: E402
-from netmend.adapters.torch.mending.language.reference import Cached, Known, Recomputed, divergence  # noqa: E402
-from netmend.adapters.torch.mending.language.rows import Pair, Row, collate  # noqa: E402
-from netmend.adapters.torch.mending.language.sensitivity import block_norms, only  # noqa: E402
 from netmend.errors import UsageError  # noqa: E402
+from netmend.mend.torch.language.blocks import blocks_of  # noqa: E402
+from netmend.mend.torch.language.choice import Chooser  # noqa: E402
+from netmend.mend.torch.language.descent import Descent  # noqa: E402
+from netmend.mend.torch.language.objectives import banned_tokens, nll  # noqa: E402
+from netmend.mend.torch.language.originals import Originals  # noqa: E402
+from netmend.mend.torch.language.passes import Passes, log_probability  # noqa: E402
+from netmend.mend.torch.language.reference import Cached, Known, Recomputed, divergence  # noqa: E402
+from netmend.mend.torch.language.rows import Pair, Row, collate  # noqa: E402
+from netmend.mend.torch.language.sensitivity import block_norms, only  # noqa: E402
 
 ROWS = [Row((1, 5, 7, 9, 3, 2), 3), Row((1, 6, 8), 2), Row((1, 4, 4, 4, 11), 1)]
 

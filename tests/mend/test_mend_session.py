@@ -15,8 +15,6 @@ torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 
 import netmend.mend.session as session  # noqa: E402
-from netmend.adapters.torch.mending.case import case_of  # noqa: E402
-from netmend.adapters.torch.mending.trying import held_back, tried  # noqa: E402
 from netmend.errors import UsageError  # noqa: E402
 from netmend.mend.fingerprint import Fingerprint  # noqa: E402
 from netmend.mend.gate import HOLDS, Verdict, verdict_on  # noqa: E402
@@ -24,6 +22,8 @@ from netmend.mend.options import MendOptions  # noqa: E402
 from netmend.mend.patch import Patch  # noqa: E402
 from netmend.mend.result import Tried  # noqa: E402
 from netmend.mend.tally import Tally  # noqa: E402
+from netmend.mend.torch.case import case_of  # noqa: E402
+from netmend.mend.torch.trying import held_back, tried  # noqa: E402
 
 CENTRES = torch.tensor([[2.0, 0.0, 0.0, 1.0], [0.0, 2.0, 0.0, -1.0], [0.0, 0.0, 2.0, 0.0]])
 OPTIONS = MendOptions(methods=("sparse_mixing", "last_layer"), steps=40, rates=(0.01,), bound=0.1)
@@ -96,7 +96,7 @@ def test_a_patch_is_found_judged_applied_saved_and_known_the_next_time(
     def no_attempt(*_: Any) -> None:
         raise AssertionError("what is known must not be tried again")
 
-    monkeypatch.setattr("netmend.adapters.torch.mending.trying.mend", no_attempt)
+    monkeypatch.setattr("netmend.mend.torch.trying.mend", no_attempt)
     again = session.mend(model, failing, guard, options=OPTIONS)
     assert all(one.known for one in again.tried) and again.recommended is not None
     assert again.recommended.unseen == unseen and again.patch is not None
@@ -113,7 +113,7 @@ def test_what_differs_in_anything_that_matters_is_tried_anew(
         made.append(name)
         return Tried(name, rate, nothing, *[Tally(1, 2, 0, 3)] * 3, seconds=1.0, steps=2, notes=("a note",))
 
-    monkeypatch.setattr("netmend.adapters.torch.mending.trying.tried", pretended)
+    monkeypatch.setattr("netmend.mend.torch.trying.tried", pretended)
     model, failing, guard = faulty()
     options = replace(OPTIONS, methods=("last_layer",), directory=tmp_path)
 

@@ -7,25 +7,25 @@ import pytest
 import torch
 from torch import nn
 
-from netmend.adapters.torch.mending.last_layer import LastLayer
-from netmend.adapters.torch.mending.localisers.causal import CausalEffect
-from netmend.adapters.torch.mending.localisers.contrast import Contrast
-from netmend.adapters.torch.mending.localisers.contributions import contributions
-from netmend.adapters.torch.mending.localisers.forward_impact import GradientLoss, alike, weights_only
-from netmend.adapters.torch.mending.localisers.influence import Influence
-from netmend.adapters.torch.mending.localisers.sensitivity import Sensitivity
-from netmend.adapters.torch.mending.localisers.spectrum import Spectrum, dstar, ochiai, tarantula
-from netmend.adapters.torch.mending.loop import mend
-from netmend.adapters.torch.mending.optimisers.differential_evolution import Evolution
-from netmend.adapters.torch.mending.optimisers.particle_swarm import care, constricted
-from netmend.adapters.torch.mending.optimisers.population import Population, split_at
-from netmend.adapters.torch.mending.searching import NeuronScaling, graded
-from netmend.adapters.torch.mending.selectors import badge, neighbours, selected
-from netmend.adapters.torch.mending.spec import Spec, spec_of
-from netmend.adapters.torch.mending.tensors import change_module
-from netmend.adapters.torch.mending.units import units
 from netmend.errors import UsageError
 from netmend.mend.fit import State
+from netmend.mend.torch.last_layer import LastLayer
+from netmend.mend.torch.localisers.causal import CausalEffect
+from netmend.mend.torch.localisers.contrast import Contrast
+from netmend.mend.torch.localisers.contributions import contributions
+from netmend.mend.torch.localisers.forward_impact import GradientLoss, alike, weights_only
+from netmend.mend.torch.localisers.influence import Influence
+from netmend.mend.torch.localisers.sensitivity import Sensitivity
+from netmend.mend.torch.localisers.spectrum import Spectrum, dstar, ochiai, tarantula
+from netmend.mend.torch.loop import mend
+from netmend.mend.torch.optimisers.differential_evolution import Evolution
+from netmend.mend.torch.optimisers.particle_swarm import care, constricted
+from netmend.mend.torch.optimisers.population import Population, split_at
+from netmend.mend.torch.searching import NeuronScaling, graded
+from netmend.mend.torch.selectors import badge, neighbours, selected
+from netmend.mend.torch.spec import Spec, spec_of
+from netmend.mend.torch.tensors import change_module
+from netmend.mend.torch.units import units
 
 
 def culprit() -> tuple[nn.Sequential, Spec]:

@@ -8,13 +8,13 @@ import pytest
 import torch
 from torch import nn
 
-from netmend.adapters.torch.mending.loop import mend
-from netmend.adapters.torch.mending.methods import METHODS, OURS, method
-from netmend.adapters.torch.mending.running import Budget
-from netmend.adapters.torch.mending.spec import Spec, spec_of
-from netmend.adapters.torch.mending.tensors import change_module
 from netmend.errors import UsageError
 from netmend.mend.fit import State
+from netmend.mend.torch.loop import mend
+from netmend.mend.torch.methods import METHODS, OURS, method
+from netmend.mend.torch.running import Budget
+from netmend.mend.torch.spec import Spec, spec_of
+from netmend.mend.torch.tensors import change_module
 
 CENTRES = torch.tensor([[2.0, 0.0, 0.0, 1.0], [0.0, 2.0, 0.0, -1.0], [0.0, 0.0, 2.0, 0.0]])
 

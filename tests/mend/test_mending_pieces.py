@@ -6,17 +6,17 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from netmend.adapters.torch.mending import slicers
-from netmend.adapters.torch.mending.averaging import Average
-from netmend.adapters.torch.mending.mixing import Mixing
-from netmend.adapters.torch.mending.objectives import LOGITS, NONE, PREFERENCE, VIOLATION, Objective
-from netmend.adapters.torch.mending.optimisers.masked_descent import MaskedDescent
-from netmend.adapters.torch.mending.rates import rates
-from netmend.adapters.torch.mending.spec import spec_of
-from netmend.adapters.torch.mending.tasks import BINARY, NUMBERS, PROBABILITIES, Task, task_of
-from netmend.adapters.torch.mending.undisturbed import undisturbed
-from netmend.adapters.torch.mending.units import Group, share, units, whole
 from netmend.errors import UsageError
+from netmend.mend.torch import slicers
+from netmend.mend.torch.averaging import Average
+from netmend.mend.torch.mixing import Mixing
+from netmend.mend.torch.objectives import LOGITS, NONE, PREFERENCE, VIOLATION, Objective
+from netmend.mend.torch.optimisers.masked_descent import MaskedDescent
+from netmend.mend.torch.rates import rates
+from netmend.mend.torch.spec import spec_of
+from netmend.mend.torch.tasks import BINARY, NUMBERS, PROBABILITIES, Task, task_of
+from netmend.mend.torch.undisturbed import undisturbed
+from netmend.mend.torch.units import Group, share, units, whole
 
 
 def network() -> nn.Sequential:

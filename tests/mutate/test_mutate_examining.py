@@ -21,10 +21,10 @@ from netmend.adapters.torch.subject.examining_answers import (
     judged,
     task_of,
 )
+from netmend.launch.run import Finished
 from netmend.mutate.examined import DATA, Examined
 from netmend.mutate.test_sets import TRAINING
 from netmend.mutate.test_sets import test_sets as named
-from netmend.trials.examination import Finished
 
 HEAD = """
 import numpy as np

@@ -12,8 +12,8 @@ gymnasium = pytest.importorskip("gymnasium")
 torch = pytest.importorskip("torch")
 
 import netmend  # noqa: E402
+from netmend.adapters.start import start_torch  # noqa: E402
 from netmend.observe.options import Options  # noqa: E402
-from netmend.observe.start import start_torch  # noqa: E402
 from netmend.store import read_trace  # noqa: E402
 from netmend.vocabulary import ProbeFact, WorldFact  # noqa: E402
 

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from trying import TINY, Project
 
+from netmend.launch.run import Finished
 from netmend.mutate.examined import Examined
 from netmend.mutate.test_sets import test_sets as named_sets
-from netmend.trials.examination import Finished, examiner_of
+from netmend.trials.examination import examiner_of
 from netmend.trials.trial import FAILED, Target, Trial
 
 MODULE = "netmend.adapters.torch.subject.examining"

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 
+from netmend.shown import Shown
+
+COLUMNS = ("method", "rank", "index", "score", "predicted")  # of suggestions in a file
 LESS, ALIKE, MORE, UNKNOWN = "less", "alike", "more", "unknown"
 
 
@@ -74,7 +79,7 @@ class SetFact:
 
 
 @dataclass(frozen=True)
-class Adequacy:
+class Adequacy(Shown):
     """A test set, measured on what one trained model does with it."""
 
     task: str
@@ -99,23 +104,19 @@ class Adequacy:
         """Classes of the training data that the test set does not hold."""
         return tuple(row.name for row in self.classes if row.train and not row.test)
 
-    def json(self) -> str:
-        from netmend.report.adequacy.as_json import adequacy_json
-
-        return adequacy_json(self)
-
     def save(self, file: str | Path) -> None:
         """Write the suggestions as CSV: method, rank, index, score, predicted."""
-        from netmend.report.adequacy.table import suggestions_csv
-
         Path(file).write_text(suggestions_csv(self), encoding="utf-8")
 
-    def __str__(self) -> str:
-        from io import StringIO
 
-        from netmend.report.adequacy.text import adequacy_text
-        from netmend.report.terminal import console
-
-        stream = StringIO()
-        console(stream, no_color=True).print(adequacy_text(self))
-        return stream.getvalue().rstrip()
+def suggestions_csv(found: Adequacy) -> str:
+    """A line for each method and rank; empty where a method only orders, or the model has no classes."""
+    stream = StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for one in found.suggestions:
+        for rank, pick in enumerate(one.inputs, 1):
+            score = "" if pick.score is None else f"{pick.score:.6g}"
+            predicted = "" if pick.predicted is None else pick.predicted
+            writer.writerow((one.method, rank, pick.index, score, predicted))
+    return stream.getvalue()

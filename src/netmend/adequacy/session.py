@@ -32,7 +32,7 @@ def adequacy(
     if count < 1:
         raise UsageError(f"count must be at least 1, got {count}")
     try:
-        from netmend.adapters.torch.subject.collecting import Collector
+        from netmend.adequacy.torch.collector import Collector
     except ModuleNotFoundError as problem:
         if problem.name != "torch":
             raise

@@ -106,7 +106,7 @@ def _run(program: tuple[str, ...], names: Names) -> dict[str, Any]:
     listening: list[Any] = []
 
     def listen() -> None:
-        from netmend.adapters.torch.subject.collecting_names import Names as Listener
+        from netmend.adequacy.torch.names import Names as Listener
 
         listening.append(Listener(wanted, loaded.file))
         listening[0].listen()

@@ -12,7 +12,7 @@ from netmend.errors import MissingExtra, UsageError
 from netmend.mend.options import parse_methods, parse_rates
 
 if TYPE_CHECKING:
-    from netmend.adapters.torch.mending.language.outcome import Options
+    from netmend.mend.torch.language.outcome import Options
 
 _GUESSED_TEXTS = 1_000  # where a plan is asked for before there is data
 
@@ -46,10 +46,10 @@ def mend_language(asked: Asked) -> int:
 
 
 def _options(asked: Asked) -> Options:
-    from netmend.adapters.torch.mending.devices import device_for
-    from netmend.adapters.torch.mending.language.loop import Budget
-    from netmend.adapters.torch.mending.language.methods import method_named
-    from netmend.adapters.torch.mending.language.outcome import Options
+    from netmend.mend.torch.devices import device_for
+    from netmend.mend.torch.language.loop import Budget
+    from netmend.mend.torch.language.methods import method_named
+    from netmend.mend.torch.language.outcome import Options
 
     if not asked.bound >= 0:
         raise UsageError(f"the bound is a growth of perplexity, 0 or more, such as 0.01; got {asked.bound:g}")
@@ -68,8 +68,8 @@ def _options(asked: Asked) -> Options:
 
 
 def _repair(asked: Asked, options: Options, pairs: Path, texts: Path) -> int:
-    from netmend.adapters.torch.mending.language.session import mend_folder
     from netmend.mend.patch_file import write_patch
+    from netmend.mend.torch.language.session import mend_folder
     from netmend.report.mend.language_as_json import language_json
     from netmend.report.mend.language_text import language_text
     from netmend.report.terminal import console
@@ -90,9 +90,9 @@ def _plan(asked: Asked, options: Options) -> int:
     """From the configuration alone: nothing is loaded, so it works for models that this machine could not hold."""
     import torch
 
-    from netmend.adapters.torch.mending.language.loading import empty_model
-    from netmend.adapters.torch.mending.language.memory_plan import Shape, free_memory, plan
-    from netmend.adapters.torch.mending.language.texts import read_pairs, read_texts
+    from netmend.mend.torch.language.loading import empty_model
+    from netmend.mend.torch.language.memory_plan import Shape, free_memory, plan
+    from netmend.mend.torch.language.texts import read_pairs, read_texts
 
     texts = _GUESSED_TEXTS
     if asked.failing is not None and asked.guard is not None:

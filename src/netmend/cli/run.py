@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from netmend.adapters.start import start_torch
 from netmend.cli.aftermath import Aftermath, Wishes
 from netmend.cli.companion import Companion
 from netmend.errors import UsageError
@@ -85,7 +86,7 @@ def _run(program: Program, options: Options, wishes: Wishes) -> None:
         status.update(steps, loss, overhead)
         companion.update(observed.watching)
 
-    observed = Observed(program, options, progress)
+    observed = Observed(program, options, progress, start_torch)
     ended = Ended()
     try:
         ended = observed.run()

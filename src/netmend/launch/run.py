@@ -4,14 +4,33 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol
 
 from netmend.launch.import_hook import AfterImport
 from netmend.launch.script import Program, execute, prepare
 from netmend.launch.tracebacks import without_own_frames
 from netmend.observe.options import Options
+
+if TYPE_CHECKING:
+    from netmend.observe.recorder import Progress
+    from netmend.observe.sites import Sites
+
+
+class Starter(Protocol):
+    """Begins to watch a framework that the program has just imported; adapters/start.py."""
+
+    def __call__(
+        self,
+        options: Options,
+        script: str,
+        arguments: tuple[str, ...] = (),
+        progress: Progress | None = None,
+        *,
+        sites: Sites | None = None,
+    ) -> Any: ...
 
 
 @dataclass(frozen=True)
@@ -23,6 +42,16 @@ class Ended:
     exception: BaseException | None = None
 
 
+@dataclass(frozen=True)
+class Finished:
+    """A program that has run to its end, for whoever examines what it leaves behind."""
+
+    folder: Path  # of the run: results go here
+    root: Path  # the program's files
+    names: dict[str, Any]  # what the program's main module holds
+    watching: Any  # the session that observed it; None where nothing could be watched
+
+
 class Observed:
     """One program under observation; watching begins when it imports the framework."""
 
@@ -30,10 +59,12 @@ class Observed:
         self,
         program: Program,
         options: Options,
-        progress: Callable[[int, float | None, float | None], None] | None,
+        progress: Progress | None,
+        starter: Starter,
     ) -> None:
         self.program = program
         self.options = options
+        self._starter = starter
         self.progress = progress
         self.watching: object | None = None
         self.problem: str | None = None  # why nothing could be watched
@@ -57,11 +88,10 @@ class Observed:
 
     def _start(self) -> None:
         from netmend.observe.sites import Sites
-        from netmend.observe.start import start_torch
 
         try:
             sites = Sites(self.program.user_roots)
-            self.watching = start_torch(
+            self.watching = self._starter(
                 self.options, self.program.target, self.program.arguments, self.progress, sites=sites
             )
         except Exception as problem:  # noqa: BLE001 - the program must run even if watching it fails

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from netmend.locate.answer import Answer, RankedFile
 from netmend.locate.bug_report import BugReport
+from netmend.shown import Shown
 
 if TYPE_CHECKING:
     from netmend.locate.extrinsic_checks import HereChecked
 
 
 @dataclass(frozen=True)
-class Located:
+class Located(Shown):
     """Ranked files with their evidence. Prints itself; `json()` is the form for machines (docs/json.md)."""
 
     report: BugReport
@@ -25,18 +26,3 @@ class Located:
     def files(self) -> tuple[RankedFile, ...]:
         """Files, likeliest first."""
         return self.answer.files
-
-    def json(self) -> str:
-        from netmend.report.locate.as_json import locate_json
-
-        return locate_json(self)
-
-    def __str__(self) -> str:
-        from io import StringIO
-
-        from netmend.report.locate.text import locate_text
-        from netmend.report.terminal import console
-
-        stream = StringIO()
-        console(stream).print(locate_text(self))
-        return stream.getvalue().rstrip()

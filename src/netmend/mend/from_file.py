@@ -26,9 +26,9 @@ def mend_file(
 ) -> Mended:
     """The module was built by the user's function; what weights it has does not matter. The file stays as it is."""
     try:
-        from netmend.adapters.torch.mending.devices import device_for
-        from netmend.adapters.torch.mending.given import refuse_unusable
-        from netmend.adapters.torch.mending.loaded import load_weights
+        from netmend.mend.torch.devices import device_for
+        from netmend.mend.torch.given import refuse_unusable
+        from netmend.mend.torch.loaded import load_weights
     except ModuleNotFoundError as problem:
         if (problem.name or "").partition(".")[0] != "torch":
             raise

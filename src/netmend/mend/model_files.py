@@ -52,7 +52,7 @@ def open_model(path: Path) -> ModelFile:
         return _folder(path.parent, path)
     if path.suffix in _PICKLED:
         try:
-            from netmend.adapters.torch.mending.state_file import StateFile
+            from netmend.mend.torch.state_file import StateFile
         except ModuleNotFoundError as problem:
             if (problem.name or "").partition(".")[0] != "torch":
                 raise

@@ -11,6 +11,7 @@ from netmend.mend.gate import Verdict
 from netmend.mend.options import MendOptions
 from netmend.mend.patch import Patch
 from netmend.mend.tally import Tally
+from netmend.shown import Shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +52,7 @@ class Counts:
 
 
 @dataclass(frozen=True, eq=False)
-class Mended:
+class Mended(Shown):
     """Every method at its best rate, the baseline first, and the verdict. Made by `netmend.mend`."""
 
     model: str
@@ -80,15 +81,15 @@ class Mended:
 
     def apply(self, model: Any) -> None:
         """Put the recommended patch into the model (a PyTorch module), in place."""
-        from netmend.adapters.torch.mending.tensors import change_module
         from netmend.mend.fit import State
+        from netmend.mend.torch.tensors import change_module
 
         change_module(model, self._wanted(), State.IN)
 
     def revert(self, model: Any) -> None:
         """Take it out again, bit for bit."""
-        from netmend.adapters.torch.mending.tensors import change_module
         from netmend.mend.fit import State
+        from netmend.mend.torch.tensors import change_module
 
         change_module(model, self._wanted(), State.OUT)
 
@@ -97,21 +98,6 @@ class Mended:
         from netmend.mend.patch_file import write_patch
 
         write_patch(self._wanted(), Path(path))
-
-    def json(self) -> str:
-        from netmend.report.mend.as_json import mend_json
-
-        return mend_json(self)
-
-    def __str__(self) -> str:
-        from io import StringIO
-
-        from netmend.report.mend.text import mend_text
-        from netmend.report.terminal import console
-
-        stream = StringIO()
-        console(stream).print(mend_text(self))
-        return stream.getvalue().rstrip()
 
     def _wanted(self) -> Patch:
         if self.patch is None:

@@ -14,7 +14,7 @@ from netmend.mend.options import MendOptions
 from netmend.mend.result import Mended, Tried
 
 if TYPE_CHECKING:
-    from netmend.adapters.torch.mending.case import Case
+    from netmend.mend.torch.case import Case
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ def mend(
             "a repair needs failing=(inputs, wanted) and guard=inputs: what must change, and what must not"
         )
     try:
-        from netmend.adapters.torch.mending.case import case_of
-        from netmend.adapters.torch.mending.methods import AUTO, BASELINE, method
+        from netmend.mend.torch.case import case_of
+        from netmend.mend.torch.methods import AUTO, BASELINE, method
     except ModuleNotFoundError as problem:
         if (problem.name or "").partition(".")[0] != "torch":
             raise
@@ -87,7 +87,7 @@ def _attempts(
     case: Case, names: Sequence[str], options: MendOptions, kept: Kept, told: Told
 ) -> tuple[tuple[Tried, ...], tuple[tuple[str, str], ...]]:
     """Each method at its best rate."""
-    from netmend.adapters.torch.mending.trying import learns
+    from netmend.mend.torch.trying import learns
 
     plan = [(name, rate) for name in names for rate in (options.rates if learns(name) else (None,))]
     found: dict[str, list[Tried]] = {}
@@ -121,7 +121,7 @@ def _attempts(
 def _attempt(
     case: Case, name: str, rate: float | None, options: MendOptions, kept: Kept, said: Callable[[int], None]
 ) -> Tried:
-    from netmend.adapters.torch.mending.trying import budget_of, code_digest, tried
+    from netmend.mend.torch.trying import budget_of, code_digest, tried
 
     budget = asdict(budget_of(options, rate))
     key = key_of(case.digest, code_digest(), name, budget, options.seed, options.bound, options.tolerance)

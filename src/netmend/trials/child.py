@@ -11,12 +11,13 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from netmend.launch.run import Ended, Observed, user_frame
+from netmend.adapters.start import start_torch
+from netmend.launch.run import Ended, Finished, Observed, user_frame
 from netmend.launch.script import load_module, load_script
 from netmend.launch.tracebacks import clean
 from netmend.observe.options import Options
 from netmend.trials import measures, seeds
-from netmend.trials.examination import Finished, examiner_of
+from netmend.trials.examination import examiner_of
 from netmend.trials.guards import Guards, guard_saving
 from netmend.trials.interpreter import flush, use_copy, wind_down
 from netmend.trials.output import Output
@@ -82,7 +83,7 @@ class Process:
         except BaseException as problem:  # noqa: BLE001 - whatever it is, it is the outcome
             self._finish(Ended(FAILED, 1, problem))
             return
-        observed = Observed(program, Options(self.trial.overhead, directory=self.folder), None)
+        observed = Observed(program, Options(self.trial.overhead, directory=self.folder), None, start_torch)
         begin = observed._start
 
         def start() -> None:

@@ -14,15 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-
-@dataclass(frozen=True)
-class Finished:
-    """A program that has run to its end."""
-
-    folder: Path  # of the trial: results go here
-    root: Path  # the program's files
-    names: dict[str, Any]  # what the program's main module holds
-    watching: Any  # the session that observed it; None where nothing could be watched
+from netmend.launch.run import Finished
 
 
 def needed(examination: tuple[str, str], folder: Path) -> list[tuple[str, Path]]:

@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
+from netmend.launch.run import Finished
 from netmend.mutate.agents import agent, episodes
 from netmend.mutate.agents.chain import singles
 from netmend.mutate.agents.environments.known import space_of
 from netmend.mutate.agents.environments.space import Rows, Space
 from netmend.mutate.agents.listening import Seen, id_of, listen
 from netmend.mutate.agents.playing import play
-from netmend.trials.examination import Finished
 
 EPISODES, FACTS = "episodes.npz", "rl.json"
 TRAIN, PLAY = "train", "play"

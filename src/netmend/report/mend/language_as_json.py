@@ -12,7 +12,7 @@ from netmend.report.mend.as_json import SCHEMA
 from netmend.version import VERSION
 
 if TYPE_CHECKING:
-    from netmend.adapters.torch.mending.language.outcome import Options, Outcome
+    from netmend.mend.torch.language.outcome import Options, Outcome
 
 
 def language_json(outcome: Outcome, options: Options, model: Path, written: Path | None) -> str:

@@ -15,7 +15,7 @@ from netmend.report.numbers import duration, percent, share
 from netmend.report.terminal import STYLES, GridTable, Remarks, blank
 
 if TYPE_CHECKING:
-    from netmend.adapters.torch.mending.language.outcome import Options, Outcome, Tried
+    from netmend.mend.torch.language.outcome import Options, Outcome, Tried
 
 
 def language_text(outcome: Outcome, options: Options, model: Path, written: Path | None) -> RenderableType:

@@ -37,9 +37,9 @@ from netmend.adapters.torch.subject.examining_sources import NoData, found_data,
 from netmend.adapters.torch.subject.examining_weights import examine_weights
 from netmend.adapters.torch.watch.eligible import tensors_in
 from netmend.adapters.torch.watch.undisturbed import undisturbed
+from netmend.launch.run import Finished
 from netmend.mutate.examined import DATA, Examined
 from netmend.mutate.test_sets import PROGRAM, TRAINING, TestSet, from_data
-from netmend.trials.examination import Finished
 
 _listener: Listener | None = None
 

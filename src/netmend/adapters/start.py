@@ -1,0 +1,42 @@
+"""Start watching with the adapters of frameworks, which are loaded only then."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from netmend.observe.unhindered import unhindered
+
+if TYPE_CHECKING:
+    from netmend.observe.options import Options
+    from netmend.observe.recorder import Progress
+    from netmend.observe.session import Watching
+    from netmend.observe.sites import Sites
+
+
+def start_torch(
+    options: Options,
+    script: str,
+    arguments: tuple[str, ...] = (),
+    progress: Progress | None = None,
+    *,
+    sites: Sites | None = None,
+    model: Any = None,
+    optimizer: Any = None,
+) -> Watching:
+    with unhindered():
+        from netmend.adapters.gymnasium.session import Worlds
+        from netmend.adapters.sb3.session import Agents
+        from netmend.adapters.together import Together
+        from netmend.adapters.torch.watch.session import TorchSession
+        from netmend.observe.session import Watching
+
+        watching = Watching(options, script, arguments, progress, sites)
+        session = TorchSession(
+            watching.recorder, everything=options.full, trap=options.trap, probe=options.probe
+        )
+        watching.attach(Together(session, (Worlds(session), Agents(session))))
+        if model is not None:
+            session.models.expect(model)
+        if optimizer is not None:
+            session.optimizers.expect(optimizer)
+        return watching

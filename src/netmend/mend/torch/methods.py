@@ -1,0 +1,105 @@
+"""The methods by name."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from netmend.errors import UsageError
+from netmend.mend.torch import slicers
+from netmend.mend.torch.descent import Descent
+from netmend.mend.torch.last_layer import LastLayer
+from netmend.mend.torch.localisers.contrast import Contrast
+from netmend.mend.torch.localisers.influence import Influence
+from netmend.mend.torch.localisers.sensitivity import Sensitivity
+from netmend.mend.torch.localisers.spectrum import FORMULAS, Spectrum
+from netmend.mend.torch.loop import Method
+from netmend.mend.torch.mixing import Mixing
+from netmend.mend.torch.objectives import NONE, Objective
+from netmend.mend.torch.optimisers.differential_evolution import Evolution
+from netmend.mend.torch.optimisers.particle_swarm import care, constricted
+from netmend.mend.torch.searching import NeuronScaling, WeightSearch
+from netmend.mend.torch.sparse_mixing import SparseMixing
+from netmend.mend.torch.units import LAYER, NEURON, WEIGHT
+
+BASELINE = "fine_tune_kl"
+OURS = "sparse_mixing"
+AUTO = (BASELINE, OURS, "mixing", "irepair_kl", "last_layer")  # what is tried where nobody names methods
+CLIP = 0.5  # of the gradient's norm, as published for IRepair
+SLICE = 0.2  # of all weights, where a method has to take some
+
+_ALL: tuple[Method, ...] = (
+    Descent("fine_tune", "all weights, nothing guarded", objective=Objective(guard=NONE)),
+    Descent(BASELINE, "all weights, KL to the old answers on the guard"),
+    Descent(
+        "irepair",
+        "IRepair: the layer with the largest gradient, chosen anew at every step",
+        Sensitivity(),
+        LAYER,
+        slicers.argmax,
+        refresh=1,
+        objective=Objective(guard=NONE),
+        clip=CLIP,
+    ),
+    Descent(
+        "irepair_kl",
+        "IRepair with KL on the guard",
+        Sensitivity(),
+        LAYER,
+        slicers.argmax,
+        refresh=1,
+        clip=CLIP,
+    ),
+    Descent(
+        "contrast_kl",
+        "the layer at which failing inputs pull most, compared with the guard; KL",
+        Contrast(),
+        LAYER,
+        slicers.argmax,
+        refresh=1,
+    ),
+    *(
+        Descent(
+            f"spectrum_{formula}",
+            f"neurons that are suspicious by {formula} (DeepFault); KL",
+            Spectrum(formula),
+            NEURON,
+            partial(slicers.top_share, share=SLICE),
+        )
+        for formula in FORMULAS
+    ),
+    Descent(
+        "influence",
+        "I-Repair: weights that carry the failures more than the rest; KL",
+        Influence(),
+        WEIGHT,
+        partial(slicers.top_share, share=SLICE),
+    ),
+    WeightSearch("arachne", "Arachne: a few weights, new values by differential evolution", Evolution()),
+    WeightSearch(
+        "arachne_pso", "Arachne's first version: a few weights, new values by a swarm", constricted(), 1.0
+    ),
+    NeuronScaling("care", "CARE: factors for the neurons with the largest causal effect, by a swarm", care()),
+    SparseMixing(
+        OURS,
+        "a fifth of the weights, found by a short dense repair; mixtures of inputs, KL, averaged weights",
+        Mixing(Objective(alpha=0.35)),
+    ),
+    SparseMixing(
+        "mixing",
+        "all weights; mixtures of inputs, KL, averaged weights",
+        Mixing(Objective(alpha=0.35)),
+        share=1.0,
+    ),
+    LastLayer("last_layer", "last layer: failing inputs led to their class, the guard's scores moved least"),
+    LastLayer(
+        "last_layer_exact", "PRDNN: smallest change of the last layer, by a linear program", exact=True
+    ),
+)
+METHODS: dict[str, Method] = {one.name: one for one in _ALL}
+
+
+def method(name: str) -> Method:
+    """The method of that name."""
+    if name not in METHODS:
+        raise UsageError(f"there is no method called {name!r}; choose among {', '.join(METHODS)}")
+    return METHODS[name]
