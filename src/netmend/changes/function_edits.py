@@ -8,6 +8,7 @@ from netmend.changes.network.gates import is_gate
 from netmend.changes.network.layer_removal import call_removed, layer_removed
 from netmend.changes.network.stacks import put_behind
 from netmend.diagnose.measures.chain import Link, chain, last_weighted
+from netmend.library.activations import LAYER_OF_ACTIVATION
 from netmend.program.source.naming import qualified, spelled
 from netmend.program.source.writing import replace, wrap
 from netmend.program.text.file import File
@@ -17,18 +18,7 @@ from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FileEdits
 
 # Function → how a layer of it is made, and how it is called; {} is what it is applied to.
-LAYERS = {
-    "sigmoid": "torch.nn.Sigmoid",
-    "tanh": "torch.nn.Tanh",
-    "relu": "torch.nn.ReLU",
-    "softsign": "torch.nn.Softsign",
-    "softplus": "torch.nn.Softplus",
-    "hardtanh": "torch.nn.Hardtanh",
-    "softmax": "torch.nn.Softmax",
-    "elu": "torch.nn.ELU",
-    "selu": "torch.nn.SELU",
-    "hardsigmoid": "torch.nn.Hardsigmoid",
-}
+LAYERS = {name: f"torch.nn.{layer}" for name, layer in LAYER_OF_ACTIVATION.items()}
 CALLS = {
     "sigmoid": "torch.sigmoid",
     "tanh": "torch.tanh",

@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from netmend.library.losses import DISTANCES
 from netmend.vocabulary.table import FloatArray, IntArray
 
-CLASS_INDEX = ("cross_entropy", "nll_loss", "multi_margin_loss")
-PROBABILITY = ("binary_cross_entropy", "binary_cross_entropy_with_logits", "multilabel_soft_margin_loss")
-REAL = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "poisson_nll_loss")
+REAL = (*DISTANCES, "poisson_nll_loss")
 _SAMPLE = 4096  # numbers kept of real targets
 _ROUNDING = 1e-13  # of the square of a mean, as targets of single precision have it
 

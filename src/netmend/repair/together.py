@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from netmend.changes.loop.good_rates import ADAPTIVE, good_rate, usual_rate
+from netmend.changes.loop.good_rates import good_rate, usual_rate
 from netmend.changes.loop.rate_places import present_rate, rate_title, set_rate
+from netmend.library.optimisers import ADAPTIVE
 from netmend.localise.lines.rates import momentum
 from netmend.program.text.sources import Sources
 from netmend.repair.repair import Case

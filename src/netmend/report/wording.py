@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from netmend.diagnose.measures.acting import acts, worlds
-from netmend.observe.targets import CLASS_INDEX, PROBABILITY
+from netmend.library.losses import OF_CLASS_INDEX, OF_YES_NO
 from netmend.report.content import clean
 from netmend.report.numbers import count, plural, setting
 from netmend.vocabulary import (
@@ -23,8 +23,8 @@ from netmend.vocabulary import (
 # Settings worth a place in one line; the others stand in the optimiser's own table.
 _TOLD_SETTINGS = {"lr": "rate", "momentum": "momentum", "weight_decay": "weight decay"}
 _ACCURACY_LOSSES = {
-    *CLASS_INDEX,
-    *PROBABILITY,
+    *OF_CLASS_INDEX,
+    *OF_YES_NO,
 }  # whatever the targets: 0.9 for "real" is no number to predict
 _ACCURACY_TASKS = {"classification", "binary", "multi-label", "sequence"}
 
@@ -44,7 +44,7 @@ def metric_name(trace: Trace, loss: str = "") -> str:
 
 def has_metric(trace: Trace, loss: str) -> bool:
     """Whether its metric says anything: batches that are all yes, then all no, as of a discriminator, have none."""
-    facts = [fact for fact in trace.losses if fact.name == loss and fact.criterion in PROBABILITY]
+    facts = [fact for fact in trace.losses if fact.name == loss and fact.criterion in OF_YES_NO]
     targets = [operand for fact in facts for operand in fact.operands if operand.role == "target"]
     return not any(operand.distinct == 1 and operand.shape[:1] > (1,) for operand in targets)
 
@@ -132,7 +132,7 @@ def _yes_no(fact: LossFact) -> bool:
     targets = [operand for operand in fact.operands if operand.role == "target" and operand.shape]
     few = [target.distinct is not None and target.distinct <= 2 for target in targets]
     return (
-        fact.criterion in PROBABILITY
+        fact.criterion in OF_YES_NO
         and few == [True]
         and (len(targets[0].shape) < 2 or targets[0].shape[-1] == 1)
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from netmend.diagnose.measures.chain import RECTIFIERS, SQUASHING, Link, linear_pairs
+from netmend.diagnose.measures.chain import RECTIFIERS, Link, linear_pairs
+from netmend.library.activations import SQUASHING
 from netmend.vocabulary import FunctionFact, ModuleFact, Trace
 from ranking.features.network import hidden_links
 from ranking.features.numbers import NAN, decades, highest, lowest, share

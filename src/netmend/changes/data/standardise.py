@@ -15,6 +15,7 @@ from netmend.changes.data.data_holders import (
     settled,
     training_inputs,
 )
+from netmend.library.layers import NORM_OF_RANK
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import add_argument_first, insert_after, insert_before
 from netmend.program.text.file import File
@@ -24,7 +25,6 @@ from netmend.vocabulary import ModelFact, ModuleFact
 from netmend.vocabulary.change import FileEdits
 
 _OWN_NAMES = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp, ast.Lambda)
-_NORMS = {2: "BatchNorm1d", 3: "BatchNorm1d", 4: "BatchNorm2d", 5: "BatchNorm3d"}
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ def _is_split_later(case: Case) -> bool:
 def norm_first(case: Case, scale: Scale) -> FileEdits:
     """A batch norm as the first layer of the model: it learns the statistics of the training inputs."""
     model = case.model
-    if model is None or len(scale.shape) not in _NORMS or _meets_one_sample(case, scale):
+    if model is None or len(scale.shape) not in NORM_OF_RANK or _meets_one_sample(case, scale):
         return ()
     layer = first_layer(case)
     over_last = len(scale.shape) == 3 and not (layer is not None and layer.kind == "Conv1d")
@@ -225,7 +225,7 @@ def _first_in_sequential(
     first = call.args[0]
     if (isinstance(first, ast.Call) and last_name(first.func) == "OrderedDict") or _is_indexed(case, model):
         return ()
-    name, extra = spelled(file, f"torch.nn.{_NORMS[rank]}", like=call.func)
+    name, extra = spelled(file, f"torch.nn.{NORM_OF_RANK[rank]}", like=call.func)
     text = f"{name}({_width_text(file, case, layer, width, call)})"
     return (*add_argument_first(file, call, text), *extra)
 
@@ -255,7 +255,7 @@ def _first_in_class(
     body = [s for s in forward.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
     if start is None or argument is None or not body:
         return ()
-    name, extra = spelled(file, f"torch.nn.{_NORMS[rank]}")
+    name, extra = spelled(file, f"torch.nn.{NORM_OF_RANK[rank]}")
     attribute = fresh_attribute(file, "input_norm")
     made = f"self.{attribute} = {name}({_width_text(file, case, layer, width, start)})"
     call = f"self.{attribute}({argument})"

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.changes.loop.loop_code import Loop, names_in, targets_of
+from netmend.library.operations import LEAVES_GRAPH
 from netmend.program.text.file import File
 from netmend.program.text.queries import Function, last_name
 from netmend.program.text.sources import Code
@@ -23,7 +24,7 @@ _MAKERS = (
     "stack",
     "cat",
 )
-_CUTS = ("detach", "detach_", "item", "data", "numpy", "tolist", "size", "shape", "argmax")
+_CUTS = (*LEAVES_GRAPH, "data", "size", "shape", "argmax")
 
 
 def carried(loop: Loop, backward: ast.AST) -> list[str]:

@@ -13,10 +13,10 @@ import numpy as np
 
 from netmend.diagnose.measures.motion import weights
 from netmend.diagnose.measures.wiring import loaded
+from netmend.library.optimisers import ADAPTIVE
 from netmend.localise.lines.rates import momentum
 from netmend.vocabulary import OptimizerFact, ParameterFact, Trace
 
-ADAPTIVE = ("Adam", "AdamW", "NAdam", "RAdam", "Adamax", "SparseAdam", "RMSprop")
 _GOOD_SHARE = (
     0.033  # of their size that weights move in the first step of programs that learn well: 0.01 to 0.1
 )

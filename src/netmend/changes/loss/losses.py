@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from netmend.library.losses import LIKELIHOODS, LOSS_CLASSES, LOSSES
+from netmend.library.operations import INTEGERS, NARROWING, WIDENING
 from netmend.program.source.dataflow import bound
 from netmend.program.source.naming import qualified, spelled
 from netmend.program.source.writing import delete_argument, replace
@@ -15,28 +17,8 @@ from netmend.repair.repair import Case
 from netmend.vocabulary import LossFact
 from netmend.vocabulary.change import FileEdits
 
-CLASSES = {
-    "cross_entropy": "CrossEntropyLoss",
-    "nll_loss": "NLLLoss",
-    "binary_cross_entropy": "BCELoss",
-    "binary_cross_entropy_with_logits": "BCEWithLogitsLoss",
-    "mse_loss": "MSELoss",
-    "l1_loss": "L1Loss",
-    "smooth_l1_loss": "SmoothL1Loss",
-    "huber_loss": "HuberLoss",
-    "kl_div": "KLDivLoss",
-    "soft_margin_loss": "SoftMarginLoss",
-    "multilabel_soft_margin_loss": "MultiLabelSoftMarginLoss",
-    "hinge_embedding_loss": "HingeEmbeddingLoss",
-    "poisson_nll_loss": "PoissonNLLLoss",
-}
-_FUNCTIONS = {name: function for function, name in CLASSES.items()}
-_TAKES = {
-    "cross_entropy": ("weight", "ignore_index", "reduction", "label_smoothing"),
-    "nll_loss": ("weight", "ignore_index", "reduction"),
-    "binary_cross_entropy": ("weight", "reduction"),
-    "binary_cross_entropy_with_logits": ("weight", "reduction", "pos_weight"),
-}
+_FUNCTIONS = {name: function for function, name in LOSS_CLASSES.items()}
+_TAKES = {loss.name: loss.options for loss in LOSSES if loss.name in LIKELIHOODS}
 _CLASS_LOSSES = ("cross_entropy", "nll_loss")
 Found = tuple[File, ast.Call]
 
@@ -56,7 +38,7 @@ def criterion_of(case: Case, loss: LossFact | None) -> Criterion | None:
     """A loss of the trace, or the one that stopped the program before it could be seen."""
     if loss is None:
         return _unseen(case)
-    if loss.form == "expression" or loss.criterion not in CLASSES:
+    if loss.form == "expression" or loss.criterion not in LOSS_CLASSES:
         return None
     same = [loss] + [
         other
@@ -121,7 +103,7 @@ def _unseen(case: Case) -> Criterion | None:
     """The only criterion that the program's source makes or calls."""
     found: list[Criterion] = []
     for file in case.code.files():
-        for call in file.calls(*_FUNCTIONS, *_TAKES, *CLASSES):
+        for call in file.calls(*_FUNCTIONS, *_TAKES, *LOSS_CLASSES):
             name = last_name(call.func)
             if not qualified(file, call.func).startswith("torch."):
                 continue
@@ -141,17 +123,17 @@ def exchange(criterion: Criterion, to: str) -> FileEdits:
         return replace(*criterion.word, f'"{to}"')
     if criterion.created is not None:
         file, call = criterion.created
-        name, extra = spelled(file, f"torch.nn.{CLASSES[to]}", like=call.func)
+        name, extra = spelled(file, f"torch.nn.{LOSS_CLASSES[to]}", like=call.func)
         if not qualified(file, call.func).startswith("torch."):
             entries = [
                 value
                 for node in ast.walk(file.tree)
                 if isinstance(node, ast.Dict)
                 for value in node.values
-                if last_name(value) == CLASSES.get(criterion.kind)
+                if last_name(value) == LOSS_CLASSES.get(criterion.kind)
             ]
             if len(entries) == 1:  # looked up in a table
-                name, extra = spelled(file, f"torch.nn.{CLASSES[to]}", like=entries[0])
+                name, extra = spelled(file, f"torch.nn.{LOSS_CLASSES[to]}", like=entries[0])
                 return (*replace(file, entries[0], name), *extra)
             return (*replace(file, call, f"{name}()"), *extra)
         edits += [replace(file, call.func, name), extra, *_dropped(file, call, to, 0)]
@@ -180,9 +162,7 @@ def arguments(call: ast.Call) -> tuple[ast.expr, ast.expr] | None:
     return first, second
 
 
-_TYPING = ("float", "long", "int", "double", "type", "to", "type_as")
-_WIDENING = ("unsqueeze", "view", "reshape", "view_as", "reshape_as", "expand_as")
-_NARROWING = ("squeeze", "view", "reshape", "flatten", "ravel")
+_TYPING = (*INTEGERS, "float", "double", "type", "to", "type_as")
 
 
 def bare(value: ast.expr, methods: tuple[str, ...], steps: int = 6) -> ast.expr:
@@ -218,8 +198,8 @@ def _adds_axis(index: ast.expr) -> bool:
 
 def as_classes(file: File, target: ast.expr, shape: tuple[int, ...]) -> FileEdits:
     """A target as whole class ids of one axis: `ids.float()` → `ids.long()`."""
-    inner = bare(target, (*_TYPING, *_WIDENING))
-    widened = _has(target, inner, _WIDENING)
+    inner = bare(target, (*_TYPING, *WIDENING))
+    widened = _has(target, inner, WIDENING)
     text = file.source(inner)
     if not isinstance(inner, ast.Name | ast.Attribute | ast.Call | ast.Subscript):
         text = f"({text})"
@@ -259,7 +239,7 @@ def _has(value: ast.expr, inner: ast.expr, methods: tuple[str, ...]) -> bool:
 
 def narrowed(file: File, value: ast.expr) -> tuple[ast.expr, ast.expr] | None:
     """A prediction whose last axis is taken away at once: `model(x).squeeze(1)`, and what it is without that."""
-    inner = bare(value, _NARROWING)
+    inner = bare(value, NARROWING)
     if isinstance(inner, ast.Subscript) and ast.unparse(inner.slice) in (
         "(slice(None, None, None), 0)",
         ":, 0",

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from netmend.library.operations import SHAPES
 from netmend.program.source.dataflow import bound
 from netmend.program.source.naming import qualified
 from netmend.program.source.writing import replace
@@ -18,9 +19,7 @@ from netmend.vocabulary.change import FileEdits
 
 _MOST_DEPTH = 24
 # Functions that keep the sign of what they are given.
-KEEPING = (
-    "mean", "sum", "view", "reshape", "squeeze", "unsqueeze", "flatten", "nanmean", "to", "float", "item", "div", "backward", "unscale",
-)  # fmt: skip
+KEEPING = ("mean", "sum", *SHAPES, "nanmean", "to", "float", "item", "div", "backward", "unscale")
 _HINGES = ("clamp", "clamp_min", "relu", "max", "maximum", "clip", "ReLU")
 
 

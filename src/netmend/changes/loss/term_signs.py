@@ -5,12 +5,10 @@ from __future__ import annotations
 import ast
 
 from netmend.changes.loss.objective_terms import Term
+from netmend.library.losses import NEVER_NEGATIVE
 from netmend.program.text.queries import last_name
 
-_DISTANCES = (
-    "abs", "square", "norm", "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "cross_entropy", "binary_cross_entropy",
-    "binary_cross_entropy_with_logits", "nll_loss", "kl_div", "dist", "cdist",
-)  # fmt: skip
+_DISTANCES = ("abs", "square", "norm", "dist", "cdist", *NEVER_NEGATIVE, "kl_div")
 _LIKELIHOODS = ("log", "log_prob", "logsigmoid", "log_softmax", "log2", "log10")
 
 

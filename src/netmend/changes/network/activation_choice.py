@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from netmend.library.activations import layers
 from netmend.localise.lines.follow import value_origin
 from netmend.program.source.naming import qualified
 from netmend.program.source.writing import replace
@@ -14,7 +15,7 @@ from netmend.program.text.sources import Code
 from netmend.vocabulary.change import FileEdits
 
 # Names under which PyTorch has an activation: (layer, function)
-NAMES = {"relu": ("ReLU", "relu"), "gelu": ("GELU", "gelu"), "leaky_relu": ("LeakyReLU", "leaky_relu")}
+NAMES = {name: (layer, name) for name, layer in layers("relu", "gelu", "leaky_relu").items()}
 _MOST_HOPS = 4
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from netmend.changes.network.chosen_by_name import Choice, choice_of, chosen, unchosen
 from netmend.diagnose.measures.head_places import Place, place_of
 from netmend.diagnose.measures.heads import Head
+from netmend.library.activations import LAYER_OF_ACTIVATION
 from netmend.program.source.dataflow import resolved
 from netmend.program.source.naming import qualified, rename_callee, spelled
 from netmend.program.source.writing import (
@@ -25,14 +26,6 @@ from netmend.repair.repair import Case
 from netmend.vocabulary import FunctionFact, ModuleFact, Site
 from netmend.vocabulary.change import FileEdits
 
-_CLASSES = {
-    "sigmoid": "Sigmoid",
-    "softmax": "Softmax",
-    "log_softmax": "LogSoftmax",
-    "softplus": "Softplus",
-    "relu": "ReLU",
-    "tanh": "Tanh",
-}
 _WITH_AXIS = ("softmax", "log_softmax")
 _SEQUENCES = ("Sequential", "OrderedDict", "ModuleList", "extend")
 _ADDING = ("append", "add_module", "register_module")
@@ -294,9 +287,9 @@ def exchanged(case: Case, applied: Applied, to: str) -> FileEdits:
         place, creation = made
         if not qualified(place, creation.func).startswith("torch.nn."):
             return ()
-        name, extra = spelled(place, f"torch.nn.{_CLASSES[to]}", like=creation.func)
+        name, extra = spelled(place, f"torch.nn.{LAYER_OF_ACTIVATION[to]}", like=creation.func)
         if to in _WITH_AXIS:
-            return rename_callee(place, creation, f"torch.nn.{_CLASSES[to]}")
+            return rename_callee(place, creation, f"torch.nn.{LAYER_OF_ACTIVATION[to]}")
         return (*replace(place, creation, f"{name}()"), *extra)
     value = value_of(file, call)
     if value is None:

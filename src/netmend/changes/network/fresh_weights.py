@@ -6,7 +6,8 @@ import ast
 
 from netmend.changes.network.model_layers import layers_of, model_of_fault, united
 from netmend.changes.network.stacks import init_of
-from netmend.diagnose.measures.chain import SQUASHING, mostly
+from netmend.diagnose.measures.chain import mostly
+from netmend.library.activations import SQUASHING
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import insert_after
 from netmend.program.text.file import File

@@ -6,6 +6,7 @@ import ast
 import math
 
 from netmend.changes.loop.loop_code import names_in
+from netmend.library.operations import RESHAPES
 from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
 from netmend.program.text.queries import Function, last_name
@@ -19,8 +20,6 @@ LAYERS = (
     "InstanceNorm1d", "InstanceNorm2d", "MultiheadAttention", "TransformerEncoderLayer", "TransformerEncoder", "PReLU", "Sequential",
     "Parameter",
 )  # fmt: skip
-
-_FLATTENING = ("flatten", "view", "reshape")
 
 
 def is_made_anew(file: File, call: ast.Call) -> bool:
@@ -140,9 +139,7 @@ def width_of(case: Case, file: File, function: Function, call: ast.Call) -> int 
     if len(shape) < 2:
         return None
     flat = any(
-        last_name(each.func) in _FLATTENING
-        for each in file.calls(inside=function)
-        if each.lineno <= call.lineno
+        last_name(each.func) in RESHAPES for each in file.calls(inside=function) if each.lineno <= call.lineno
     )
     if flat:
         return math.prod(shape[1:])

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from netmend.changes.network.heads_in_source import last_layer, model_calls
 from netmend.diagnose.measures.heads import Head
 from netmend.diagnose.measures.labels import label_counts
+from netmend.library.datasets import CLASSES
+from netmend.library.operations import NARROWING
 from netmend.program.source.dataflow import PASSING, uses
 from netmend.program.source.values import Faces, set_argument
 from netmend.program.source.writing import replace, unwrap_method
@@ -17,12 +19,7 @@ from netmend.repair.repair import Case
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FileEdit, FileEdits
 
-_NARROWING = ("squeeze", "view", "reshape", "flatten", "ravel")
 # Data sets of the usual libraries and how many classes they have.
-_CLASSES = {
-    "MNIST": 10, "FashionMNIST": 10, "KMNIST": 10, "CIFAR10": 10, "CIFAR100": 100, "SVHN": 10, "STL10": 10, "load_digits": 10,
-    "load_iris": 3, "load_wine": 3, "load_breast_cancer": 2, "Flowers102": 102, "Food101": 101, "ImageNet": 1000,
-}  # fmt: skip
 
 
 def classes_of(case: Case) -> int | None:
@@ -38,8 +35,8 @@ def classes_in_source(case: Case) -> Iterator[int]:
     for file in case.code.files():
         for call in file.calls():
             name = last_name(call.func)
-            if name in _CLASSES:
-                yield _CLASSES[name]
+            if name in CLASSES:
+                yield CLASSES[name]
             for keyword in call.keywords:
                 number = keyword.value.value if isinstance(keyword.value, ast.Constant) else None
                 if keyword.arg in ("n_classes", "num_classes") and isinstance(number, int):
@@ -83,7 +80,7 @@ def axes_kept(case: Case, head: Head | None) -> FileEdits:
     edits: list[FileEdit] = []
     for file, call in (*([start] if start is not None else []), *model_calls(case)):
         for use in uses(case.code, file, call):
-            if use.method in _NARROWING and isinstance(use.user, ast.Call) and _narrows(use.user):
+            if use.method in NARROWING and isinstance(use.user, ast.Call) and _narrows(use.user):
                 edits.extend(unwrap_method(use.file, use.user))
             elif isinstance(use.user, ast.Subscript) and _picks_first(use.user):
                 edits.extend(replace(use.file, use.user, use.file.source(use.value)))
@@ -166,9 +163,7 @@ def _conversions(file: File, node: ast.expr) -> ast.expr:
 
 def _unshaped(value: ast.expr) -> ast.expr:
     while (
-        isinstance(value, ast.Call)
-        and isinstance(value.func, ast.Attribute)
-        and value.func.attr in _NARROWING
+        isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in NARROWING
     ):
         value = value.func.value
     return value

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from netmend.check.examples import TORCH, TORCH_F
 from netmend.check.rule import Snippet, StaticRule, register
+from netmend.library.operations import COPIES, MOVES
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Item, Operation, Value, constant, resolved
 from netmend.program.meaning.gradient_cuts import is_computed
@@ -247,7 +248,7 @@ class FewerOutputsThanClasses(StaticRule):
 
 _FLOATS = ("float", "double", "half")
 _FLATTEN = frozenset(("flatten", "squeeze", "argmax", "ravel"))
-_PLAIN = frozenset(("to", "cuda", "cpu", "contiguous", "clone", "detach"))
+_PLAIN = frozenset((*MOVES, *COPIES, "detach"))
 FLOATS_HEAD = (
     "import torch\nimport torch.nn.functional as F\nfrom torch import nn\n\nnet = nn.Linear(12, 5)\n"
 )

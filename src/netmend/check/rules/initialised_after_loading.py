@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH
 from netmend.check.rule import Snippet, StaticRule, register
+from netmend.library.operations import FLOATS, MOVES
 from netmend.program.engine.history import EXIT, RETURN, Block, Body, Branch, Event, Guard
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Class, Value, resolved
@@ -35,9 +36,20 @@ def start(net):
 """
 # What may be done with a model without using what was loaded.
 _HARMLESS = frozenset(
-    ("to", "cuda", "cpu", "train", "eval", "float", "half", "double", "requires_grad_", "parameters", "named_parameters", "modules",
-     "children", "apply", "load_state_dict")
-)  # fmt: skip
+    (
+        *MOVES,
+        *FLOATS,
+        "train",
+        "eval",
+        "requires_grad_",
+        "parameters",
+        "named_parameters",
+        "modules",
+        "children",
+        "apply",
+        "load_state_dict",
+    )
+)
 _PASSIVE = ("print", "len", "isinstance", "hasattr", "getattr", "super", "torch.nn.", "torch.optim.", "torch.load", "torch.compile")  # fmt: skip
 
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.rule import Snippet, StaticRule, register
+from netmend.library.operations import COPIES, FLOATS, VIEWS
 from netmend.program.engine.history import AUGMENT, STORE, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
@@ -32,9 +33,8 @@ PARAMETER_HEAD = "import torch\nfrom torch import nn\n\nclass Scale(nn.Module):\
 USE = "\n    def forward(self, x):\n        return x * self.weight\n"
 _MOVES = frozenset(("to", "cuda"))
 _CHANGES = frozenset(
-    ("view", "reshape", "float", "half", "double", "mul", "div", "add", "t", "transpose", "unsqueeze", "squeeze", "expand", "repeat",
-     "clone", "permute", "contiguous", "abs", "exp", "sqrt", "flatten")
-)  # fmt: skip
+    (*VIEWS, *FLOATS, *COPIES, "mul", "div", "add", "t", "expand", "repeat", "abs", "exp", "sqrt")
+)
 
 
 @register
@@ -261,9 +261,22 @@ _MAKERS = frozenset(
 )  # fmt: skip
 _SAME_WHEN_THERE = frozenset(("to", "cuda", "float", "contiguous", "type", "xpu"))
 _NEW = frozenset(
-    ("clone", "double", "half", "view", "reshape", "unsqueeze", "squeeze", "flatten", "mul", "add", "div", "abs", "exp", "repeat",
-     "expand", "transpose", "permute", "clamp", "sigmoid")
-)  # fmt: skip
+    (
+        *VIEWS,
+        "clone",
+        "double",
+        "half",
+        "mul",
+        "add",
+        "div",
+        "abs",
+        "exp",
+        "repeat",
+        "expand",
+        "clamp",
+        "sigmoid",
+    )
+)
 
 
 @register

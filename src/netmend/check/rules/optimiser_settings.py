@@ -7,11 +7,11 @@ import math
 from collections.abc import Iterator
 
 from netmend.check.rule import Snippet, StaticRule, register
+from netmend.library.optimisers import ADAM_FAMILY
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Collection, Value, resolved
 from netmend.program.meaning.models import is_module
 from netmend.program.meaning.optimisers import (
-    ADAM_FAMILY,
     Made,
     groups_are_changed,
     handed_on,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
 from netmend.check.rule import Snippet, StaticRule, register
+from netmend.library.operations import COPIES
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Item, Operation, Value, constant, resolved
 from netmend.program.meaning.heads import where
@@ -252,7 +253,7 @@ _ATTENTION = frozenset(
     ("multiheadattention", "transformer", "transformerencoder", "transformerdecoder", "transformerencoderlayer", "transformerdecoderlayer")
 )  # fmt: skip
 _MASKS = ("key_padding_mask", "src_key_padding_mask", "tgt_key_padding_mask", "memory_key_padding_mask")
-_KEEPS = frozenset(("bool", "to", "cuda", "detach", "clone", "contiguous", "squeeze", "transpose", "t"))
+_KEEPS = frozenset((*COPIES, "bool", "to", "cuda", "detach", "squeeze", "transpose", "t"))
 _JOINS = frozenset(("torch.cat", "torch.concat", "torch.hstack", "torch.nn.functional.pad"))
 
 

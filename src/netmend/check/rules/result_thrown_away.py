@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
 from netmend.check.rule import Snippet, StaticRule, register
+from netmend.library.operations import CASTS, VIEWS
 from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Param, Value, resolved
@@ -13,10 +14,7 @@ from netmend.program.meaning.uses import calls_given
 from netmend.program.text.edits import replace
 from netmend.vocabulary.finding import Finding, Fix
 
-_METHODS = (
-    "to", "cuda", "float", "long", "half", "double", "int", "bool", "detach", "squeeze", "unsqueeze", "view", "reshape", "permute", "transpose",
-    "flatten", "clamp", "type", "contiguous", "requires_grad_",
-)  # fmt: skip
+_METHODS = ("to", "cuda", *CASTS, "bool", "detach", *VIEWS, "clamp", "contiguous", "requires_grad_")
 HEAD = f"""{TORCH}\
 from torch.utils.data import DataLoader
 

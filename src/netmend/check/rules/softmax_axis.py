@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from netmend.check.examples import TORCH, TORCH_F
 from netmend.check.rule import Snippet, StaticRule, register
+from netmend.library.operations import COPIES
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
     Attribute,
@@ -123,7 +124,7 @@ loader = DataLoader(TensorDataset(torch.randn(100, 4), torch.randint(0, 3, (100,
 net = nn.Linear(4, 3)
 """
 # Between the scores of an attention and their softmax.
-_KEEP_FIRST = frozenset(("contiguous", "clone", "float", "masked_fill", "masked_fill_", "tanh", "dropout"))
+_KEEP_FIRST = frozenset((*COPIES, "float", "masked_fill", "masked_fill_", "tanh", "dropout"))
 _BEHIND_FIRST = ("squeeze", "unsqueeze")  # where they name another axis
 ATTENTION = (
     BATCH_HEAD

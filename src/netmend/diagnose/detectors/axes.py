@@ -10,6 +10,7 @@ from netmend.diagnose.measures.head_places import place_of
 from netmend.diagnose.measures.heads import Head, heads
 from netmend.diagnose.measures.loss_examples import given, layer, run_of, wanted
 from netmend.diagnose.measures.probe_examples import mixed, recurrent, swapped
+from netmend.library.losses import BINARY
 from netmend.unit import Run, threshold
 from netmend.vocabulary import (
     FunctionFact,
@@ -23,7 +24,7 @@ from netmend.vocabulary import (
 )
 
 _CLASS_LOSSES = ("cross_entropy", "nll_loss")
-_OTHER_LOSSES = ("kl_div", "binary_cross_entropy", "binary_cross_entropy_with_logits", "mse_loss", "l1_loss")
+_OTHER_LOSSES = ("kl_div", *BINARY, "mse_loss", "l1_loss")
 
 
 @register

@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from netmend.diagnose.detector import register
 from netmend.diagnose.measures.chain import (
-    ACROSS_UNITS,
     SIGMOIDS,
     Link,
     activations,
@@ -21,6 +20,7 @@ from netmend.diagnose.measures.examples import falling, flat
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.objective import objective
 from netmend.diagnose.measures.probe_examples import probed
+from netmend.library.activations import ACROSS_UNITS
 from netmend.unit import Run, threshold
 from netmend.vocabulary import FunctionFact, ModuleFact, ProbeFact, Symptom, Trace
 

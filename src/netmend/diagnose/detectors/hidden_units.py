@@ -9,20 +9,13 @@ from typing import ClassVar
 import numpy as np
 
 from netmend.diagnose.detector import register
-from netmend.diagnose.measures.chain import (
-    RECTIFIERS,
-    SQUASHING,
-    Link,
-    activations,
-    chain,
-    last_weighted,
-    positions,
-)
+from netmend.diagnose.measures.chain import RECTIFIERS, Link, activations, chain, last_weighted, positions
 from netmend.diagnose.measures.examples import flat
 from netmend.diagnose.measures.motion import weights
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.objective import objective
 from netmend.diagnose.measures.words import plural
+from netmend.library.activations import SQUASHING
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Symptom, Trace
 

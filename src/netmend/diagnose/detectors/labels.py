@@ -16,6 +16,7 @@ from netmend.diagnose.measures.fact_examples import with_facts
 from netmend.diagnose.measures.heads import Head, heads
 from netmend.diagnose.measures.loss_examples import given, run_of, wanted
 from netmend.diagnose.measures.objective import constant_of, evaluations, objective
+from netmend.library.losses import OF_YES_NO
 from netmend.unit import Run, threshold
 from netmend.vocabulary import BatchPrint, LossFact, OperandFact, ProbeFact, Site, Symptom, TargetFact, Trace
 
@@ -243,7 +244,6 @@ class LabelsPermuted:
     )
 
 
-_YES_NO = ("binary_cross_entropy", "binary_cross_entropy_with_logits", "multilabel_soft_margin_loss")
 _PLUS_MINUS = ("soft_margin_loss", "hinge_embedding_loss")
 _REFUSED = re.compile(r"Target (-?\d+) is out of bounds|index (-?\d+) is out of bounds for dimension 1")
 _REFUSED_SHARE = "all elements of target should be between 0 and 1"
@@ -304,7 +304,9 @@ class LabelsOutOfRange:
         if target is None or target.minimum is None or target.maximum is None:
             return None
         shown = f"{target.minimum:.3g} to {target.maximum:.3g}"
-        if criterion in _YES_NO and (target.minimum < -self.tolerance or target.maximum > 1 + self.tolerance):
+        if criterion in OF_YES_NO and (
+            target.minimum < -self.tolerance or target.maximum > 1 + self.tolerance
+        ):
             return "yes/no", f"`{criterion}` expects targets between 0 and 1, but got {shown}."
         if criterion == "poisson_nll_loss" and target.minimum < -self.tolerance:
             return "counts", f"`{criterion}` expects counts, which are never negative, but got {shown}."

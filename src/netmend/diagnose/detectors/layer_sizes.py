@@ -11,10 +11,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from netmend.diagnose.detector import register
-from netmend.diagnose.measures.chain import ACROSS_UNITS, SIGMOIDS, Link, activations, chain, last_weighted
+from netmend.diagnose.measures.chain import SIGMOIDS, Link, activations, chain, last_weighted
 from netmend.diagnose.measures.examples import falling, flat, run_with
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.objective import objective
+from netmend.library.activations import ACROSS_UNITS
 from netmend.unit import Run, threshold
 from netmend.vocabulary import ModelFact, ModuleFact, ProbeFact, Site, Symptom, Trace
 

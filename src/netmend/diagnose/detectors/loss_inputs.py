@@ -11,18 +11,12 @@ from netmend.diagnose.detector import register
 from netmend.diagnose.measures.heads import Head, heads, node_name
 from netmend.diagnose.measures.loss_examples import call, given, run_of, wanted
 from netmend.diagnose.measures.shapes import broadcast, same_values, stretched, written
+from netmend.library.activations import SHARES
+from netmend.library.losses import DISTANCES
 from netmend.unit import Run
 from netmend.vocabulary import FunctionFact, Site, Symptom, Trace
 
-_ELEMENTWISE = (
-    "mse_loss",
-    "l1_loss",
-    "smooth_l1_loss",
-    "huber_loss",
-    "poisson_nll_loss",
-    "gaussian_nll_loss",
-    "kl_div",
-)
+_ELEMENTWISE = (*DISTANCES, "poisson_nll_loss", "gaussian_nll_loss", "kl_div")
 _REFUSED = re.compile(
     r"target size \(torch\.Size\(\[([\d, ]*)\]\)\).{0,60}input size \(torch\.Size\(\[([\d, ]*)\]\)\)",
     re.IGNORECASE,
@@ -188,7 +182,6 @@ def _already_stretched(first: Sequence[int], second: Sequence[int]) -> tuple[int
 _MARGINS = ("multi_margin_loss", "multilabel_margin_loss", "hinge_embedding_loss", "soft_margin_loss")
 _GATHERING = ("Mean", "Sum", "Pow", "Div", "Mul", "Neg")  # how values of samples become one
 _CUTS = ("Clamp", "ClampMin", "Relu", "Maximum", "Threshold")
-_PROBABILITIES = ("softmax", "sigmoid", "hardsigmoid")
 
 
 @register
@@ -204,7 +197,7 @@ class MarginOnProbabilities:
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for head in heads(trace):
-            if head.activation not in _PROBABILITIES or not self._margin(head):
+            if head.activation not in SHARES or not self._margin(head):
                 continue
             name = head.loss.criterion if head.loss.form != "expression" else "a margin loss"
             yield Symptom(

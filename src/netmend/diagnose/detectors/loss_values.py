@@ -12,21 +12,11 @@ from netmend.diagnose.detector import register
 from netmend.diagnose.measures.heads import Head, heads, minimised
 from netmend.diagnose.measures.loss_examples import given, run_of, wanted
 from netmend.diagnose.measures.progress import progress
-from netmend.diagnose.measures.rates import ADAPTIVE
 from netmend.diagnose.measures.wiring import wires
+from netmend.library.losses import LIKELIHOODS, NEVER_NEGATIVE
+from netmend.library.optimisers import ADAPTIVE
 from netmend.unit import Run, threshold
 from netmend.vocabulary import LossFact, OptimizerFact, Symptom, Table, Trace
-
-_NEVER_NEGATIVE = (
-    "cross_entropy",
-    "nll_loss",
-    "mse_loss",
-    "l1_loss",
-    "smooth_l1_loss",
-    "huber_loss",
-    "binary_cross_entropy",
-    "binary_cross_entropy_with_logits",
-)
 
 
 @register(needs_fixed_data=True)
@@ -76,10 +66,10 @@ class LossSignOrUnbounded:
     @staticmethod
     def _parts(trace: Trace, loss: LossFact) -> list[LossFact]:
         """The losses that were turned round: the expression itself, or the terms it is made of."""
-        if loss.criterion in _NEVER_NEGATIVE:
+        if loss.criterion in NEVER_NEGATIVE:
             return [loss]
         terms = [trace.get(LossFact, name) for name in loss.settings.get("terms", ())]
-        found = [term for term in terms if term is not None and term.criterion in _NEVER_NEGATIVE]
+        found = [term for term in terms if term is not None and term.criterion in NEVER_NEGATIVE]
         return found if len(found) == len(terms) else []
 
     def _worse(self, trace: Trace, part: LossFact) -> tuple[float, float] | None:
@@ -274,14 +264,6 @@ class LossSummed:
     )
 
 
-_CLASSES = (
-    "cross_entropy",
-    "nll_loss",
-    "binary_cross_entropy",
-    "binary_cross_entropy_with_logits",
-)
-
-
 @register(needs_fixed_data=True)
 class InitialLossOff:
     """Before anything is learned, the loss is many times that of the best constant prediction.
@@ -322,7 +304,7 @@ class InitialLossOff:
         """The first loss over that of the best constant prediction, by loss; for losses about classes."""
         found = {}
         for head in heads(trace):
-            if head.loss.criterion not in _CLASSES or head.loss.settings.get("negated"):
+            if head.loss.criterion not in LIKELIHOODS or head.loss.settings.get("negated"):
                 continue
             table = trace.table("progress", head.loss.name)
             steps, losses = table.known("loss")

@@ -9,17 +9,16 @@ import numpy as np
 
 from netmend.diagnose.detector import register
 from netmend.diagnose.measures.batches import class_counts
-from netmend.diagnose.measures.heads import SYMMETRIC, Head, heads, minimised
+from netmend.diagnose.measures.heads import Head, heads, minimised
 from netmend.diagnose.measures.labels import evenness, label_counts
 from netmend.diagnose.measures.loss_examples import given, run_of, wanted
 from netmend.diagnose.measures.progress import progress
+from netmend.library.losses import BINARY, DISTANCES
 from netmend.unit import Run, threshold
 from netmend.vocabulary import BatchPrint, LossFact, OperandFact, Site, Symptom, Trace
 from netmend.vocabulary.table import FloatArray
 
-_EACH_BY_ITSELF = (
-    "binary_cross_entropy", "binary_cross_entropy_with_logits", "mse_loss", "smooth_l1_loss", "huber_loss", "poisson_nll_loss",
-)  # fmt: skip
+_EACH_BY_ITSELF = (*BINARY, "mse_loss", "smooth_l1_loss", "huber_loss", "poisson_nll_loss")
 
 
 def _batch(*counts: int, first: int = 0) -> BatchPrint:
@@ -87,7 +86,7 @@ class RegressionOnClassIds:
 
     def _evenness(self, trace: Trace, head: Head) -> float | None:
         target = head.target
-        if head.loss.criterion not in SYMMETRIC or target is None or not target.integral:
+        if head.loss.criterion not in DISTANCES or target is None or not target.integral:
             return None
         one = head.width == 1 or len(head.given.shape) == 1
         if not one or len(label_counts(trace)) > self.most_ids:
@@ -110,7 +109,7 @@ class RegressionOnClassIds:
     def _per_class(self, trace: Trace, head: Head) -> tuple[str, str, float | None] | None:
         """As many outputs as there are ids, all compared with the id itself."""
         target, counts = head.target, label_counts(trace)
-        if head.loss.criterion not in SYMMETRIC or target is None or not target.integral:
+        if head.loss.criterion not in DISTANCES or target is None or not target.integral:
             return None
         shape = head.given.shape
         alone = len(shape) == 2 and target.shape in (shape[:1], (shape[0], 1)) and len(counts) >= 3

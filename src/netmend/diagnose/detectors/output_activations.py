@@ -10,6 +10,7 @@ from netmend.diagnose.measures.chain import Link, chain
 from netmend.diagnose.measures.head_places import place_of
 from netmend.diagnose.measures.heads import CLASS_SCORES, YES_NO_SCORES, Head, heads, node_name
 from netmend.diagnose.measures.loss_examples import call, given, layer, run_of, wanted
+from netmend.library.activations import ACROSS_UNITS, SHARES
 from netmend.unit import Run, threshold
 from netmend.vocabulary import ModuleFact, Symptom, Trace
 
@@ -136,8 +137,6 @@ class NormalisedTwice:
 _NEEDS_LOGS = ("nll_loss", "kl_div")
 _REFUSED = "all elements of input should be between 0 and 1"
 # What leaves these can only be outside 0..1 by being no number, which has other causes.
-_PROBABILITIES = ("sigmoid", "softmax", "hardsigmoid")
-_SHARED = ("softmax", "log_softmax", "softmin")
 _NOT_POSITIVE = ("relu", "tanh", "softsign", "hardtanh", "elu", "leaky_relu")
 _PICKS = ("Index", "Gather", "Select", "Mul")  # the true class, by its number or by a row of zeros and a one
 
@@ -178,7 +177,7 @@ class ScoresWhereProbabilitiesExpected:
             )
         yield from self._signed_shares(trace)
         exception, function = trace.run.exception or "", _last_function(trace)
-        if _REFUSED in exception and function not in _PROBABILITIES:
+        if _REFUSED in exception and function not in SHARES:
             yield Symptom(
                 self.code,
                 "The loss expects probabilities and raised an error: it got values outside [0, 1].",
@@ -225,7 +224,7 @@ class ScoresWhereProbabilitiesExpected:
                 return "scores", message, seen.maximum, self.log_limit
             maker = _maker(trace, head)
             unshared = criterion == "nll_loss" and head.last == "log" and not seen.log_normalised_axes
-            if unshared and len(seen.shape) > 1 and maker and maker not in _SHARED:
+            if unshared and len(seen.shape) > 1 and maker and maker not in ACROSS_UNITS:
                 message = f"`{criterion}` got logarithms of the output of {maker}: values between {seen.minimum:.3g} and {seen.maximum:.3g} that do not sum to 1 over the classes."
                 return "unshared", message, None, None
         if criterion == "binary_cross_entropy" and head.made_by == ("clamp", "raw"):

@@ -7,13 +7,14 @@ from typing import ClassVar
 
 from netmend.diagnose.detector import register
 from netmend.diagnose.measures.head_places import place_of
-from netmend.diagnose.measures.heads import CLASS_SCORES, REAL, SYMMETRIC, YES_NO_SCORES, Head, heads, limits
+from netmend.diagnose.measures.heads import CLASS_SCORES, REAL, YES_NO_SCORES, Head, heads, limits
 from netmend.diagnose.measures.loss_examples import call, given, layer, run_of, wanted
+from netmend.library.activations import SQUASHING
+from netmend.library.losses import DISTANCES
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Symptom, Table, TargetFact, Trace
 
 _SHARES = ("binary_cross_entropy", "mse_loss", "l1_loss")
-_BOUNDED = ("sigmoid", "hardsigmoid", "tanh", "hardtanh", "softsign")
 _CLAMPED = 1e-3  # by which outputs are usually kept off 0 and 1
 _MARGINS = ("multi_margin_loss", "multilabel_margin_loss")  # ask for scores that differ by 1
 
@@ -93,14 +94,14 @@ class OutputRangeTooNarrow:
         if function in ("softplus", "exp") and criterion in YES_NO_SCORES:
             message = f"`{criterion}` got scores from {function}, never below 0: the predicted probability can never fall below one half."
             return "cut scores", message, None
-        if function in _BOUNDED and (
+        if function in SQUASHING and (
             criterion in CLASS_SCORES
             or (criterion in YES_NO_SCORES and function in ("tanh", "hardtanh", "softsign"))
         ):
             low, high = head.given.minimum, head.given.maximum
             message = f"`{criterion}` got scores that {function} squeezes into a narrow range ({low:.3g}..{high:.3g} in the first batch)."
             return "bounded scores", message, None
-        if criterion in _MARGINS and function in (*_BOUNDED, "softmax"):
+        if criterion in _MARGINS and function in (*SQUASHING, "softmax"):
             message = f"`{criterion}` wants scores that differ by at least 1, but {function} squeezes them into a range of that size."
             return "bounded scores", message, None
         return None
@@ -366,7 +367,7 @@ def _found(head: Head) -> tuple[str, str] | None:
         return "single class", (
             f"`{head.loss.criterion}` got a single output per sample, so there is nothing to choose from: the loss is 0 whatever the target."
         )
-    if head.loss.criterion not in SYMMETRIC or head.loss.form == "expression":
+    if head.loss.criterion not in DISTANCES or head.loss.form == "expression":
         return None  # in an own formula, repeating the shorter side is a usual way of writing
     if len(shape) != len(target.shape) or len(shape) < 2:
         return None

@@ -14,6 +14,7 @@ from netmend.diagnose.measures.motion import motions
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.objective import objective
 from netmend.diagnose.measures.progress import Progress, progress
+from netmend.library.losses import NEVER_NEGATIVE
 from netmend.unit import Run, threshold
 from netmend.vocabulary import LossFact, OptimizerFact, Site, Symptom, Table, Trace
 
@@ -161,18 +162,6 @@ class RegulariserDominates:
     )
 
 
-_NEVER_NEGATIVE = (
-    "cross_entropy",
-    "nll_loss",
-    "mse_loss",
-    "l1_loss",
-    "smooth_l1_loss",
-    "huber_loss",
-    "binary_cross_entropy",
-    "binary_cross_entropy_with_logits",
-)
-
-
 def _with_terms(objective: Sequence[float], loss: Sequence[float], players: int = 1) -> Trace:
     """An objective that is a squared error and something else, over the steps."""
     name = "mse_loss@train.py:28"
@@ -213,7 +202,7 @@ class TermWithoutBound:
         courses = {course.loss: course for course in progress(trace)}
         for loss in trace.losses:
             terms = [trace.get(LossFact, name) for name in loss.settings.get("terms", ())]
-            known = [term for term in terms if term is not None and term.criterion in _NEVER_NEGATIVE]
+            known = [term for term in terms if term is not None and term.criterion in NEVER_NEGATIVE]
             if loss.backward is None or not known or len(known) < len(terms) or loss.settings.get("negated"):
                 continue
             grown = next((c for term in known if (c := courses.get(term.name)) and self._grew(c)), None)

@@ -6,34 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from netmend.library.layers import LINEAR, PASSING, RECURRENT_CELLS
 from netmend.vocabulary import FunctionFact, ModuleFact, ParameterFact, Site, Trace
 
 RECTIFIERS = ("relu", "relu6", "threshold")  # exactly zero on one side, so a unit can die
 SIGMOIDS = ("sigmoid", "hardsigmoid", "logsigmoid")  # pass on a quarter of the gradient at best
-SQUASHING = ("sigmoid", "tanh", "hardsigmoid", "hardtanh", "softsign")  # flat on both sides
-ACROSS_UNITS = ("softmax", "log_softmax", "softmin")  # units compete: their outputs sum to one
 
-_LINEAR = (
-    "Linear",
-    "LazyLinear",
-    "Conv1d",
-    "Conv2d",
-    "Conv3d",
-    "ConvTranspose1d",
-    "ConvTranspose2d",
-    "ConvTranspose3d",
-)
-_RECURRENT = ("RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell")
-_TRANSPARENT = (
-    "Dropout",
-    "AlphaDropout",
-    "Flatten",
-    "Unflatten",
-    "Identity",
-    "AvgPool",
-    "AdaptiveAvgPool",
-    "BatchNorm",
-)
+_LINEAR = (*LINEAR, "LazyLinear")
 
 
 @dataclass(frozen=True)
@@ -216,9 +195,9 @@ def _module_kind(module: ModuleFact) -> str:
         return "other"
     if module.kind in _LINEAR:
         return "linear"
-    if module.kind in _RECURRENT:
+    if module.kind in RECURRENT_CELLS:
         return "recurrent"
-    if module.kind.startswith(_TRANSPARENT):
+    if module.kind.startswith(PASSING):
         return "transparent"
     return "norm" if "Norm" in module.kind else "other"
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from netmend.diagnose.measures.chain import chain
+from netmend.library.losses import DISTANCES
 from netmend.vocabulary import LossFact, ModuleFact, OperandFact, Trace
 
-REAL = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "gaussian_nll_loss")
-SYMMETRIC = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
+REAL = (*DISTANCES, "gaussian_nll_loss")
 CLASS_SCORES = ("cross_entropy",)  # normalises what it is given over the classes
 YES_NO_SCORES = ("binary_cross_entropy_with_logits", "multilabel_soft_margin_loss")  # applies a sigmoid
 
@@ -168,7 +168,7 @@ def _head(loss: LossFact) -> Head | None:
     if given is None:
         return None
     if not given.requires_grad and target is not None and target.requires_grad:
-        if loss.criterion not in SYMMETRIC:
+        if loss.criterion not in DISTANCES:
             return None
         given, target = target, given  # the order of the two does not matter to these
     return Head(loss, given, target, functions(given.path)) if given.requires_grad else None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from netmend.library.layers import BATCH_NORMS, RECURRENT
 from netmend.vocabulary import Call, FunctionFact, ModuleFact, Pattern, Site, Trace
 
 _DROPOUT = ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "FeatureAlphaDropout")
-_BATCH_NORM = ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm")
-_RECURRENT = ("RNN", "LSTM", "GRU")
+_BATCH_NORM = (*BATCH_NORMS, "SyncBatchNorm")
 
 
 def mode_layers(trace: Trace, model: str) -> tuple[str, ...]:
@@ -69,6 +69,6 @@ def _depends(module: ModuleFact) -> bool:
         return bool(settings.get("p", 0.5))
     if module.kind in _BATCH_NORM:
         return bool(settings.get("track_running_stats", True))
-    if module.kind in _RECURRENT:
+    if module.kind in RECURRENT:
         return bool(settings.get("dropout")) and int(settings.get("num_layers") or 1) > 1
     return module.kind == "MultiheadAttention" and bool(settings.get("dropout"))

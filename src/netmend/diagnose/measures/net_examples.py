@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from netmend.diagnose.measures.examples import falling, run_with
+from netmend.library.activations import ACTIVATION_LAYERS
 from netmend.vocabulary import (
     Call,
     Event,
@@ -28,7 +29,6 @@ from netmend.vocabulary.facts import KIND_OF_FACT
 
 Value = float | Callable[[int], float]  # constant over the run, or a function of the step
 NAN = float("nan")
-_ACTIVATIONS = {"ReLU": "relu", "Sigmoid": "sigmoid", "Tanh": "tanh", "Softmax": "softmax", "GELU": "gelu"}
 
 
 def net_run(
@@ -113,7 +113,7 @@ def _modules(text: str, batch: int) -> list[ModuleFact]:
                 "model",
                 f"torch.nn.modules.{kind}",
                 settings,
-                _ACTIVATIONS.get(kind),
+                ACTIVATION_LAYERS.get(kind),
                 order=index + 1,
                 calls=1,
                 input_shapes=((batch, inside),),

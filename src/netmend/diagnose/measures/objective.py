@@ -8,11 +8,12 @@ import numpy as np
 
 from netmend.diagnose.measures.loop import main_pattern
 from netmend.diagnose.measures.progress import Progress, main_progress, progress
+from netmend.library.losses import DISTANCES
 from netmend.vocabulary import LossFact, Pattern, Table, TargetFact, Trace
 from netmend.vocabulary.table import FloatArray, IntArray
 
 _LATE = 0.5  # of the steps of a run
-_REGRESSIONS = ("mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss", "objective", "expression")
+_REGRESSIONS = (*DISTANCES, "objective", "expression")
 
 
 @lru_cache(maxsize=16)

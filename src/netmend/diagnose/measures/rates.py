@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from netmend.library.optimisers import ADAPTIVE
 from netmend.vocabulary import OptimizerFact, Trace
 
-ADAPTIVE = ("Adam", "AdamW", "NAdam", "RAdam", "Adamax", "RMSprop", "SparseAdam", "Adafactor")
 PLAIN = ("SGD", "ASGD")  # follow the gradient as it is: steps are as small as it is
 _SOME = 0.3  # momentum from which steps are clearly longer than the gradient alone makes them
 _PUSHED = 0.8  # momentum from which steps are several times longer than the gradient alone makes them

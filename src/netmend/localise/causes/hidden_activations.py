@@ -11,6 +11,7 @@ from netmend.diagnose.measures.chain import SIGMOIDS, Link, chain, in_sequence, 
 from netmend.diagnose.measures.examples import falling, flat
 from netmend.diagnose.measures.heads import minimised
 from netmend.diagnose.measures.net_examples import net_run
+from netmend.library.losses import LIKELIHOODS
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.lines.hidden_exponentials import hidden_exponentials
@@ -18,8 +19,6 @@ from netmend.localise.outcome import harm, level, relief, rivals
 from netmend.program.direct_connection import fed_by, handed_on
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, ModuleFact, Site, Symptom
-
-_CLASSIFYING = ("cross_entropy", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits")
 
 
 @register
@@ -89,7 +88,7 @@ class HiddenActivationMissing:
 
     def _by_hand(self, case: Case) -> Iterator[Fault]:
         """A classifier whose layers are parameters and functions, found to be linear by experiment."""
-        classifies = any(loss.criterion in _CLASSIFYING for loss in minimised(case.trace))
+        classifies = any(loss.criterion in LIKELIHOODS for loss in minimised(case.trace))
         for symptom in case.of("D604") if classifies else ():
             line = symptom.detail.get("weighted_line")
             several = int(symptom.detail["weight_layers"]) >= self.certain_layers

@@ -8,9 +8,10 @@ from typing import ClassVar
 from netmend.diagnose.detectors.initial_weights import InitSymmetric
 from netmend.diagnose.detectors.initialisers import InitialisedAgain, ZerosStay
 from netmend.diagnose.detectors.norm_statistics import NormNotEstimated
-from netmend.diagnose.measures.chain import SQUASHING, mostly
+from netmend.diagnose.measures.chain import mostly
 from netmend.diagnose.measures.examples import flat
 from netmend.diagnose.measures.net_examples import net_run
+from netmend.library.activations import SQUASHING
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.effects import ANY, outcome

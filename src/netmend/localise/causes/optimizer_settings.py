@@ -11,6 +11,7 @@ from netmend.diagnose.measures.loop import calls
 from netmend.diagnose.measures.loop_examples import optimizer, trained
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.wiring import stepped_optimizers
+from netmend.library.layers import RECURRENT_CELLS
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
 from netmend.localise.causes.loop_calls import SCALED
@@ -191,7 +192,6 @@ _UNROLLED = (
     8  # calls of one layer in one forward pass: shared layers of other networks are called two or three times
 )
 _SGD_RATE, _ADAM_RATE = 0.1, 0.01  # what tutorials and papers use at most
-_RECURRENT = ("RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell")
 
 
 @register
@@ -299,7 +299,7 @@ def _round(value: float) -> str:
 def _recurrent(trace: Trace) -> ModuleFact | None:
     """A recurrent layer, or one that is called many times within one forward pass."""
     found = [m for m in trace.all(ModuleFact) if m.leaf and m.order is not None]
-    return next((m for m in found if m.kind in _RECURRENT or m.calls >= _UNROLLED), None)
+    return next((m for m in found if m.kind in RECURRENT_CELLS or m.calls >= _UNROLLED), None)
 
 
 def _ordinary_rate(trace: Trace) -> bool:

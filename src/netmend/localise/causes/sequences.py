@@ -11,6 +11,7 @@ from netmend.diagnose.detectors.axes import SamplesMixed
 from netmend.diagnose.detectors.sequences import LooksAhead, PaddingCounted, TargetsNotNext
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.probe_examples import recurrent
+from netmend.library.layers import RECURRENT
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, Accusation, accuses, fault, for_symptom, register
 from netmend.localise.effects import ANY
@@ -138,7 +139,6 @@ _MASK_BY_HAND = (
     "Mask the scores before the softmax: `scores = scores.masked_fill(torch.ones(T, T, dtype=torch.bool, "
     "device=scores.device).triu(1), float('-inf'))`, where `T` is the length of the sequence."
 )
-_RECURRENT = ("LSTM", "GRU", "RNN")
 _MASK_ARGUMENT = {
     "TransformerEncoder": "mask",
     "TransformerEncoderLayer": "src_mask",
@@ -181,7 +181,7 @@ def _change(case: Case, symptom: Symptom) -> tuple[Site | None, str]:
         )
     layer = _library_layer(case, symptom)
     kind = layer.kind if layer is not None else ""
-    if layer is not None and kind in _RECURRENT:
+    if layer is not None and kind in RECURRENT:
         return creation_of(case.trace, layer.name), (
             "Remove `bidirectional=True` and halve the next layer's input width: a model that predicts the next element "
             "can only read forwards."

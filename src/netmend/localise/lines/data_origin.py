@@ -6,6 +6,7 @@ import ast
 
 from netmend.diagnose.measures.data import training_loader
 from netmend.diagnose.measures.progress import main_progress
+from netmend.library.operations import FLOATS, MOVES
 from netmend.localise.case import Case
 from netmend.localise.lines.epoch_loop import caller
 from netmend.program.text.queries import Function, last_name, own_nodes, site_of
@@ -14,7 +15,7 @@ from netmend.vocabulary import LossFact, Site
 
 _MOST_HOPS = 8
 _MOST_CALLERS = 4  # functions between the loop over batches and the call of the model
-_MOVES = ("to", "cuda", "cpu", "float", "double", "half", "contiguous")
+_MOVES = (*MOVES, *FLOATS, "contiguous")
 _DATASETS = (
     "TensorDataset",
     "DataLoader",

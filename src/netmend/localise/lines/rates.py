@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from netmend.diagnose.measures.loop import usual_site
-from netmend.diagnose.measures.rates import ADAPTIVE
 from netmend.diagnose.measures.rates import highest_rate as highest_rate
 from netmend.diagnose.measures.rates import momentum as momentum
 from netmend.diagnose.measures.rates import usual_range as usual_range
+from netmend.library.optimisers import ADAPTIVE
 from netmend.localise.case import Case
 from netmend.localise.lines.follow import argument_origin, value_origin
 from netmend.program.text.queries import last_name, site_of

@@ -5,25 +5,13 @@ from __future__ import annotations
 import ast
 
 from netmend.diagnose.measures.data import training_loader
+from netmend.library.operations import COPIES, MOVES, RESHAPES
 from netmend.localise.case import Case
 from netmend.program.text.queries import Function, last_name, own_nodes, site_of
 from netmend.vocabulary import Site
 
 _MOST_HOPS = 24
-_SAME = (
-    "view",
-    "reshape",
-    "flatten",
-    "contiguous",
-    "to",
-    "cuda",
-    "cpu",
-    "long",
-    "clone",
-    "t",
-    "transpose",
-    "squeeze",
-)
+_SAME = (*RESHAPES, *COPIES, *MOVES, "long", "t", "transpose", "squeeze")
 _HANDING_ON = ("enumerate", "tqdm", "iter", "next", "list", "zip", "DataLoader")
 _NAMES = ("target", "targets")
 

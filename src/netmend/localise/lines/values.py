@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from netmend.library.operations import LEAVES_GRAPH, WITHOUT_DERIVATIVE
 from netmend.localise.lines.blocks import spans, switches_gradients_off
 from netmend.program.text.queries import last_name, site_of
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import Site
 
-_CUTS = ("detach", "detach_", "item", "numpy", "tolist", "argmax", "argmin", "round", "sign", "floor")
+_CUTS = (*LEAVES_GRAPH, *WITHOUT_DERIVATIVE)
 _MAKERS = ("tensor", "as_tensor", "from_numpy", "array", "asarray")
 
 

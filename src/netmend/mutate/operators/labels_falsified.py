@@ -11,13 +11,12 @@ from netmend.changes.data_edits import part_of, put, targets
 from netmend.changes.network.heads_in_source import head_of
 from netmend.changes.row_edits import Labels, chances, labels, normal, only_trains, shifts
 from netmend.errors import UsageError
+from netmend.library.losses import DISTANCES
 from netmend.mutate.examples import FUNCTIONS, STACK
 from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, register
 from netmend.repair.repair import Case, Example
 from netmend.vocabulary.change import FileEdits
-
-_AMOUNTS = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 
 
 @register
@@ -49,7 +48,7 @@ class LabelsFalsified:
         elif (
             head is not None
             and held is not None
-            and head.loss.criterion in _AMOUNTS
+            and head.loss.criterion in DISTANCES
             and only_trains(case, held)
         ):
             yield from self._of_amounts(held)

@@ -8,12 +8,11 @@ from typing import ClassVar
 
 from netmend.changes.loss.losses import arguments
 from netmend.changes.network.heads_in_source import head_of
+from netmend.library.losses import DISTANCES
 from netmend.mutate.examples import FUNCTIONS, STACK
 from netmend.mutate.mutation import Mutation, mutation, register
 from netmend.program.source.writing import wrap
 from netmend.repair.repair import Case, Example
-
-_SILENT = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 
 
 @register
@@ -37,7 +36,7 @@ class ShapesBroadcast:
         if head is None or head.target is None or found is None or given is None:
             return
         one, other = head.given.shape, head.target.shape
-        if head.loss.criterion not in _SILENT or one != other or not one or one[0] < 2:
+        if head.loss.criterion not in DISTANCES or one != other or not one or one[0] < 2:
             return
         if len(one) == 1:
             text = ".unsqueeze(1)"

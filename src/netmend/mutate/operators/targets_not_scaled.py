@@ -9,12 +9,11 @@ from typing import ClassVar
 from netmend.changes.data.data_holders import evaluation_inputs
 from netmend.changes.data_edits import evaluates_too, inputs, put, targets
 from netmend.changes.network.heads_in_source import head_of
+from netmend.library.losses import DISTANCES
 from netmend.mutate.examples import FUNCTIONS, STACK
 from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, mutation, register
 from netmend.repair.repair import Case, Example
-
-_AMOUNTS = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 
 
 @register
@@ -35,7 +34,7 @@ class TargetsNotScaled:
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         head, held = head_of(case), targets(case)
-        if head is None or held is None or head.loss.criterion not in _AMOUNTS or head.last != "raw":
+        if head is None or held is None or head.loss.criterion not in DISTANCES or head.last != "raw":
             return
         given = inputs(case)
         together = held.part is not None or (given is not None and evaluates_too(case, given))

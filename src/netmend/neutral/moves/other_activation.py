@@ -10,6 +10,7 @@ from netmend.changes.network.activation_choice import NAMES, is_named
 from netmend.changes.network.activation_places import exchanged
 from netmend.changes.network.model_layers import links_of
 from netmend.diagnose.measures.chain import Link, last_weighted
+from netmend.library.activations import layers
 from netmend.neutral.move import moved, register
 from netmend.program.source.naming import qualified, spelled
 from netmend.program.source.writing import replace
@@ -19,15 +20,7 @@ from netmend.vocabulary import Site
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
 # Function and layer.
-KINDS = {
-    "relu": "ReLU",
-    "sigmoid": "Sigmoid",
-    "tanh": "Tanh",
-    "elu": "ELU",
-    "selu": "SELU",
-    "softplus": "Softplus",
-    "gelu": "GELU",
-}
+KINDS = layers("relu", "sigmoid", "tanh", "elu", "selu", "softplus", "gelu")
 _IN_TORCH = ("relu", "sigmoid", "tanh", "selu")  # the others are functions of torch.nn.functional only
 _TAIL = """
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from netmend.library.operations import GIVE_BACK_SELF
 from netmend.program.engine.builtin import called_builtin
 from netmend.program.engine.containers import container_layers, container_tail, grown
 from netmend.program.engine.history import CALL, Body, Guard
@@ -27,25 +28,7 @@ from netmend.program.engine.values import (
 )
 
 # Methods of modules and tensors that give back the object they are called on.
-_GIVE_BACK_SELF = frozenset(
-    [
-        "to",
-        "cuda",
-        "cpu",
-        "train",
-        "eval",
-        "float",
-        "half",
-        "double",
-        "bfloat16",
-        "requires_grad_",
-        "apply",
-        "share_memory",
-        "xpu",
-        "mps",
-        "compile_model",
-    ]
-)
+_GIVE_BACK_SELF = GIVE_BACK_SELF | {"mps", "compile_model"}
 _GIVE_BACK_FIRST = frozenset(("torch.compile", "torch.jit.script", "torch.nn.utils.weight_norm", "torch.nn.utils.spectral_norm",
                               "torch.nn.utils.parametrizations.weight_norm", "torch.nn.utils.parametrizations.spectral_norm"))  # fmt: skip
 CONTAINERS = frozenset(("torch.nn.Sequential", "keras.Sequential", "keras.models.Sequential"))

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from netmend.library.operations import CASTS, COPIES, MOVES, VIEWS
 from netmend.program.engine.history import STORE, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
@@ -23,9 +24,22 @@ from netmend.program.meaning.remember import once
 
 SPLIT = "sklearn.model_selection.train_test_split"
 _METHODS = frozenset(
-    ["to", "cuda", "cpu", "float", "double", "half", "long", "int", "type", "astype", "numpy", "to_numpy", "clone", "copy", "detach", "tolist",
-     "view", "reshape", "flatten", "squeeze", "unsqueeze", "contiguous", "requires_grad_", "ravel", "permute", "transpose", "ascontiguousarray"]
-)  # fmt: skip
+    (
+        *MOVES,
+        *CASTS,
+        *COPIES,
+        *VIEWS,
+        "astype",
+        "numpy",
+        "to_numpy",
+        "copy",
+        "detach",
+        "tolist",
+        "requires_grad_",
+        "ravel",
+        "ascontiguousarray",
+    )
+)
 _FUNCTIONS = frozenset(
     ["torch.tensor", "torch.as_tensor", "torch.from_numpy", "torch.Tensor", "torch.FloatTensor", "torch.LongTensor", "numpy.array",
      "numpy.asarray", "numpy.float32", "numpy.ascontiguousarray", "numpy.expand_dims", "numpy.squeeze", "numpy.reshape", "torch.unsqueeze",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from netmend.library.operations import CASTS, MOVES, SHAPES
 from netmend.program.engine.calls import follow
 from netmend.program.engine.machine import OutOfEffort
 from netmend.program.engine.program import Program
@@ -165,6 +166,4 @@ def is_data(element: Element) -> bool:
     )
 
 
-_MOVES = frozenset(
-    ("to", "cuda", "cpu", "float", "long", "double", "half", "int", "view", "reshape", "squeeze", "unsqueeze", "flatten", "type", "contiguous")
-)  # fmt: skip
+_MOVES = frozenset((*MOVES, *CASTS, *SHAPES, "contiguous"))

@@ -6,6 +6,8 @@ import ast
 import math
 from collections.abc import Callable, Mapping
 
+from netmend.library.operations import COPIES, MOVES
+
 Number = float
 _ONE: dict[str, Callable[[float], float]] = {
     "abs": abs, "exp": math.exp, "log": math.log, "sqrt": math.sqrt, "sin": math.sin, "cos": math.cos, "tan": math.tan,
@@ -22,9 +24,7 @@ _TWO: dict[str, Callable[[float, float], float]] = {
     "div": lambda a, b: a / b, "maximum": max, "minimum": min, "multiply": lambda a, b: a * b, "ge": lambda a, b: float(a >= b),
     "gt": lambda a, b: float(a > b), "le": lambda a, b: float(a <= b), "lt": lambda a, b: float(a < b),
 }  # fmt: skip
-_SAME = frozenset(
-    ("clone", "detach", "float", "double", "contiguous", "type_as", "to", "bool", "cuda", "cpu", "half")
-)
+_SAME = frozenset((*MOVES, *COPIES, "float", "double", "half", "bool", "detach", "type_as"))
 _MODULES = frozenset(
     ("torch", "F", "math", "np", "numpy", "torch.nn.functional", "nn.functional", "torch.special")
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from netmend.library.operations import COPIES, DEVICES, FLOATS
 from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Const, Either, Item, Value, options, resolved
@@ -16,9 +17,7 @@ from netmend.program.text.edits import delete_argument, delete_list_element, rep
 from netmend.vocabulary.finding import Edit, Related
 
 # Keeps the values in place: with these between a layer and the loss its last axis is still the last.
-PLAIN = frozenset(
-    ("contiguous", "clone", "float", "double", "half", "bfloat16", "to", "cuda", "cpu", "type", "type_as", "identity", "xpu", "mps")
-)  # fmt: skip
+PLAIN = frozenset((*DEVICES, *COPIES, *FLOATS, "bfloat16", "type", "type_as", "identity"))
 _WIDTH = {"linear": ("out_features", 1), "bilinear": ("out_features", 2)}
 
 

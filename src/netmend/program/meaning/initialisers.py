@@ -5,15 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from netmend.library.layers import LINEAR, RECURRENT
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Function, Value, resolved
 from netmend.program.meaning.constant_weights import count
 
 Kinds = frozenset[str]
-_LAYERS: Kinds = frozenset(
-    ("Linear", "Bilinear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d", "LSTM", "GRU", "RNN",
-     "Embedding", "MultiheadAttention", "TransformerEncoderLayer")
-)  # fmt: skip
+_LAYERS = frozenset(
+    (*LINEAR, *RECURRENT, "Bilinear", "Embedding", "MultiheadAttention", "TransformerEncoderLayer")
+)
 _MOST_NETWORKS = (frozenset(("Linear", "Conv2d")), frozenset(("Linear", "Embedding")))  # have one of these
 _INIT = ("xavier_", "kaiming_", "normal_", "uniform_", "orthogonal_", "trunc_normal_", "constant_", "zeros_", "ones_", "sparse_")  # fmt: skip
 _IN_PLACE = frozenset(("normal_", "uniform_", "fill_", "zero_"))

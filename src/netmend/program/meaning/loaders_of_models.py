@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from netmend.library.datasets import TRAIN_BY_DEFAULT
 from netmend.program.engine.history import Event, Loop
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
@@ -26,9 +27,6 @@ from netmend.program.meaning.training import Round, grad_is_off, is_backward, is
 from netmend.program.meaning.training_steps import loss_of
 
 LOADER_NAME = "torch.utils.data.DataLoader"
-_TRAIN_BY_DEFAULT = frozenset(
-    ("MNIST", "FashionMNIST", "KMNIST", "EMNIST", "QMNIST", "CIFAR10", "CIFAR100", "USPS")
-)
 _EVALUATION_SPLITS = ("test", "val", "valid", "validation")
 
 
@@ -126,10 +124,10 @@ def split_of(dataset: Value | None) -> str:
     name = image_set(dataset)
     if not name or not isinstance(dataset, Call) or dataset.open:
         return ""
-    flag = dataset.argument("train", 1 if name in _TRAIN_BY_DEFAULT else None)
+    flag = dataset.argument("train", 1 if name in TRAIN_BY_DEFAULT else None)
     if isinstance(flag, Const) and isinstance(flag.value, bool):
         return "train" if flag.value else "test"
-    if name in _TRAIN_BY_DEFAULT:
+    if name in TRAIN_BY_DEFAULT:
         return "train" if flag is None else ""
     split = constant(dataset.argument("split", 1 if name == "SVHN" else None))
     if split == "train":
@@ -142,7 +140,7 @@ def transform_of(dataset: Value | None) -> Value | None:
     name = image_set(dataset)
     if not isinstance(dataset, Call) or dataset.open or not name:
         return None
-    position = 2 if name in _TRAIN_BY_DEFAULT or name == "SVHN" else 1 if name == "ImageFolder" else None
+    position = 2 if name in TRAIN_BY_DEFAULT or name == "SVHN" else 1 if name == "ImageFolder" else None
     return dataset.argument("transform", position)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from netmend.library.datasets import CLASSES
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
     Attribute,
@@ -23,10 +24,6 @@ from netmend.program.meaning.operations import LAYOUT, operation, walk
 from netmend.program.meaning.tables import part_of_samples, split_from
 
 # Classes of well-known datasets whose second item is a class id.
-DATASETS = {
-    "MNIST": 10, "FashionMNIST": 10, "KMNIST": 10, "QMNIST": 10, "USPS": 10, "CIFAR10": 10, "CIFAR100": 100, "SVHN": 10, "STL10": 10,
-    "Food101": 101, "Flowers102": 102, "GTSRB": 43, "DTD": 47, "EuroSAT": 10, "ImageNet": 1000, "OxfordIIITPet": 37, "StanfordCars": 196,
-}  # fmt: skip
 _TABLES = {"load_iris": 3, "load_digits": 10, "load_wine": 3, "load_breast_cancer": 2}
 _THROUGH = LAYOUT | {"long", "int", "tensor", "as_tensor", "from_numpy", "astype", "detach", "numpy", "cpu"}
 _REAL = ("float", "double", "half", "bfloat16")
@@ -107,7 +104,7 @@ def _of_dataset(dataset: Value, position: int) -> ClassIds | None:
         or position != 1
     ):
         return None
-    count = DATASETS.get(dataset.qualified.rpartition(".")[2])
+    count = CLASSES.get(dataset.qualified.rpartition(".")[2])
     return (
         ClassIds(count, dataset) if count is not None and "target_transform" not in dataset.keywords else None
     )

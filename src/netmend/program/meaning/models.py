@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from netmend.library.operations import GIVE_BACK_SELF
 from netmend.program.engine.history import Body, Event
 from netmend.program.engine.values import (
     Attribute,
@@ -21,9 +22,6 @@ from netmend.program.engine.values import (
 )
 from netmend.program.meaning.roles import MODEL, role, same
 
-_GIVE_BACK_SELF = frozenset(
-    ("to", "cuda", "cpu", "train", "eval", "float", "half", "double", "bfloat16", "requires_grad_", "apply", "share_memory", "xpu")
-)  # fmt: skip
 _WRAPPERS = frozenset(
     (
         "torch.nn.DataParallel",
@@ -48,7 +46,7 @@ def bare(value: Value | None) -> Value | None:
         value = resolved(value)
         if not isinstance(value, Call):
             return value
-        if value.method in _GIVE_BACK_SELF and value.receiver is not None:
+        if value.method in GIVE_BACK_SELF and value.receiver is not None:
             value = value.receiver
         elif value.qualified in _WRAPPERS and value.args:
             value = value.args[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from netmend.library.optimisers import ARGUMENTS
 from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Collection, Value, resolved
@@ -15,19 +16,6 @@ from netmend.program.meaning.roles import OPTIMISER, SCALER, optimised, role
 from netmend.program.meaning.training import is_step, stepped
 from netmend.program.meaning.uses import calls_given
 
-ADAM_FAMILY = frozenset(("Adam", "AdamW", "NAdam", "RAdam", "Adamax", "SparseAdam"))
-_POSITIONS: dict[str, tuple[str, ...]] = {
-    "SGD": ("lr", "momentum", "dampening", "weight_decay", "nesterov"),
-    "Adam": ("lr", "betas", "eps", "weight_decay", "amsgrad"),
-    "AdamW": ("lr", "betas", "eps", "weight_decay", "amsgrad"),
-    "NAdam": ("lr", "betas", "eps", "weight_decay"),
-    "RAdam": ("lr", "betas", "eps", "weight_decay"),
-    "Adamax": ("lr", "betas", "eps", "weight_decay"),
-    "SparseAdam": ("lr", "betas", "eps"),
-    "RMSprop": ("lr", "alpha", "eps", "weight_decay", "momentum"),
-    "Adagrad": ("lr", "lr_decay", "weight_decay"),
-    "Adadelta": ("lr", "rho", "eps", "weight_decay"),
-}
 # These only ever lower the rate that the optimiser was given.
 FALLING_SCHEDULES = frozenset(
     ("StepLR", "MultiStepLR", "ExponentialLR", "CosineAnnealingLR", "ReduceLROnPlateau", "CosineAnnealingWarmRestarts")
@@ -44,7 +32,7 @@ class Made:
 
     def options(self, name: str) -> Iterator[Value]:
         """The values given for a setting, in the call and in groups of parameters."""
-        names = _POSITIONS.get(self.kind, ())
+        names = ARGUMENTS.get(self.kind, ())
         given = self.call.argument(name, names.index(name) + 1 if name in names else None)
         if given is not None:
             yield given

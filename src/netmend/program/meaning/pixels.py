@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from netmend.library.datasets import STORED_BYTES
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
     Attribute,
@@ -20,9 +21,6 @@ from netmend.program.engine.values import (
 from netmend.program.meaning.arrays import same_numbers
 from netmend.program.meaning.loaders_of_models import drawn, image_set
 
-_BYTE_SETS = frozenset(
-    ("MNIST", "FashionMNIST", "KMNIST", "EMNIST", "QMNIST", "CIFAR10", "CIFAR100", "SVHN", "USPS")
-)
 _READERS = ("cv2.imread", "imageio.imread", "imageio.v2.imread", "skimage.io.imread")
 _KERAS_SETS = tuple(
     f"keras.datasets.{name}.load_data" for name in ("mnist", "fashion_mnist", "cifar10", "cifar100")
@@ -37,7 +35,7 @@ def is_bytes(value: Value | None) -> bool:
     if isinstance(value, Either):
         return all(is_bytes(option) for option in value.options)
     if isinstance(value, Attribute):
-        return value.name == "data" and image_set(resolved(value.base)) in _BYTE_SETS - {"USPS"}
+        return value.name == "data" and image_set(resolved(value.base)) in STORED_BYTES - {"USPS"}
     if isinstance(value, Item):
         return is_bytes(value.base) and not isinstance(resolved(value.base), Collection)
     if not isinstance(value, Call):
@@ -107,7 +105,7 @@ def reaches_raw(program: Program, value: Value) -> bool:
 def _is_full_range(value: Value) -> bool:
     """Bytes that use the whole range: known datasets, image files, numbers clipped at 255."""
     if isinstance(value, Attribute):
-        return value.name == "data" and image_set(resolved(value.base)) in _BYTE_SETS - {"USPS"}
+        return value.name == "data" and image_set(resolved(value.base)) in STORED_BYTES - {"USPS"}
     if isinstance(value, Item) and constant(value.key) == 0:
         outer = resolved(value.base)
         call = resolved(outer.base) if isinstance(outer, Item) else None

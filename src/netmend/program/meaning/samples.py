@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from netmend.library.datasets import PICTURES
 from netmend.program.engine.values import Call, Collection, Element, Item, Value, constant, resolved
 from netmend.program.meaning.sizes import Shape, numbers, whole_number
 
-_PICTURES = {
-    "MNIST": (1, 28, 28), "FashionMNIST": (1, 28, 28), "KMNIST": (1, 28, 28), "QMNIST": (1, 28, 28),
-    "CIFAR10": (3, 32, 32), "CIFAR100": (3, 32, 32),
-}  # fmt: skip
 # Transforms that leave channels and size of a picture alone.
 _SAME = frozenset(
     ("ToTensor", "Normalize", "RandomHorizontalFlip", "RandomVerticalFlip", "ColorJitter", "RandomRotation", "RandomErasing",
@@ -91,8 +88,8 @@ def _rows(data: Value, depth: int) -> tuple[Value | Shape, ...] | None:
     if name == "torch.utils.data.TensorDataset":
         return _tensors(data)
     last = name.rpartition(".")[2]
-    if name.startswith("torchvision.datasets.") and last in _PICTURES:
-        shape = _transformed(_PICTURES[last], data.keywords.get("transform"))
+    if name.startswith("torchvision.datasets.") and last in PICTURES:
+        shape = _transformed(PICTURES[last], data.keywords.get("transform"))
         return (Shape((None, *shape)),) if shape is not None else None
     return None
 

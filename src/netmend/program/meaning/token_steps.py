@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from netmend.library.operations import COPIES, INTEGERS, MOVES
 from netmend.program.engine.values import (
     Attribute,
     Call,
@@ -20,7 +21,7 @@ from netmend.program.engine.values import (
 from netmend.program.meaning.modules import DROPOUTS, NORMS, RECURRENT
 from netmend.program.meaning.operations import HIDDEN_ACTIVATIONS, LAYOUT, Op, operation, origins, walk
 
-_STORED = frozenset(("to", "cuda", "cpu", "long", "int", "contiguous", "clone", "type", "detach"))
+_STORED = frozenset((*MOVES, *COPIES, *INTEGERS, "type", "detach"))
 TOKENS = LAYOUT | _STORED
 _QUERIES = ("transformerdecoder", "transformerdecoderlayer", "multiheadattention")
 # What leaves each step of a sequence where it is.

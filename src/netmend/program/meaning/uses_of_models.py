@@ -5,15 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from netmend.library.operations import SAME_OBJECT
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Class, Collection, Either, Instance, Value, options, resolved
 from netmend.program.meaning.operations import walk
 from netmend.program.meaning.remember import once
 from netmend.program.meaning.roles import same
 
-_GIVE_BACK_SELF = frozenset(
-    ("to", "cuda", "cpu", "train", "eval", "float", "half", "double", "bfloat16", "requires_grad_")
-)
 _WRAPPERS = ("DataParallel", "DistributedDataParallel", "FullyShardedDataParallel")
 
 
@@ -23,7 +21,7 @@ def unwrapped(value: Value) -> Value:
     while isinstance(value, Call):
         if value.qualified.rpartition(".")[2] in _WRAPPERS and value.args:
             value = resolved(value.args[0])
-        elif value.method in _GIVE_BACK_SELF and value.receiver is not None:
+        elif value.method in SAME_OBJECT and value.receiver is not None:
             value = resolved(value.receiver)
         else:
             break

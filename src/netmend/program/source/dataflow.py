@@ -6,15 +6,14 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from netmend.library.operations import VIEWS
 from netmend.program.text.file import File
 from netmend.program.text.queries import Function, last_name
 from netmend.program.text.sources import Code
 
 _MOST_STEPS = 60  # a value that is handed on more often than this is not followed
 # Calls that hand on the same numbers, in another shape, type or place.
-SHAPING = frozenset(
-    ["squeeze", "unsqueeze", "view", "reshape", "flatten", "view_as", "reshape_as", "ravel", "permute", "transpose"]
-)  # fmt: skip
+SHAPING = frozenset((*VIEWS, "view_as", "reshape_as", "ravel"))
 PASSING = SHAPING | frozenset(
     [
         "detach", "cpu", "cuda", "numpy", "float", "double", "half", "to", "type", "contiguous", "clone", "item", "tolist",

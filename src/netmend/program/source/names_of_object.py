@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from netmend.library.operations import SAME_OBJECT
 from netmend.program.text.file import File
 from netmend.program.text.queries import Function, last_name
 from netmend.program.text.sources import Code
@@ -13,20 +14,7 @@ from netmend.vocabulary import Site
 
 _MOST_NAMES = 60  # of one object; more means that the trail is lost
 # Methods that return the object itself, and calls that return their arguments, wrapped or not.
-_SAME = (
-    "to",
-    "cuda",
-    "cpu",
-    "float",
-    "double",
-    "half",
-    "train",
-    "eval",
-    "requires_grad_",
-    "apply",
-    "mean",
-    "sum",
-)
+_SAME = (*SAME_OBJECT, "apply", "mean", "sum")
 _WRAPPERS = (
     "compile",
     "DataParallel",

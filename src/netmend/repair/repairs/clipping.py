@@ -10,6 +10,7 @@ import numpy as np
 
 from netmend.changes.loop.good_rates import rounded
 from netmend.changes.loop.loop_code import Spot, model_at, optimizer_at, scaler_of, spots
+from netmend.library.layers import RECURRENT_CELLS
 from netmend.program.source.moving import combined, taken_out, text_of
 from netmend.program.source.naming import spelled
 from netmend.program.source.numbers import number, set_number
@@ -19,7 +20,6 @@ from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import BY_FACTS, SHORT_SEARCH, Change, FileEdits
 
-_RECURRENT = ("RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell")
 _UNROLLED = 8  # calls of one layer within a forward pass
 
 
@@ -279,4 +279,4 @@ def _same_block(one: Spot, other: Spot) -> bool:
 def _recurrent(case: Case) -> bool:
     """A recurrent layer, or one that is called many times within one forward pass."""
     found = [module for module in case.trace.all(ModuleFact) if module.leaf and module.order is not None]
-    return any(module.kind in _RECURRENT or module.calls >= _UNROLLED for module in found)
+    return any(module.kind in RECURRENT_CELLS or module.calls >= _UNROLLED for module in found)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.library.layers import DROPOUTS
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import add_argument, replace
 from netmend.program.text.file import File
@@ -17,7 +18,7 @@ from netmend.vocabulary.change import FREE, Change, FileEdits
 _FUNCTIONS = (
     "dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout"
 )  # fmt: skip
-_LAYERS = {"Dropout": "dropout", "Dropout1d": "dropout1d", "Dropout2d": "dropout2d", "Dropout3d": "dropout3d"}
+_LAYERS = {name: name.lower() for name in DROPOUTS}
 
 
 @register

@@ -9,11 +9,12 @@ from typing import ClassVar
 from netmend.changes.network.activations import applied_at, clamp_at, exchanged
 from netmend.changes.network.heads_in_source import head_of, last_layer
 from netmend.diagnose.measures.heads import Head
+from netmend.library.losses import DISTANCES
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary.change import FREE, Change
 
 _YES_NO = ("binary_cross_entropy",)
-_BY_VALUE = ("binary_cross_entropy", "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
+_BY_VALUE = ("binary_cross_entropy", *DISTANCES)
 
 
 @register

@@ -8,7 +8,8 @@ from typing import ClassVar
 
 from netmend.changes.network.activation_places import exchanged
 from netmend.changes.network.model_layers import layers_of, links_of, model_of_fault, united
-from netmend.diagnose.measures.chain import ACROSS_UNITS, RECTIFIERS, SIGMOIDS, SQUASHING, Link, activations
+from netmend.diagnose.measures.chain import RECTIFIERS, SIGMOIDS, Link, activations
+from netmend.library.activations import ACROSS_UNITS, SQUASHING
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary import FunctionFact
 from netmend.vocabulary.change import BY_FACTS, SHORT_SEARCH, Change

@@ -11,6 +11,7 @@ from typing import ClassVar
 from netmend.changes.network.linear_rows import rows
 from netmend.changes.network.model_layers import in_stack, layers_of, links_of, model_of_fault, united
 from netmend.changes.network.stacks import put_behind, relu_of, without_last
+from netmend.library.activations import layers
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import replace, wrap
 from netmend.program.text.file import File
@@ -19,7 +20,9 @@ from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
-_ACTIVATIONS = ("ReLU", "LeakyReLU", "GELU", "ELU", "SiLU", "Tanh", "PReLU", "SELU", "Mish")
+_ACTIVATIONS = tuple(
+    layers("relu", "leaky_relu", "gelu", "elu", "silu", "tanh", "prelu", "selu", "mish").values()
+)
 _TAIL = """
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 for step in range(3):

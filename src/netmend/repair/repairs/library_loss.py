@@ -25,6 +25,7 @@ from netmend.changes.network.heads_in_source import (
     output_width,
 )
 from netmend.changes.network.output_uses import once, scores_for_probabilities
+from netmend.library.activations import SQUASHING
 from netmend.program.source.bindings import binding_of
 from netmend.program.source.dataflow import bound
 from netmend.program.source.naming import spelled
@@ -34,7 +35,7 @@ from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
-_SQUASHING = ("sigmoid", "softmax", "hardsigmoid", "relu", "tanh", "softsign", "softplus", "hardtanh", "exp")
+_SQUASHING = (*SQUASHING, "softmax", "relu", "softplus", "exp")
 _ONE_HOT = ("one_hot", "eye", "scatter_", "to_categorical", "get_dummies", "label_binarize")
 _CROSS, _YES_NO_SCORES = "cross_entropy", "binary_cross_entropy_with_logits"
 

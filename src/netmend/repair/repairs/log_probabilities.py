@@ -11,14 +11,15 @@ from netmend.changes.network.activations import applied_at, without
 from netmend.changes.network.heads_in_source import model_calls
 from netmend.changes.network.output_uses import once, scores_for_probabilities
 from netmend.diagnose.measures.heads import Head, heads
+from netmend.library.activations import SHARES
+from netmend.library.losses import ON_SCORES
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import wrap
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary import LossFact, OperandFact
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
-_ON_SCORES = {"nll_loss": "cross_entropy", "binary_cross_entropy": "binary_cross_entropy_with_logits"}
-_SQUASHING = ("sigmoid", "softmax", "log_softmax", "hardsigmoid", "logsigmoid", "log", "clamp")
+_SQUASHING = (*SHARES, "log_softmax", "logsigmoid", "log", "clamp")
 
 
 @register
@@ -36,7 +37,7 @@ class LogProbabilities:
     explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
-        wanted = (*_ON_SCORES, "kl_div")
+        wanted = (*ON_SCORES, "kl_div")
         head = next((head for head in heads(case.trace) if head.loss.criterion in wanted), None)
         if head is None and case.trace.losses:
             return
@@ -50,7 +51,7 @@ class LogProbabilities:
         output = self._output(case, head)
         if output is None:
             return
-        to = _ON_SCORES[criterion.kind]
+        to = ON_SCORES[criterion.kind]
         loss = exchange(criterion, to)
         if loss and to.endswith("logits"):
             loss = (*loss, *scores_for_probabilities(case.code, model_calls(case)))

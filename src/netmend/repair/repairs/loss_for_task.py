@@ -12,6 +12,7 @@ from netmend.changes.network.heads_in_source import head_of, model_calls
 from netmend.changes.network.output_layer import axes_kept, class_of_value, classes_of, set_width
 from netmend.changes.network.output_uses import beside, once, scores_for_probabilities
 from netmend.diagnose.measures.heads import REAL, YES_NO_SCORES, Head
+from netmend.library.activations import SHARES
 from netmend.program.source.writing import wrap
 from netmend.program.text.file import File
 from netmend.repair.repair import Case, Example, change, register
@@ -20,7 +21,7 @@ from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
 _YES_NO = ("binary_cross_entropy", *YES_NO_SCORES)
 _PLUS_MINUS = ("soft_margin_loss", "hinge_embedding_loss")
-_SQUASHING = ("sigmoid", "softmax", "log_softmax", "hardsigmoid", "relu", "tanh")
+_SQUASHING = (*SHARES, "log_softmax", "relu", "tanh")
 
 
 @register

@@ -20,6 +20,7 @@ from netmend.changes.loop.loop_code import (
     spots,
 )
 from netmend.diagnose.measures.data import batch_size, training_samples
+from netmend.library.operations import AXES, FLOATS, INTEGERS, MOVES
 from netmend.program.source.moving import text_of
 from netmend.program.source.naming import spelled
 from netmend.program.text.file import File
@@ -28,21 +29,7 @@ from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary.change import SHORT_SEARCH, Change, FileEdits
 
-_SAME = (
-    "to",
-    "cuda",
-    "cpu",
-    "float",
-    "double",
-    "long",
-    "int",
-    "half",
-    "unsqueeze",
-    "squeeze",
-    "view",
-    "reshape",
-    "contiguous",
-)
+_SAME = (*MOVES, *FLOATS, *INTEGERS, *AXES, "view", "reshape", "contiguous")
 
 
 _TURNED = ("T", "mT", "H", "mH")  # their first axis is not that of the samples

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.changes.loop.good_rates import ADAPTIVE, good_rate, rate_text, usual_rate
+from netmend.changes.loop.good_rates import good_rate, rate_text, usual_rate
 from netmend.changes.loop.rate_places import present_rate, set_rate
+from netmend.library.optimisers import ADAPTIVE
 from netmend.localise.lines.rates import momentum
 from netmend.program.source.naming import rename_callee, spelled
 from netmend.program.source.values import Faces

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.changes.loop.rate_places import set_setting
+from netmend.library.optimisers import OPTIMISERS
 from netmend.program.source.numbers import literal, set_number
 from netmend.program.source.values import Faces
 from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary import OptimizerFact
 from netmend.vocabulary.change import BY_FACTS, Change
 
-_EPSILON = {"Adadelta": "1e-6", "Adagrad": "1e-10"}
+_EPSILON = {each.name: each.epsilon for each in OPTIMISERS}
 _EPSILON_POSITION = {"Adagrad": 5}
 _MOMENTUM_POSITION = {"SGD": 2, "RMSprop": 5}
 

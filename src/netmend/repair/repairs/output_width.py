@@ -17,7 +17,8 @@ from netmend.changes.network.output_layer import (
     set_width,
 )
 from netmend.changes.network.output_uses import once, scores_for_probabilities
-from netmend.diagnose.measures.heads import SYMMETRIC, Head
+from netmend.diagnose.measures.heads import Head
+from netmend.library.losses import DISTANCES
 from netmend.program.source.values import Faces
 from netmend.program.source.writing import wrap
 from netmend.repair.repair import Case, Example, change, register
@@ -47,7 +48,7 @@ class OutputWidth:
             yield from self._more_classes(case, int(refused[1] or refused[2]))
         elif head is not None and head.loss.criterion in ("cross_entropy", "nll_loss") and head.width == 1:
             yield from self._single(case, head)
-        elif head is not None and head.loss.criterion in SYMMETRIC and case.cause == "LYR-OUT-SHAPE":
+        elif head is not None and head.loss.criterion in DISTANCES and case.cause == "LYR-OUT-SHAPE":
             target = head.target
             if target is not None and len(target.shape) == len(head.given.shape) >= 2:
                 width = target.shape[head.class_axis]

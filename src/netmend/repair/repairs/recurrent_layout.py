@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.library.layers import RECURRENT
 from netmend.localise.lines.layer_lines import creation_of
 from netmend.program.source.values import Faces, set_argument
 from netmend.program.source.writing import replace, wrap
@@ -16,7 +17,6 @@ from netmend.repair.repair import Case, Example, change, register
 from netmend.vocabulary import ModuleFact, Site
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
-_RECURRENT = ("RNN", "LSTM", "GRU")
 _ATTENTION = ("MultiheadAttention", "TransformerEncoderLayer", "TransformerDecoderLayer", "Transformer")
 
 
@@ -40,7 +40,7 @@ class RecurrentLayout:
         if site is None or found is None:
             return
         kind = last_name(found[1].func)
-        position = 4 if kind in _RECURRENT else None
+        position = 4 if kind in RECURRENT else None
         faces = set_argument(case.code, site, "batch_first", "True", position, case.arguments)
         module = None if case.fault is None else case.trace.get(ModuleFact, case.fault.component)
         if module is not None and module.settings.get("batch_first") is True:
@@ -50,7 +50,7 @@ class RecurrentLayout:
             faces = Faces((*faces.edits, *further), (*faces.forced, *further) if faces.forced else ())
         knob = f"{module.name if module is not None else kind} layout"
         yield from change(self, case, f"{kind} with batch_first=True", faces, knob=knob)
-        if kind in _RECURRENT:
+        if kind in RECURRENT:
             yield from change(self, case, f"time first for {kind}", _transposed(case, module), knob=knob)
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = ()
@@ -61,7 +61,7 @@ def _layer_site(case: Case) -> Site | None:
         return None
     for site in (case.fault.site, creation_of(case.trace, case.fault.component)):
         found = case.code.call_at(site)
-        if found is not None and last_name(found[1].func) in (*_RECURRENT, *_ATTENTION):
+        if found is not None and last_name(found[1].func) in (*RECURRENT, *_ATTENTION):
             return site
     return None
 

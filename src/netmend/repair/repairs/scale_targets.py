@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from netmend.changes.data.data_holders import forward_calls
 from netmend.changes.data.standardise import own_class
+from netmend.library.optimisers import SCALE_FREE
 from netmend.program.source.writing import insert_after, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import Function
@@ -17,7 +18,6 @@ from netmend.vocabulary import LossFact, TargetFact
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
 # Optimisers whose steps do not depend on the size of the gradient.
-_ADAPTIVE = ("Adam", "AdamW", "NAdam", "RAdam", "Adamax", "RMSprop", "Adagrad", "Rprop", "Adadelta", "Lion", "Adafactor")  # fmt: skip
 _SIMPLE = {"mse_loss": 2, "l1_loss": 1, "smooth_l1_loss": 1, "huber_loss": 1}
 
 
@@ -66,7 +66,7 @@ class ScaleTargets:
 
     def _loss_in_unit(self, case: Case, target: TargetFact) -> FileEdits:
         loss = case.loss
-        if loss is None or (case.optimizer is not None and case.optimizer.kind in _ADAPTIVE):
+        if loss is None or (case.optimizer is not None and case.optimizer.kind in SCALE_FREE):
             return ()
         power = _SIMPLE.get(loss.criterion)
         size = target.constant_loss if power is None else (target.std or 1.0) ** power

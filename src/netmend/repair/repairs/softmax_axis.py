@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from netmend.changes.network.heads_in_source import head_of
 from netmend.diagnose.measures.head_places import place_of
+from netmend.library.activations import ACROSS_UNITS
 from netmend.program.source.naming import qualified
 from netmend.program.source.values import Faces, set_argument
 from netmend.program.source.writing import add_argument, replace
@@ -19,8 +20,18 @@ from netmend.vocabulary import FunctionFact, ModuleFact, Site
 from netmend.vocabulary.change import FREE, Change
 
 _OVER_AXIS = (
-    "softmax", "log_softmax", "softmin", "mean", "sum", "std", "var", "normalize", "norm", "argmax", "logsumexp", "amax", "max",
-)  # fmt: skip
+    *ACROSS_UNITS,
+    "mean",
+    "sum",
+    "std",
+    "var",
+    "normalize",
+    "norm",
+    "argmax",
+    "logsumexp",
+    "amax",
+    "max",
+)
 Shape = tuple[int, ...]
 
 

@@ -11,9 +11,9 @@ import torch
 from torch import Tensor
 
 from netmend.adapters.torch.subject.examining_data import Data
+from netmend.library.losses import OF_CLASS_INDEX
 
 CLASSES, BINARY, POSITIONS, COLUMNS, VALUES = "classes", "yes or no", "positions", "columns", "values"
-_BY_CLASS = ("cross_entropy", "nll_loss", "multi_margin_loss")
 _BY_LOGIT = ("binary_cross_entropy_with_logits", "multilabel_soft_margin_loss", "soft_margin_loss")
 _ABSOLUTE = ("l1_loss", "smooth_l1_loss", "huber_loss")
 
@@ -39,7 +39,7 @@ def task_of(criterion: str, relation: str, which: int, output: Tensor, label: np
     labels = torch.as_tensor(label)
     width, wanted = tuple(output.shape[1:]), tuple(labels.shape[1:])  # there may be more labels than outputs
     whole = not labels.is_floating_point()
-    if criterion in _BY_CLASS or (whole and len(width) == len(wanted) + 1 and width[0] > 1):
+    if criterion in OF_CLASS_INDEX or (whole and len(width) == len(wanted) + 1 and width[0] > 1):
         return _by_class(which, output, labels)
     one_column = math.prod(width) == 1
     values = labels.float()

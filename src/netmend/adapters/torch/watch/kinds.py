@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from torch import nn
 
+from netmend.library.operations import INTEGERS, LEAVES_GRAPH, WITHOUT_DERIVATIVE
+
 ACTIVATION_MODULES: dict[type[nn.Module], str] = {
     nn.ReLU: "relu",
     nn.ReLU6: "relu6",
@@ -44,21 +46,7 @@ ACTIVATION_FUNCTIONS = {
 DROPOUT_FUNCTIONS = ("dropout", "alpha_dropout", "dropout1d", "dropout2d", "dropout3d", "feature_dropout")
 FUSED_ATTENTION = "scaled_dot_product_attention"
 NORM_FUNCTIONS = ("batch_norm", "layer_norm", "instance_norm", "group_norm", "rms_norm", "normalize")
-CUT_FUNCTIONS = (
-    "detach",
-    "detach_",
-    "item",
-    "numpy",
-    "tolist",
-    "argmax",
-    "argmin",
-    "round",
-    "floor",
-    "sign",
-    "data",
-    "long",
-    "int",
-)
+CUT_FUNCTIONS = (*LEAVES_GRAPH, *WITHOUT_DERIVATIVE, "data", *INTEGERS)
 
 _CHANNELS_FIRST = (
     nn.modules.conv._ConvNd,

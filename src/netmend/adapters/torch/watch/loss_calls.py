@@ -12,30 +12,9 @@ import torch
 from torch import Tensor
 
 from netmend.adapters.torch.watch.eligible import plain
+from netmend.library.losses import LOSS
 
-CRITERIA = [
-    "cross_entropy",
-    "nll_loss",
-    "mse_loss",
-    "l1_loss",
-    "smooth_l1_loss",
-    "huber_loss",
-    "binary_cross_entropy",
-    "binary_cross_entropy_with_logits",
-    "kl_div",
-    "poisson_nll_loss",
-    "gaussian_nll_loss",
-    "hinge_embedding_loss",
-    "margin_ranking_loss",
-    "multi_margin_loss",
-    "multilabel_margin_loss",
-    "multilabel_soft_margin_loss",
-    "soft_margin_loss",
-    "cosine_embedding_loss",
-    "triplet_margin_loss",
-    "triplet_margin_with_distance_loss",
-    "ctc_loss",
-]
+CRITERIA = tuple(LOSS)
 
 
 @dataclass

@@ -22,8 +22,8 @@ from netmend.adapters.torch.watch.loss_calls import CRITERIA, LossCall, detached
 from netmend.adapters.torch.watch.loss_path import grown_in_graph, path_facts
 from netmend.adapters.torch.watch.operands import autograd_path, loss_settings, operands_of, split_arguments
 from netmend.adapters.torch.watch.pair_scores import pair_scores
+from netmend.library.losses import OF_CLASS_INDEX
 from netmend.observe.schedule import FULL
-from netmend.observe.targets import CLASS_INDEX
 from netmend.observe.task import task_of
 from netmend.vocabulary import LossFact, ProbeFact, Site, TaskFact
 
@@ -126,7 +126,7 @@ class Losses:
         session.evaluation.loss_done(call)
 
     def _look_at_classes(self, loss: str, output: Layout, prediction: Tensor, site: Site | None) -> None:
-        if loss.partition("@")[0] not in CLASS_INDEX or not classes_scrambled(output, prediction):
+        if loss.partition("@")[0] not in OF_CLASS_INDEX or not classes_scrambled(output, prediction):
             return
         values = {
             "before": output.shape,

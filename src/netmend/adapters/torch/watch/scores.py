@@ -8,7 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from netmend.observe.targets import CLASS_INDEX, PROBABILITY, REAL, Targets
+from netmend.library.losses import OF_CLASS_INDEX, OF_YES_NO
+from netmend.observe.targets import REAL, Targets
 from netmend.vocabulary import LossFact
 
 _MOST_CLASSES = 100_000
@@ -41,9 +42,9 @@ def score_of(fact: LossFact, prediction: Tensor, target: Tensor, targets: Target
     ):
         rows = max(1, _EXAMINED * len(prediction) // prediction.numel())
         prediction, target = prediction[:rows], target[:rows]
-    if fact.criterion in CLASS_INDEX and prediction.dim() >= 1:
+    if fact.criterion in OF_CLASS_INDEX and prediction.dim() >= 1:
         return _of_classes(fact, prediction, target)
-    if fact.criterion in PROBABILITY and prediction.shape == target.shape:
+    if fact.criterion in OF_YES_NO and prediction.shape == target.shape:
         cut = 0.5 if fact.criterion == "binary_cross_entropy" else 0.0
         chosen, truth = prediction > cut, target > 0.5
         one_column = target.dim() == 0 or target.numel() == len(target)
@@ -111,7 +112,7 @@ def show_targets(targets: Targets, fact: LossFact, prediction: Tensor, target: T
     if not target.is_floating_point():
         flat = target.flatten()
         ignored = fact.settings.get("ignore_index", -100)
-        if fact.criterion in CLASS_INDEX:
+        if fact.criterion in OF_CLASS_INDEX:
             flat = flat[(flat != ignored) & (flat >= 0)]
             if flat.numel() and int(flat.max()) < _MOST_CLASSES:
                 targets.add_classes(torch.bincount(flat).cpu().numpy().astype(np.int64))
