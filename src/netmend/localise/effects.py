@@ -7,38 +7,16 @@ from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK
 from netmend.vocabulary import Evidence
 
-# The weights do not follow the loss: nothing, or too little, is learned.
-NOT_LEARNING = (
-    "D102",
-    "D109",
-    "D114",
-    "D412",
-    "D501",
-    "D504",
-    "D505",
-    "D508",
-    "D510",
-    "D511",
-    "D512",
-    "D606",
-    "D608",
-)
+# Too little is learned.
+SLOW = ("D102", "D109", "D412", "D501", "D504", "D505", "D508", "D510", "D511", "D606")
+# The weights do not follow the loss.
+NOT_LEARNING = (*SLOW, "D114", "D512", "D608")
+# An output cannot say what the loss asks for, or the loss asks for something else.
+STUCK = (*SLOW, "D104", "D105", "D106", "D130", "D503")
+# The loss stays, rises or swings.
+FAILING = ("D501", "D502", "D503", "D504")
 # Steps are too long or go astray.
-UNSTABLE = (
-    "D101",
-    "D103",
-    "D104",
-    "D105",
-    "D107",
-    "D110",
-    "D115",
-    "D121",
-    "D130",
-    "D501",
-    "D502",
-    "D503",
-    "D504",
-)
+UNSTABLE = ("D101", "D103", "D104", "D105", "D107", "D110", "D115", "D121", "D130", *FAILING)
 ANY = (*NOT_LEARNING, *UNSTABLE, "D106", "D108", "D112", "D506", "D507", "D509")
 
 _WELL = 0.1  # of the loss of the best constant prediction: the task was learned

@@ -14,7 +14,8 @@ from netmend.diagnose.measures.loss_examples import call, given, run_of, wanted
 from netmend.diagnose.measures.progress import progress
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, STRONG, Accusation, accuses, fault, for_symptom, register
-from netmend.localise.lines.head_lines import STUCK, activation_line, head_of, last_layer, text_at
+from netmend.localise.effects import STUCK
+from netmend.localise.lines.head_lines import activation_line, head_of, last_layer, text_at
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, ModuleFact, Site, Symptom
 

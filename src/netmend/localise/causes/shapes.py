@@ -16,9 +16,9 @@ from netmend.diagnose.measures.loss_examples import run_of
 from netmend.diagnose.measures.progress import progress
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, Accusation, accuses, fault, for_symptom, register
-from netmend.localise.effects import ANY
+from netmend.localise.effects import ANY, STUCK
 from netmend.localise.lines.follow import argument_origin
-from netmend.localise.lines.head_lines import STUCK, head_of, last_layer, objective_line, text_at
+from netmend.localise.lines.head_lines import head_of, last_layer, objective_line, text_at
 from netmend.localise.lines.values import reshaping
 from netmend.unit import Run, threshold
 from netmend.vocabulary import Evidence, Fault, ModelFact, ModuleFact, RunFact, Site, Symptom, Trace

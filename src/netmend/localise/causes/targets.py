@@ -17,8 +17,9 @@ from netmend.diagnose.measures.objective import constant_of
 from netmend.diagnose.measures.progress import progress
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
+from netmend.localise.effects import STUCK
 from netmend.localise.lines.data_origin import loader_site, target_origin
-from netmend.localise.lines.head_lines import STUCK, text_at
+from netmend.localise.lines.head_lines import text_at
 from netmend.localise.lines.label_line import label_line, labels_moved, rewritten_argument
 from netmend.localise.outcome import hardly_trained, level, rivals
 from netmend.unit import Run, threshold

@@ -11,25 +11,6 @@ from netmend.localise.case import Case
 from netmend.program.text.queries import last_name, site_of
 from netmend.vocabulary import ModuleFact, Site, Symptom
 
-# What follows when an output cannot say what the loss asks for, or the loss asks for something else: learning that is slow, stuck or odd.
-STUCK = (
-    "D102",
-    "D104",
-    "D130",
-    "D105",
-    "D106",
-    "D109",
-    "D412",
-    "D501",
-    "D503",
-    "D504",
-    "D505",
-    "D508",
-    "D510",
-    "D511",
-    "D606",
-)
-
 
 def head_of(case: Case, symptom: Symptom) -> Head | None:
     """The loss that a symptom is about."""
