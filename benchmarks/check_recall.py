@@ -170,7 +170,7 @@ def by_netmend(files: list[Path], advisory: bool) -> list[Said]:
     from netmend.check.run import check_text
     from netmend.program.engine.project import Project
 
-    rules = tuple(rule for rule in RULES.all() if advisory or not rule.advisory)
+    rules = tuple(rule for rule in RULES.all() if advisory or rule.is_on(preview=False))
     said = set()
     for file in files:
         checked = check_text(file.read_text(encoding="utf-8"), str(file), rules, Project())

@@ -31,8 +31,8 @@ Written by `python scripts/document_units.py` from the units themselves; `netmen
 RULES_HEAD = """# What `netmend check` looks for
 
 Written by `python scripts/document_units.py` from the rules themselves; `netmend explain S201` prints the same. Each example is also a test of its rule: it
-speaks on the first and is silent on the second. *Advisory* rules are off until they are selected (`--extend-select S202`). A rule speaks on a proven path
-or not at all, so silence proves nothing.
+speaks on the first and is silent on the second. *Advisory* rules are off until they are selected (`--extend-select S202`), *preview* rules until
+`--preview`. A rule speaks on a proven path or not at all, so silence proves nothing.
 
 """
 
@@ -45,6 +45,7 @@ def rules() -> str:
             mark
             for mark, holds in (
                 ("advisory", rule.advisory),
+                ("preview", rule.preview),
                 ("fix", any(example.fixed is not None for example in rule.BAD)),
             )
             if holds
@@ -55,7 +56,9 @@ def rules() -> str:
         for code, rule in units.items():
             if code.startswith(prefix):
                 first, rest = page(rule)
-                parts.append(f"### {code}\n\n**{first}**{' *(advisory)*' if rule.advisory else ''}\n")
+                parts.append(
+                    f"### {code}\n\n**{first}**{' *(advisory)*' if rule.advisory else ' *(preview)*' if rule.preview else ''}\n"
+                )
                 parts.extend(f"{' '.join(paragraph.split())}\n" for paragraph in rest.split("\n\n"))
                 parts.append(_example("Not so", rule.BAD[0]))
                 parts.append(_example("But so", rule.GOOD[0]))

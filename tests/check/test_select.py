@@ -104,3 +104,12 @@ def test_the_real_rules_can_be_chosen() -> None:
     for code, rule in RULES.classes().items():
         assert code in choose(known, [code]).codes
         assert code in choose(known, [rule.cause]).codes
+
+
+def test_preview_rules_are_off_until_asked_for() -> None:
+    preview = {code for code, rule in RULES.classes().items() if rule.preview}
+    assert preview and not preview & choose(known_rules()).codes
+    assert preview <= choose(known_rules(preview=True)).codes
+    assert (
+        not preview & choose(known_rules(), ["S"]).codes and preview <= choose(known_rules(), ["ALL"]).codes
+    )

@@ -123,6 +123,12 @@ def test_statistics(tmp_path: Path) -> None:
     assert ended.returncode == 1 and "S201" in ended.stdout and "a.py" not in ended.stdout
 
 
+def test_preview_rules(tmp_path: Path) -> None:
+    write(tmp_path, train="import torch\n\ntorch.no_grad()\n")  # S714
+    assert check(tmp_path).returncode == 0
+    assert check(tmp_path, "--preview").returncode == 1
+
+
 def test_choosing_rules_and_the_configuration(tmp_path: Path) -> None:
     write(tmp_path, train=BAD)
     assert check(tmp_path, "--ignore", "S2").returncode == 0

@@ -65,8 +65,8 @@ def _item(name: str, known: Known, on: frozenset[str]) -> Item:
         codes = tuple(matching(known, name))
     except UsageError:
         return Item(name, (), active=False, known=False)
-    # Of a family, the advisory rules are never expected to be on.
-    expected = [code for code in codes if code not in known.advisory] or codes
+    # Of a family, the optional rules are never expected to be on.
+    expected = [code for code in codes if code not in known.optional] or codes
     return Item(name, codes, active=all(code in on for code in expected))
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent / "rules"
 FILE = FOLDER / "listing.json"
-_COPIED = ("code", "cause", "message", "advisory", "triggers", "needs", "patterns")
+_COPIED = ("code", "cause", "message", "advisory", "preview", "triggers", "needs", "patterns")
 
 
 class Listed(StaticRule):

@@ -35,7 +35,7 @@ def _checked(script: Path, seconds: float) -> tuple[Finding, ...]:
     from netmend.config import read_check_settings
 
     options = CheckOptions.of(read_check_settings(script))
-    options = replace(options, jobs=1, cache=False, seconds=seconds, force_exclude=True)
+    options = replace(options, preview=True, jobs=1, cache=False, seconds=seconds, force_exclude=True)
     return tuple(_absolute(finding) for finding in check_paths([str(script)], options).findings)
 
 

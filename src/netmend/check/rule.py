@@ -40,6 +40,7 @@ class StaticRule:
     """The docstring is the page: first line what is seen; then why it hurts; then what to do.
 
     `advisory` rules are off until selected: worth a thought, no mistake by themselves.
+    `preview` rules are off until `--preview` too: no program outside their own examples has shown them right yet.
     `triggers` are pieces of text; a file that has none of them is not shown to the rule.
     """
 
@@ -47,12 +48,17 @@ class StaticRule:
     cause: ClassVar[str]  # a leaf of the taxonomy
     message: ClassVar[str]
     advisory: ClassVar[bool] = False
+    preview: ClassVar[bool] = False
     triggers: ClassVar[tuple[str, ...]]
     needs: ClassVar[str] = ""  # a text that must be there besides a trigger
     # Regular expressions: where functions that nobody calls are entered, instead of at every trigger.
     patterns: ClassVar[tuple[str, ...]] = ()
     GOOD: ClassVar[tuple[Snippet, ...]]
     BAD: ClassVar[tuple[Snippet, ...]]
+
+    def is_on(self, preview: bool) -> bool:
+        """Without being selected."""
+        return not self.advisory and (preview or not self.preview)
 
     def check(self, program: Program) -> Iterator[Finding]:
         raise NotImplementedError

@@ -28,7 +28,7 @@ class Checked:
 def check_text(
     text: str, file: str = "<stdin>", rules: Sequence[StaticRule] = (), project: Project | None = None
 ) -> Checked:
-    """All findings of the rules (default: every rule that is not advisory) in one source text, in order of lines."""
+    """All findings of the rules (default: those that are on by themselves) in one source text, in order of lines."""
     rules = rules or default_rules()
     project = project or Project()
     try:
@@ -56,8 +56,8 @@ def check_text(
 
 
 @cache
-def default_rules() -> tuple[StaticRule, ...]:
-    return tuple(rule for rule in all_rules().values() if not rule.advisory)
+def default_rules(preview: bool = False) -> tuple[StaticRule, ...]:
+    return tuple(rule for rule in all_rules().values() if rule.is_on(preview))
 
 
 def _in_order(findings: Iterable[Finding]) -> list[Finding]:

@@ -2,7 +2,7 @@
 
 `--select S2 --ignore S203` leaves S203 out, `--ignore S2 --extend-select S201` keeps S201. Advisory rules are chosen by
 their full code, by their cause, by ALL, or by a beginning that only advisory rules share; any other choice means the
-rules that are on by themselves.
+rules that are on by themselves. Preview rules are like advisory ones until `--preview` makes them like the others.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Known:
     """What a choice can name, taken from the rules."""
 
     causes: Mapping[str, str]  # code of a rule → the cause it stands for
-    advisory: frozenset[str]
+    optional: frozenset[str]  # off until they are selected
     families: Mapping[str, str]  # beginning of codes → name of the family
 
     @property
@@ -65,14 +65,14 @@ class Selection:
         return Selection(frozenset(codes), per_file, bool(defaults), str(root))
 
 
-def known_rules() -> Known:
+def known_rules(preview: bool = False) -> Known:
     from netmend.check.listing import rules
     from netmend.check.rule import FAMILIES
 
     listed = rules()
     return Known(
         {UNUSED: "", UNKNOWN: "", **{code: rule.cause for code, rule in listed.items()}},
-        frozenset(code for code, rule in listed.items() if rule.advisory),
+        frozenset(code for code, rule in listed.items() if not rule.is_on(preview)),
         {"S0": "suppressions", **FAMILIES},
     )
 
@@ -87,13 +87,13 @@ def choose(
 ) -> Selection:
     """The selection that the options ask for; UsageError names what is unknown and what may have been meant."""
     chosen: dict[str, int] = (
-        {} if select else {code: 0 for code in known.causes if code not in known.advisory}
+        {} if select else {code: 0 for code in known.causes if code not in known.optional}
     )
     for choice in (*select, *extend):
         found = matching(known, choice)
-        everything = choice.upper() == EVERYTHING or found.keys() <= known.advisory
+        everything = choice.upper() == EVERYTHING or found.keys() <= known.optional
         for code, weight in found.items():
-            if everything or code not in known.advisory or weight == _EXACT:
+            if everything or code not in known.optional or weight == _EXACT:
                 chosen[code] = max(weight, chosen.get(code, 0))
     for choice in ignore:
         for code, weight in matching(known, choice).items():
@@ -107,7 +107,7 @@ def choose(
         raise UsageError(
             "no rule is left: --ignore takes away all that is selected. All rules: netmend explain"
         )
-    by_default = known.causes.keys() - known.advisory
+    by_default = known.causes.keys() - known.optional
     return Selection(frozenset(chosen), files, by_default <= chosen.keys(), root)
 
 

@@ -42,6 +42,7 @@ class CheckOptions:
     cache: bool = True
     cache_folder: Path | None = None
     seconds: float = FILE_SECONDS
+    preview: bool = False  # rules that no program outside their own examples has shown right yet
 
     @staticmethod
     def of(
@@ -80,7 +81,14 @@ class Session:
         start = Path(self.paths[0]) if self.paths else Path.cwd()
         folder = options.cache_folder or project_root(start) / ".netmend" / "cache"
         files = {pattern: list(codes) for pattern, codes in options.per_file_ignores.items()}
-        choices = [options.select, options.ignore, options.extend_select, files, options.root]
+        choices = [
+            options.select,
+            options.ignore,
+            options.extend_select,
+            options.preview,
+            files,
+            options.root,
+        ]
         return cache_file(folder, choices)
 
     @property
@@ -89,7 +97,7 @@ class Session:
         options = self.options
         if self._cache.selection is None:
             self._cache.selection = choose(
-                known_rules(),
+                known_rules(options.preview),
                 options.select,
                 options.ignore,
                 options.extend_select,

@@ -32,6 +32,7 @@ class Request:
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     extend_select: tuple[str, ...] = ()
+    preview: bool = False
     fix: bool = False
     diff: bool = False
     unsafe_fixes: bool = False
@@ -103,6 +104,7 @@ def _options(request: Request, settings: CheckSettings) -> CheckOptions:
     chosen = CheckOptions.of(settings, request.select, request.ignore, request.extend_select)
     return replace(
         chosen,
+        preview=request.preview,
         force_exclude=request.force_exclude,
         jobs=request.jobs,
         cache=request.cache,

@@ -30,6 +30,7 @@ def read_request(arguments: Sequence[str]) -> Request:
         select=tuple(given.select),
         ignore=tuple(given.ignore),
         extend_select=tuple(given.extend_select),
+        preview=given.preview,
         fix=given.fix,
         diff=given.diff,
         unsafe_fixes=given.unsafe_fixes,
@@ -90,6 +91,7 @@ def _parser() -> argparse.ArgumentParser:
     rules.add_argument(
         "--extend-select", action="append", default=[], metavar="CODES", help="these rules too"
     )
+    rules.add_argument("--preview", action="store_true", help="rules too that have not proved themselves yet")
     _add_fixes(parser.add_argument_group("Fixes"))
     _add_output(parser.add_argument_group("Output"))
     return parser

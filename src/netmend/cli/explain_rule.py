@@ -16,7 +16,9 @@ def rule_titles() -> dict[str, str]:
     """Every code of `netmend check` with its first line."""
     titles = {code: title for code, (title, _) in PAGES.items()}
     for code, rule in RULES.classes().items():
-        titles[code] = page(rule)[0] + (" (advisory)" if rule.advisory else "")
+        titles[code] = page(rule)[0] + (
+            " (advisory)" if rule.advisory else " (preview)" if rule.preview else ""
+        )
     return titles
 
 
@@ -46,6 +48,8 @@ def rule_page(code: str) -> list[str] | None:
     ]
     if rule.advisory:
         lines.append(f"[bold]Advisory[/bold] off until selected: netmend check --extend-select {code}")
+    if rule.preview:
+        lines.append("[bold]Preview[/bold]  off until asked for: netmend check --preview")
     lines.append(f"[bold]Fix[/bold]      {_fix(rule)}")
     lines.append(f"[bold]Silence[/bold]  {escape(f'# netmend: ignore[{code}]')} at the end of the line")
     lines += _example("Bad", rule.BAD) + _example("Good", rule.GOOD)

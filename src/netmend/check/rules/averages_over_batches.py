@@ -203,6 +203,7 @@ class HitsOverBatches(StaticRule):
     """
 
     code = "S612"
+    preview = True
     cause = "VAL-METRIC"
     message = "len(loader) is the number of batches; divide the number of hits by len(loader.dataset)."
     triggers = ("/ len(", "/len(")

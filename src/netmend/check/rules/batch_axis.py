@@ -171,6 +171,7 @@ class PredictionOverBatchAxis(StaticRule):
     """
 
     code = "S608"
+    preview = True
     cause = "TSR-INDEX"
     message = "Axis 0 counts the samples; take the class over the scores of each sample: dim=1."
     triggers = (

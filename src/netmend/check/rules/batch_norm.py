@@ -189,6 +189,7 @@ class BatchNormShared(StaticRule):
     """
 
     code = "S334"
+    preview = True
     cause = "LYR-NORM-STATS"
     message = "This batch norm already normalises another layer's output, and its running statistics fit neither; create a second one."
     triggers = ("BatchNorm",)

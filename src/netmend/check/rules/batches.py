@@ -48,6 +48,7 @@ class OnlyFirstBatch(StaticRule):
     """
 
     code = "S126"
+    preview = True
     cause = "HYP-EPOCH-FEW"
     message = "This ends the loop after its first batch; remove it, or move it after the loop."
     triggers = ("loader", "batches")
@@ -115,6 +116,7 @@ class FirstBatchAgain(StaticRule):
     """
 
     code = "S517"
+    preview = True
     cause = "HYP-BATCH-IMPL"
     message = "Every step gets the first batch again; iterate over the loader with a for loop, or create the iterator once."
     triggers = ("next(",)
@@ -202,6 +204,7 @@ class BatchCutWrongly(StaticRule):
     """
 
     code = "S526"
+    preview = True
     cause = "HYP-BATCH-IMPL"
     message = "i counts batches here, so these rows move on by one, not by one batch; use range(0, len(x), size) or x[i * size : (i + 1) * size]."
     triggers = (".backward(",)

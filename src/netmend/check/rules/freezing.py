@@ -34,6 +34,7 @@ class NewHeadFrozen(StaticRule):
     """
 
     code = "S409"
+    preview = True
     cause = "LOOP-FREEZE"
     message = (
         "This also freezes the new head, which is already in place; freeze first, then replace the head."
@@ -242,6 +243,7 @@ class TrainedModelFrozen(StaticRule):
     """
 
     code = "S413"
+    preview = True
     cause = "LOOP-FREEZE"
     message = "All parameters of this model are frozen here, but an optimiser is meant to train them; unfreeze the part to train."
     triggers = ("requires_grad = False", "requires_grad=False", "requires_grad_(False")

@@ -279,6 +279,7 @@ class KerasBoundedOutputForAmounts(StaticRule):
     """
 
     code = "S806"
+    preview = True
     needs = "keras"
     cause = "ACT-OUT-WRONG"
     message = "{} cannot reach these targets; leave the last layer linear or scale the targets."

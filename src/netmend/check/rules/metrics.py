@@ -269,6 +269,7 @@ class RankingMetricOnDecisions(StaticRule):
     """
 
     code = "S605"
+    preview = True
     cause = "VAL-METRIC"
     message = (
         "This metric needs scores, but gets predicted classes; pass the probability of the positive class."

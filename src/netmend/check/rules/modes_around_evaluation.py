@@ -240,6 +240,7 @@ class ModeWithoutEffect(StaticRule):
     """
 
     code = "S714"
+    preview = True
     cause = "LOOP-NO-GRAD"
     message = "Alone on a line this does nothing; write `with torch.no_grad():` around the code."
     triggers = ("no_grad(", "enable_grad(", "inference_mode(", "autocast(", "set_grad_enabled(")

@@ -199,6 +199,7 @@ class SchedulerOfAnotherOptimiser(StaticRule):
     """
 
     code = "S414"
+    preview = True
     cause = "HYP-LR-SCHED"
     message = "This scheduler belongs to an optimiser that never steps; create it from the optimiser that the loop uses."
     triggers = ("lr_scheduler", "LR(")

@@ -103,6 +103,7 @@ class SplitUnpackedInWrongOrder(StaticRule):
     """
 
     code = "S514"
+    preview = True
     cause = "VAL-SPLIT"
     message = "train_test_split(X, y) returns X_train, X_test, y_train, y_test in this order; these names do not match."
     triggers = ("train_test_split",)

@@ -275,6 +275,7 @@ class LayerSharedByClass(StaticRule):
     """
 
     code = "S333"
+    preview = True
     cause = "ARC-INIT-MODEL"
     message = "A layer in the class body is shared by all instances and not registered, so it is never trained; create it in __init__."
     triggers = ("Module)", "LightningModule")
