@@ -90,17 +90,16 @@ def repairs() -> str:
         first, rest = page(unit)
         parts.append(f"\n## {code}\n\n**{first}**\n")
         parts.extend(f"{' '.join(paragraph.split())}\n" for paragraph in rest.split("\n\n"))
-        shown = next(example for example in unit.EXAMPLES if example.new is not None)
+        shown = next(example for example in unit.EXAMPLES if example.changes)
         parts.append(_change(shown))
     return "\n".join(parts).rstrip() + "\n"
 
 
 def _change(example: Example) -> str:
     """The lines that change, and what becomes of them."""
-    if example.new is None or not example.old:
+    if not example.old and not example.after:
         return f"{example.title}: `{example.new}`\n"
-    whole = example.files[example.edited] if example.edited else example.before.lstrip("\n")
-    old, new = whole.splitlines(), whole.replace(example.old, example.new).splitlines()
+    old, new = example.whole.splitlines(), example.expected.splitlines()
     lines = list(difflib.unified_diff(old, new, n=1, lineterm=""))[2:]
     body = "\n".join(line for line in lines if not line.startswith("@@"))
     return f"{example.title[0].upper()}{example.title[1:]}:\n\n```diff\n{body}\n```\n"

@@ -12,7 +12,8 @@ import torch
 import netmend
 from netmend.program.text.sources import Sources
 from netmend.repair.apply import applied
-from netmend.repair.repair import REPAIRS, Case, Example
+from netmend.repair.repair import REPAIRS, Case
+from netmend.testing.example import Example
 from netmend.unit import file_name, page, snake_case
 from netmend.vocabulary import LEAVES, Fault, Site, Trace
 
@@ -34,7 +35,7 @@ def test_a_repair_says_what_it_is(unit: Any) -> None:
     assert first.endswith(".") and rest
     assert file_name(unit) == snake_case(unit.__name__)
     assert unit.cures and all(cause in LEAVES for cause in unit.cures)
-    assert any(example.new is not None for example in unit.EXAMPLES)
+    assert any(example.changes for example in unit.EXAMPLES)
     assert isinstance(unit.explores, bool) and 1 <= unit.effort <= 5
 
 
@@ -45,9 +46,9 @@ def test_an_example_becomes_what_it_should(unit: Any, example: Example, tmp_path
         (tmp_path / name).write_text(text, encoding="utf-8")
     trace = recorded(tmp_path, before, example)
     sources = Sources(str(tmp_path), str(tmp_path / "train.py"))
-    fault = example_fault(unit, example, before, tmp_path)
+    fault = example_fault(unit, example, tmp_path)
     changes = list(unit().propose(Case(trace, sources, fault, example.arguments)))
-    if example.new is None:
+    if not example.changes:
         assert changes == []
         return
     assert len(changes) > example.nth, "nothing was proposed"
@@ -59,19 +60,18 @@ def test_an_example_becomes_what_it_should(unit: Any, example: Example, tmp_path
     texts = applied({}, chosen.edits)
     assert texts is not None, f"the edits cannot be made: {chosen.edits}"
     file = example.edited or "train.py"
-    whole = example.files[example.edited] if example.edited else before
-    assert whole.count(example.old) == 1, f"{example.old!r} is there {whole.count(example.old)} times"
-    assert texts[str(tmp_path / file)] == whole.replace(example.old, example.new)
+    if example.old:
+        times = example.whole.count(example.old)
+        assert times == 1, f"{example.old!r} is there {times} times"
+    assert texts[str(tmp_path / file)] == example.expected
     for change in changes:
         assert applied({}, change.edits) is not None or change.arguments is not None
 
 
-def example_fault(unit: Any, example: Example, before: str, folder: Path) -> Fault | None:
-    if not example.mark:
+def example_fault(unit: Any, example: Example, folder: Path) -> Fault | None:
+    if not example.fault_line:
         return None
-    lines = [number for number, line in enumerate(before.splitlines(), 1) if example.mark in line]
-    assert len(lines) == 1, f"{example.mark!r} is on {len(lines)} lines"
-    site = Site(str(folder / "train.py"), lines[0])
+    site = Site(str(folder / "train.py"), example.fault_line)
     return Fault(example.cause or unit.cures[0], 0.9, example.component, site, "", "", "", "")
 
 

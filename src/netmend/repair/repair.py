@@ -3,35 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import ClassVar, Protocol
 
 from netmend.program.source.values import Faces
 from netmend.program.text.sources import Code, Sources
+from netmend.testing.example import Example
 from netmend.unit import Family
 from netmend.vocabulary import Fault, LossFact, ModelFact, OptimizerFact, TaskFact, Trace
 from netmend.vocabulary.change import Change, FileEdits
-
-
-@dataclass(frozen=True)
-class Example:
-    """A small training program and what the repair makes of it; a test and a part of the repair's page."""
-
-    title: str
-    before: str  # a whole program of a few steps; `torch`, `nn` and `F` have to be imported by it
-    old: str = ""  # a part of `before` that occurs once, …
-    new: str | None = None  # … and what takes its place; None: nothing is proposed
-    mark: str = ""  # a part of the line that the fault is said to stand on
-    cause: str = ""  # default: the first that the repair cures
-    component: str = ""
-    nth: int = 0  # which of the proposals is meant
-    raises: bool = False  # the program ends with an exception, as the fault makes it
-    arguments: tuple[str, ...] = ()
-    files: Mapping[str, str] = field(default_factory=dict)  # further files beside it
-    edited: str = ""  # the file that is compared, when it is not the program itself
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.network.model_layers import in_stack, links_of, made_by, model_of_fault, united
@@ -14,17 +15,13 @@ from netmend.localise.causes.regularisation import dropouts
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import insert_after, wrap
 from netmend.program.text.file import File
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary.change import BUDGET, Change, FileEdits
 
-_TAIL = """
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))
-    loss.backward()
-    optimizer.step()
-"""
+_example = partial(
+    example, loss="nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))", component="model"
+)
 
 
 @register
@@ -90,50 +87,23 @@ class AddDropout:
         )
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "in a stack",
-            before=f"""
-import torch
-from torch import nn
-model = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
-{_TAIL}""",
-            old="nn.ReLU(), ",
-            new="nn.ReLU(), nn.Dropout(0.5), ",
+            model="nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.⟨Linear → Dropout(0.5), nn.Linear⟩(8, 1))",
             mark="optimizer = ",
-            component="model",
         ),
-        Example(
+        _example(
             "in forward",
-            before=f"""
-import torch
-from torch import nn
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.a, self.b = nn.Linear(2, 8), nn.Linear(8, 1)
-    def forward(self, x):
-        return self.b(torch.relu(self.a(x)))
-model = Net()
-{_TAIL}""",
-            old="""
-    def forward(self, x):
-        return self.b(torch.relu(self.a(x)))""",
-            new="""
-        self.dropout = nn.Dropout(0.25)
-    def forward(self, x):
-        return self.b(self.dropout(torch.relu(self.a(x))))""",
+            layers="""
+                self.a, self.b = nn.Linear(2, 8), nn.Linear(8, 1)
+                + self.dropout = nn.Dropout(0.25)""",
+            forward="return self.b(⟨torch.relu(self.a(x)) → self.dropout(torch.relu(self.a(x)))⟩)",
             mark="optimizer = ",
-            component="model",
             nth=1,
         ),
-        Example(
+        _example(
             "dropout is there",
-            before=f"""
-import torch
-from torch import nn
-model = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Dropout(0.3), nn.Linear(8, 1))
-{_TAIL}""",
+            model="nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Dropout(0.3), nn.Linear(8, 1))",
             mark="optimizer = ",
-            component="model",
         ),
     )

@@ -10,17 +10,9 @@ from typing import ClassVar
 from netmend.changes.network.model_layers import in_stack, layers_of, links_of, made_by, model_of_fault
 from netmend.changes.network.stacks import put_behind
 from netmend.program.source.naming import spelled
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary.change import ARCHITECTURE, Change
-
-_TAIL = """
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))
-    loss.backward()
-    optimizer.step()
-"""
 
 
 @register
@@ -82,24 +74,15 @@ class AddLayer:
             yield from change(self, case, title, (*both, *extra), knob="depth", cost=1.5)
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        example(
             "a stack",
-            before=f"""
-import torch
-from torch import nn
-model = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))
-{_TAIL}""",
-            old="nn.Tanh(), ",
-            new="nn.Tanh(), nn.Linear(8, 8), nn.Tanh(), ",
-            mark="nn.Sequential",
+            model="nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, ⟨ → 8), nn.Tanh(), nn.Linear(8, ⟩1))",
+            loss="nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))",
             component="model.0",
         ),
-        Example(
+        example(
             "no hidden layer",
-            before=f"""
-import torch
-from torch import nn
-model = nn.Sequential(nn.Linear(2, 1))
-{_TAIL}""",
+            model="nn.Sequential(nn.Linear(2, 1))",
+            loss="nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))",
         ),
     )

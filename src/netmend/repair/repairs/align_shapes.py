@@ -18,7 +18,8 @@ from netmend.program.source.dataflow import SHAPING, Use, bound, uses
 from netmend.program.source.writing import wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary import FunctionFact, LossFact
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
@@ -165,166 +166,68 @@ class AlignShapes:
         return once(edit for file, call in calls for edit in wrap(file, call, "", ".squeeze(1)"))
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        example(
             "an output of one column",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-criterion = nn.MSELoss()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = criterion(model(torch.randn(8, 2)), torch.randn(8))
-    loss.backward()
-    optimizer.step()
-""",
-            old="model(torch.randn(8, 2))",
-            new="model(torch.randn(8, 2)).squeeze(1)",
-            mark="loss = criterion",
+            criterion="nn.MSELoss()",
+            loss="criterion(⟨model(torch.randn(8, 2)) → model(torch.randn(8, 2)).squeeze(1)⟩, torch.randn(8))",
         ),
-        Example(
+        example(
             "targets of one column, in an own formula",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-y = torch.randn(8, 1)
-for step in range(3):
-    optimizer.zero_grad()
-    out = model(torch.randn(8, 2)).view(-1)
-    loss = ((out - y) ** 2).mean()
-    loss.backward()
-    optimizer.step()
-""",
-            old="(out - y)",
-            new="(out - y.squeeze(1))",
-            mark="out - y",
+            setup="y = torch.randn(8, 1)",
+            outputs="out = model(torch.randn(8, 2)).view(-1)",
+            loss="((out - ⟨y → y.squeeze(1)⟩) ** 2).mean()",
         ),
-        Example(
+        example(
             "a loss that refuses",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-criterion = nn.BCEWithLogitsLoss()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-y = torch.ones(8)
-for step in range(3):
-    optimizer.zero_grad()
-    out = model(torch.randn(8, 2))
-    loss = criterion(out, y)
-    loss.backward()
-    optimizer.step()
-""",
-            old="criterion(out, y)",
-            new="criterion(out.squeeze(1), y)",
-            mark="loss = criterion",
+            criterion="nn.BCEWithLogitsLoss()",
+            setup="y = torch.ones(8)",
+            outputs="out = model(torch.randn(8, 2))",
+            loss="criterion(⟨out → out.squeeze(1)⟩, y)",
             raises=True,
         ),
-        Example(
+        example(
             "a column that is read later: only the loss is given a row",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-criterion = nn.BCEWithLogitsLoss()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-y = torch.ones(8)
-for step in range(3):
-    optimizer.zero_grad()
-    out = model(torch.randn(8, 2))
-    loss = criterion(out, y)
-    loss.backward()
-    optimizer.step()
-    right = ((out[:, 0] > 0) == y).sum()
-    high = (out > 0).sum()
-""",
-            old="criterion(out, y)",
-            new="criterion(out.squeeze(1), y)",
-            mark="loss = criterion",
+            criterion="nn.BCEWithLogitsLoss()",
+            setup="y = torch.ones(8)",
+            outputs="out = model(torch.randn(8, 2))",
+            loss="criterion(⟨out → out.squeeze(1)⟩, y)",
+            after_step="right = ((out[:, 0] > 0) == y).sum()\nhigh = (out > 0).sum()",
             raises=True,
         ),
-        Example(
+        example(
             "compared whole: a row for all",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-criterion = nn.BCEWithLogitsLoss()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-y = torch.ones(8)
-for step in range(3):
-    optimizer.zero_grad()
-    out = model(torch.randn(8, 2))
-    loss = criterion(out, y)
-    loss.backward()
-    optimizer.step()
-    right = ((out > 0) == y).sum(0)
-""",
-            old="model(torch.randn(8, 2))",
-            new="model(torch.randn(8, 2)).squeeze(1)",
+            criterion="nn.BCEWithLogitsLoss()",
+            setup="y = torch.ones(8)",
+            outputs="out = ⟨model(torch.randn(8, 2)) → model(torch.randn(8, 2)).squeeze(1)⟩",
+            loss="criterion(out, y)",
+            after_step="right = ((out > 0) == y).sum(0)",
             mark="loss = criterion",
             raises=True,
         ),
-        Example(
+        example(
             "a loss that others call with columns",
-            before="""
-import torch
-from torch import nn
-class Loss(nn.Module):
-    def forward(self, out, wanted):
-        return nn.functional.mse_loss(out, wanted)
-model = nn.Linear(2, 1)
-criterion = Loss()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = criterion(model(torch.randn(8, 2)), torch.randn(8))
-    loss.backward()
-    optimizer.step()
-with torch.no_grad():
-    print(criterion(model(torch.randn(4, 2)), torch.randn(4, 1)))
-""",
-            old="mse_loss(out, wanted)",
-            new="mse_loss(out.view_as(wanted), wanted)",
-            mark="mse_loss",
+            data="""
+                class Loss(nn.Module):
+                    def forward(self, out, wanted):
+                        return nn.functional.mse_loss(⟨out → out.view_as(wanted)⟩, wanted)""",
+            criterion="Loss()",
+            loss="criterion(model(torch.randn(8, 2)), torch.randn(8))",
+            end="""
+                with torch.no_grad():
+                    print(criterion(model(torch.randn(4, 2)), torch.randn(4, 1)))""",
         ),
-        Example(
+        example(
             "one class per step: the classes belong on axis 1",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 4)
-criterion = nn.CrossEntropyLoss()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = criterion(model(torch.randn(8, 5, 2)), torch.zeros(8, 5, dtype=torch.long))
-    loss.backward()
-    optimizer.step()
-""",
-            old="model(torch.randn(8, 5, 2))",
-            new="model(torch.randn(8, 5, 2)).transpose(1, 2)",
-            mark="loss = criterion",
+            model="nn.Linear(2, 4)",
+            criterion="nn.CrossEntropyLoss()",
+            loss="criterion(⟨model(torch.randn(8, 5, 2)) → model(torch.randn(8, 5, 2)).transpose(1, 2)⟩, torch.zeros(8, 5, dtype=torch.long))",
             cause="INP-METHOD-SHAPE",
             raises=True,
         ),
-        Example(
+        example(
             "shapes that are equal",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-criterion = nn.MSELoss()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = criterion(model(torch.randn(8, 2)), torch.randn(8, 1))
-    loss.backward()
-    optimizer.step()
-""",
+            criterion="nn.MSELoss()",
+            loss="criterion(model(torch.randn(8, 2)), torch.randn(8, 1))",
             mark="loss = criterion",
         ),
     )

@@ -5,14 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.loop.batch_places import loader_of, set_batch_size
 from netmend.changes.loop.epoch_loop import more_rounds
 from netmend.diagnose.measures.data import batch_size, training_samples
 from netmend.program.source.values import Faces
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary.change import SHORT_SEARCH, Change
+
+_example = partial(
+    example,
+    model="nn.Linear(3, 1)",
+    optimizer="torch.optim.SGD(model.parameters(), lr=0.01)",
+    backward="nn.functional.mse_loss(model(x), y)",
+)
 
 
 @register
@@ -69,129 +78,56 @@ class BatchSize:
         return [size for size in (first, 4 * first) if size < present]
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "a loader with batches of two",
-            before="""
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
-BATCH = 2
-data = TensorDataset(torch.randn(200, 3), torch.randn(200, 1))
-loader = DataLoader(data, batch_size=BATCH, shuffle=True)
-model = nn.Linear(3, 1)
-opt = torch.optim.SGD(model.parameters(), lr=0.01)
-for x, y in loader:
-    opt.zero_grad()
-    nn.functional.mse_loss(model(x), y).backward()
-    opt.step()
-""",
-            old="BATCH = 2",
-            new="BATCH = 8",
-            mark="DataLoader(data",
+            data="""
+                BATCH = ⟨2 → 8⟩
+                data = TensorDataset(torch.randn(200, 3), torch.randn(200, 1))
+                loader = ⟨DataLoader(data, batch_size=BATCH, shuffle=True)⟩""",
+            loop="for x, y in loader",
         ),
-        Example(
+        _example(
             "no size is given",
-            before="""
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
-loader = DataLoader(TensorDataset(torch.randn(150, 3), torch.randn(150, 1)), shuffle=True)
-model = nn.Linear(3, 1)
-opt = torch.optim.SGD(model.parameters(), lr=0.01)
-for x, y in loader:
-    opt.zero_grad()
-    nn.functional.mse_loss(model(x), y).backward()
-    opt.step()
-""",
-            old="shuffle=True)",
-            new="shuffle=True, batch_size=8)",
-            mark="DataLoader(Tensor",
+            data="loader = DataLoader(TensorDataset(torch.randn(150, 3), torch.randn(150, 1)), shuffle=⟨True → True, batch_size=8⟩)",
+            loop="for x, y in loader",
         ),
-        Example(
+        _example(
             "a run so long that larger batches leave enough updates",
-            before="""
-import torch
-from torch import nn
-BATCH = 2
-x, y = torch.randn(200, 3), torch.randn(200, 1)
-model = nn.Linear(3, 1)
-opt = torch.optim.SGD(model.parameters(), lr=0.01)
-for epoch in range(65):
-    for i in range(0, len(x), BATCH):
-        opt.zero_grad()
-        nn.functional.mse_loss(model(x[i:i + BATCH]), y[i:i + BATCH]).backward()
-        opt.step()
-""",
-            old="BATCH = 2",
-            new="BATCH = 32",
-            mark="for i in",
+            data="BATCH = ⟨2 → 32⟩\nx, y = torch.randn(200, 3), torch.randn(200, 1)",
+            epochs="for epoch in range(65)",
+            loop="⟨for i in range(0, len(x), BATCH)⟩",
+            backward="nn.functional.mse_loss(model(x[i:i + BATCH]), y[i:i + BATCH])",
         ),
-        Example(
+        _example(
             "slices in a generator",
-            before="""
-import torch
-from torch import nn
-
-def batches(x, y, size):
-    order = torch.randperm(len(x))
-    for start in range(0, len(x), size):
-        chosen = order[start:start + size]
-        yield x[chosen], y[chosen]
-
-model = nn.Linear(3, 1)
-opt = torch.optim.SGD(model.parameters(), lr=0.01)
-inputs, targets = torch.randn(1000, 3), torch.randn(1000, 1)
-for epoch in range(3):
-    for x, y in batches(inputs, targets, 500):
-        opt.zero_grad()
-        nn.functional.mse_loss(model(x), y).backward()
-        opt.step()
-""",
-            old="targets, 500)",
-            new="targets, 16)",
-            mark="for x, y",
+            data="""
+                def batches(x, y, size):
+                    order = torch.randperm(len(x))
+                    for start in range(0, len(x), size):
+                        chosen = order[start:start + size]
+                        yield x[chosen], y[chosen]""",
+            setup="inputs, targets = torch.randn(1000, 3), torch.randn(1000, 1)",
+            epochs="for epoch in range(3)",
+            loop="for x, y in batches(inputs, targets, ⟨500 → 16⟩)",
             cause="HYP-BATCH-LARGE",
         ),
-        Example(
+        _example(
             "a number that is written twice",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(3, 1)
-opt = torch.optim.SGD(model.parameters(), lr=0.01)
-inputs, targets = torch.randn(60, 3), torch.randn(60, 1)
-for epoch in range(3):
-    for i in range(0, 60, 1):
-        opt.zero_grad()
-        nn.functional.mse_loss(model(inputs[i:i + 1]), targets[i:i + 1]).backward()
-        opt.step()
-""",
-            old="""for epoch in range(3):
-    for i in range(0, 60, 1):
-        opt.zero_grad()
-        nn.functional.mse_loss(model(inputs[i:i + 1]), targets[i:i + 1]).backward()
-""",
-            new="""for epoch in range(24):
-    for i in range(0, 60, 8):
-        opt.zero_grad()
-        nn.functional.mse_loss(model(inputs[i:i + 8]), targets[i:i + 8]).backward()
-""",
+            setup="inputs, targets = torch.randn(60, 3), torch.randn(60, 1)",
+            epochs="for epoch in range(⟨3 → 24⟩)",
+            loop="for i in range(0, 60, ⟨1 → 8⟩)",
+            backward="",
+            step="""
+                optimizer.zero_grad()
+                nn.functional.mse_loss⟨(model(inputs[i:i + 1]), targets[i:i + 1]).backward() → (model(inputs[i:i + 8]), targets[i:i + 8]).backward()⟩
+                optimizer.step()""",
             mark="for i in",
         ),
-        Example(
+        _example(
             "all samples at once: nothing to be set here",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(3, 1)
-opt = torch.optim.SGD(model.parameters(), lr=0.01)
-inputs, targets = torch.randn(600, 3), torch.randn(600, 1)
-for epoch in range(5):
-    opt.zero_grad()
-    nn.functional.mse_loss(model(inputs), targets).backward()
-    opt.step()
-""",
-            mark="for epoch",
+            setup="inputs, targets = torch.randn(600, 3), torch.randn(600, 1)",
+            loop="⟨for epoch in range(5)⟩",
+            backward="nn.functional.mse_loss(model(inputs), targets)",
             cause="HYP-BATCH-NONE",
         ),
     )

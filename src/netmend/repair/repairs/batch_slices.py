@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.data.data_holders import training_inputs, training_targets
@@ -12,7 +13,8 @@ from netmend.changes.data.data_origins import Flow
 from netmend.program.source.writing import replace
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 
@@ -164,75 +166,72 @@ def _again(cut: _Cut, name: str, by_rows: bool) -> FileEdits:
     return edits
 
 
-_HEAD = """
-import torch
-from torch import nn
-torch.manual_seed(0)
-x, y = torch.randn(24, 4), torch.arange(24) % 2
-size = 4
-net = nn.Linear(4, 2)
-optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-"""
-_STEP = """
-    optimizer.zero_grad()
-    nn.functional.cross_entropy(net(a), b).backward()
-    optimizer.step()
-"""
-_GENERATOR = """
-def batches(x, y):
-    for i in range(0, len(x) - size, size):
-        yield x[i : i + size], y[i + 1 : i + size + 1]
+_example = partial(
+    example,
+    begin="""
+    torch.manual_seed(0)
+    x, y = torch.randn(24, 4), torch.arange(24) % 2
+    size = 4""",
+    model="nn.Linear(4, 2)",
+)
 
-for a, b in batches(x, y):"""
+
 BatchSlices.EXAMPLES = (
-    Example(
+    _example(
         "labels mixed after they were cut",
-        before=_HEAD
-        + """for rows in torch.randperm(24).split(4):
-    a, b = x[rows], y[rows]
-    optimizer.zero_grad()
-    nn.functional.cross_entropy(net(a), b[torch.randperm(len(b))]).backward()
-    optimizer.step()
-""",
-        old="b[torch.randperm(len(b))]",
-        new="b",
-        mark="cross_entropy",
+        loop="for rows in torch.randperm(24).split(4)",
+        step="""
+            a, b = x[rows], y[rows]
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(model(a), b⟨[torch.randperm(len(b))] → ⟩).backward()
+            optimizer.step()""",
         cause="DAT-LABEL",
     ),
-    Example(
+    _example(
         "labels one row further",
-        before=_HEAD + _GENERATOR + _STEP,
-        old="y[i + 1 : i + size + 1]",
-        new="y[i : i + size]",
-        mark="yield x",
+        setup="""
+            def batches(x, y):
+                for i in range(0, len(x) - size, size):
+                    yield x[i : i + size], y[i ⟨+ 1 : i + size + 1 → : i + size⟩]""",
+        loop="for a, b in batches(x, y)",
+        backward="nn.functional.cross_entropy(model(a), b)",
     ),
-    Example(
+    _example(
         "labels without the permutation",
-        before=_HEAD
-        + "order = torch.randperm(24)\nfor i in range(0, 24, size):\n    a, b = x[order[i : i + size]], y[i : i + size]"
-        + _STEP,
-        old="y[i : i + size]",
-        new="y[order[i : i + size]]",
-        mark="a, b = x",
+        setup="order = torch.randperm(24)",
+        loop="for i in range(0, 24, size)",
+        step="""
+            a, b = x[order[i : i + size]], y[⟨i : i + size → order[i : i + size]⟩]
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(model(a), b).backward()
+            optimizer.step()""",
         cause="DAT-LABEL",
     ),
-    Example(
+    _example(
         "moves on by one row",
-        before=_HEAD + "for i in range(len(x) // size):\n    a, b = x[i : i + size], y[i : i + size]" + _STEP,
-        old="range(len(x) // size)",
-        new="range(0, len(x), size)",
-        mark="for i in",
+        loop="for i in range(⟨len(x) // → 0, len(x),⟩ size)",
+        step="""
+            a, b = x[i : i + size], y[i : i + size]
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(model(a), b).backward()
+            optimizer.step()""",
     ),
-    Example(
+    _example(
         "the first batch again and again",
-        before=_HEAD + "for i in range(6):\n    a, b = x[:size], y[:size]" + _STEP,
-        old="x[:size], y[:size]",
-        new="x[i * size : (i + 1) * size], y[i * size : (i + 1) * size]",
-        mark="for i in",
+        loop="⟨for i in range(6)⟩",
+        step="""
+            a, b = x[⟨:size], y[: → i * size : (i + 1) * size], y[i * size : (i + 1) * ⟩size]
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(model(a), b).backward()
+            optimizer.step()""",
     ),
-    Example(
+    _example(
         "cut alike",
-        before=_HEAD + "for i in range(0, 24, size):\n    a, b = x[i : i + size], y[i : i + size]" + _STEP,
-        mark="for i in",
+        loop="⟨for i in range(0, 24, size)⟩",
+        step="""
+            a, b = x[i : i + size], y[i : i + size]
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(model(a), b).backward()
+            optimizer.step()""",
     ),
 )

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.network.first_values import Write, without, write_at, writes_like
 from netmend.changes.network.model_layers import united
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import replace
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
+
+_example = partial(
+    example,
+    model="nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))",
+    loss="nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))",
+)
 
 
 @register
@@ -45,46 +53,18 @@ class BiasInitialisation:
         return (*replace(write.file, write.statement, f"{name}({write.target})"), *extra)
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "one layer of several",
-            before="""
-import torch
-from torch import nn
-model = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
-nn.init.constant_(model[0].bias, -9.0)
-nn.init.constant_(model[2].bias, 0.1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))
-    loss.backward()
-    optimizer.step()
-""",
-            old="nn.init.constant_(model[0].bias, -9.0)\n",
-            new="",
-            mark="-9.0",
+            helpers="- nn.init.constant_(model[0].bias, -9.0)\nnn.init.constant_(model[2].bias, 0.1)",
             component="model.0",
         ),
-        Example(
+        _example(
             "in a function for all layers",
-            before="""
-import torch
-from torch import nn
-def start(m):
-    if isinstance(m, nn.Linear):
-        m.bias.data.fill_(-9.0)
-model = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
-model.apply(start)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))
-    loss.backward()
-    optimizer.step()
-""",
-            old="m.bias.data.fill_(-9.0)",
-            new="nn.init.zeros_(m.bias)",
-            mark="fill_",
+            data="""
+                def start(m):
+                    if isinstance(m, nn.Linear):
+                        ⟨m.bias.data.fill_(-9.0) → nn.init.zeros_(m.bias)⟩""",
+            helpers="model.apply(start)",
             component="model.0",
         ),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.loop.loop_code import (
@@ -22,15 +23,13 @@ from netmend.changes.loop.loop_code import (
 from netmend.program.source.names_of_object import names_from
 from netmend.program.source.writing import insert_before, replace, wrap
 from netmend.program.text.file import File
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
-_HEAD = """
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-"""
+_example = partial(
+    example, optimizer="torch.optim.SGD(model.parameters(), lr=0.01)", loop="for step in range(5)"
+)
 
 
 @register
@@ -143,85 +142,55 @@ class CallBackward:
         return (*insert_before(made.file, made.statement, text), *replace(made.file, made.call, "loss"))
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "missing before the step",
-            before=_HEAD
-            + """
-criterion = nn.MSELoss()
-for step in range(5):
-    optimizer.zero_grad()
-    loss = criterion(model(torch.ones(4, 2)), torch.ones(4, 1))
-    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    optimizer.step()
-""",
-            old="    nn.utils",
-            new="    loss.backward()\n    nn.utils",
-            mark="optimizer.step",
+            setup="criterion = nn.MSELoss()",
+            step="""
+                optimizer.zero_grad()
+                loss = criterion(model(torch.ones(4, 2)), torch.ones(4, 1))
+                + loss.backward()
+                nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                ⟨optimizer.step()⟩""",
         ),
-        Example(
+        _example(
             "a sum of two, computed in another function",
-            before=_HEAD
-            + """
-def objective(net):
-    error = nn.functional.mse_loss(net(torch.ones(4, 2)), torch.ones(4, 1))
-    return error
-
-def fit(net, opt):
-    for step in range(5):
-        opt.zero_grad()
-        error = objective(net)
-        total = error + 0.1 * net.weight.abs().sum()
-        opt.step()
-        print(total.item())
-
-fit(model, optimizer)
-""",
-            old="        opt.step()",
-            new="        total.backward()\n        opt.step()",
-            mark="opt.step",
+            setup="""
+                def objective(net):
+                    error = nn.functional.mse_loss(net(torch.ones(4, 2)), torch.ones(4, 1))
+                    return error
+                def fit(net, opt):
+                    for step in range(5):
+                        opt.zero_grad()
+                        error = objective(net)
+                        total = error + 0.1 * net.weight.abs().sum()
+                        + total.backward()
+                        ⟨opt.step()⟩
+                        print(total.item())
+                fit(model, optimizer)""",
+            loop="for step in range(3)",
         ),
-        Example(
+        _example(
             "written by hand",
-            before=_HEAD
-            + """
-for step in range(5):
-    optimizer.zero_grad()
-    out = model(torch.ones(4, 2))
-    difference = out - 1
-    loss = (difference ** 2).mean()
-    if step >= 0:
-        optimizer.step()
-""",
-            old="    if step",
-            new="    loss.backward()\n    if step",
-            mark="optimizer.step",
+            step="""
+                optimizer.zero_grad()
+                out = model(torch.ones(4, 2))
+                difference = out - 1
+                loss = (difference ** 2).mean()
+                + loss.backward()
+                if step >= 0:
+                    ⟨optimizer.step()⟩""",
         ),
-        Example(
+        _example(
             "never kept",
-            before=_HEAD
-            + """
-total = 0.0
-for step in range(5):
-    optimizer.zero_grad()
-    total += nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1)).item()
-    optimizer.step()
-""",
-            old="    total += nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1)).item()",
-            new="    loss = nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1))\n    loss.backward()\n    total += loss.item()",
-            mark="optimizer.step",
+            setup="total = 0.0",
+            step="""
+                optimizer.zero_grad()
+                ⟨total += nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1)).item() → loss = nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1))⟩
+                + loss.backward()
+                + total += loss.item()
+                ⟨optimizer.step()⟩""",
         ),
-        Example(
-            "it is called",
-            before=_HEAD
-            + """
-for step in range(5):
-    optimizer.zero_grad()
-    loss = model(torch.ones(4, 2)).mean()
-    loss.backward()
-    optimizer.step()
-""",
-            mark="optimizer.step",
-        ),
+        _example("it is called", loss="model(torch.ones(4, 2)).mean()", mark="optimizer.step"),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.loop.loop_code import (
@@ -20,15 +21,16 @@ from netmend.changes.loop.loop_code import (
 )
 from netmend.program.source.moving import moved_after, moved_before, taken_out
 from netmend.program.source.writing import insert_after, insert_before, replace
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
-_HEAD = """
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-"""
+_example = partial(
+    example,
+    optimizer="torch.optim.SGD(model.parameters(), lr=0.01)",
+    loop="for step in range(5)",
+    component="optimizer",
+)
 
 
 @register
@@ -125,97 +127,61 @@ class CallStep:
         return None
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "missing, behind the clipping",
-            before=_HEAD
-            + """
-for step in range(9):
-    optimizer.zero_grad()
-    model(torch.ones(4, 2)).square().mean().backward()
-    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-""",
-            old="1.0)\n",
-            new="1.0)\n    optimizer.step()\n",
-            mark="backward",
-            component="optimizer",
+            loop="for step in range(9)",
+            step="""
+                optimizer.zero_grad()
+                ⟨model(torch.ones(4, 2)).square().mean().backward()⟩
+                nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                + optimizer.step()""",
         ),
-        Example(
+        _example(
             "missing before the gradients are cleared, in a function of its own",
-            before=_HEAD
-            + """
-def train(net, opt):
-    for step in range(9):
-        loss = net(torch.ones(4, 2)).square().mean()
-        loss.backward()
-        opt.zero_grad()
-
-train(model, optimizer)
-""",
-            old="        opt.zero_grad()",
-            new="        opt.step()\n        opt.zero_grad()",
-            mark="backward",
+            setup="""
+                def train(net, opt):
+                    for step in range(9):
+                        loss = net(torch.ones(4, 2)).square().mean()
+                        loss.backward()
+                        + opt.step()
+                        opt.zero_grad()
+                train(model, optimizer)""",
+            loop="for step in range(3)",
             component="opt",
         ),
-        Example(
+        _example(
             "missing, the optimiser has another name in the function",
-            before=_HEAD
-            + """
-def train(net, trainer):
-    for step in range(9):
-        net.zero_grad()
-        loss = net(torch.ones(4, 2)).square().mean()
-        loss.backward()
-
-train(model, trainer=optimizer)
-""",
-            old="        loss.backward()\n",
-            new="        loss.backward()\n        trainer.step()\n",
-            mark="backward",
+            setup="""
+                def train(net, trainer):
+                    for step in range(9):
+                        net.zero_grad()
+                        loss = net(torch.ones(4, 2)).square().mean()
+                        loss.backward()
+                        + trainer.step()
+                train(model, trainer=optimizer)""",
+            loop="for step in range(3)",
             component="trainer",
         ),
-        Example(
+        _example(
             "before the backward pass",
-            before=_HEAD
-            + """
-for step in range(5):
-    optimizer.zero_grad()
-    loss = model(torch.ones(4, 2)).square().mean()
-    optimizer.step()  # update
-    loss.backward()
-    print("done")
-""",
-            old="    optimizer.step()  # update\n    loss.backward()\n",
-            new="    loss.backward()\n    optimizer.step()  # update\n",
-            mark="optimizer.step",
-            component="optimizer",
+            step="""
+                optimizer.zero_grad()
+                loss = model(torch.ones(4, 2)).square().mean()
+                + loss.backward()
+                ⟨optimizer.step()⟩  # update
+                - loss.backward()
+                print("done")""",
             raises=True,
         ),
-        Example(
+        _example(
             "cleared between backward and step",
-            before=_HEAD
-            + """
-for step in range(5):
-    loss = model(torch.ones(4, 2)).square().mean()
-    loss.backward()
-    optimizer.zero_grad()
-    optimizer.step()
-""",
-            old="    loss.backward()\n    optimizer.zero_grad()\n",
-            new="    optimizer.zero_grad()\n    loss.backward()\n",
+            step="""
+                loss = model(torch.ones(4, 2)).square().mean()
+                + optimizer.zero_grad()
+                loss.backward()
+                - optimizer.zero_grad()
+                optimizer.step()""",
             mark="zero_grad",
-            component="optimizer",
         ),
-        Example(
-            "nothing is wrong",
-            before=_HEAD
-            + """
-for step in range(5):
-    optimizer.zero_grad()
-    loss = model(torch.ones(4, 2)).square().mean()
-    loss.backward()
-    optimizer.step()
-""",
-            mark="backward",
-            component="optimizer",
-        ),
+        _example("nothing is wrong", loss="model(torch.ones(4, 2)).square().mean()", mark="backward"),
     )

@@ -6,13 +6,15 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.program.source.bindings import binding_of
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import replace, wrap
 from netmend.program.text.file import File
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 _MISSING = re.compile(r"Missing key\(s\) in state_dict: (.*?)\.(?:\s|$)", re.S)
@@ -137,111 +139,82 @@ def _is_named(target: ast.expr, name: str) -> bool:
     )
 
 
-_HEAD = """
-import torch
-from torch import nn
+_example = partial(
+    example,
+    begin="""
+    class First(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.body = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4))
+            self.head = nn.Linear(4, 3)
+        def forward(self, x):
+            return self.head(self.body(x))
+    class Second(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.encoder = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4))
+            self.out = nn.Linear(4, 2)
+        def forward(self, x):
+            return self.out(self.encoder(x))
+    torch.manual_seed(0)
+    first, net = First(), Second()""",
+    model="",
+    optimizer="torch.optim.SGD(net.parameters(), lr=0.1)",
+    loop="for step in range(2)",
+    backward="nn.functional.cross_entropy(net(x), y)",
+)
 
-class First(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.body = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4))
-        self.head = nn.Linear(4, 3)
 
-    def forward(self, x):
-        return self.head(self.body(x))
-
-class Second(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.encoder = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4))
-        self.out = nn.Linear(4, 2)
-
-    def forward(self, x):
-        return self.out(self.encoder(x))
-
-torch.manual_seed(0)
-first, net = First(), Second()
-"""
-_LOOP = """
-x, y = torch.randn(8, 4), torch.arange(8) % 2
-optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-for step in range(2):
-    optimizer.zero_grad()
-    nn.functional.cross_entropy(net(x), y).backward()
-    optimizer.step()
-"""
 CheckpointNames.EXAMPLES = (
-    Example(
+    _example(
         "another prefix",
-        before=_HEAD + "net.load_state_dict(first.state_dict(), strict=False)" + _LOOP,
-        old="load_state_dict(first.state_dict(), strict",
-        new='load_state_dict({k.replace("body.", "encoder.", 1): v for k, v in first.state_dict().items()}, strict',
-        mark="net.load_state_dict",
+        data="""
+            net.load_state_dict(⟨first.state_dict() → {k.replace("body.", "encoder.", 1): v for k, v in first.state_dict().items()}⟩, strict=False)
+            x, y = torch.randn(8, 4), torch.arange(8) % 2""",
     ),
-    Example(
+    _example(
         "saved from a wrapper",
-        before=_HEAD
-        + 'saved = {"module." + k: v for k, v in net.state_dict().items()}\nnet.load_state_dict(saved, strict=False)'
-        + _LOOP,
-        old="load_state_dict(saved,",
-        new='load_state_dict({k.removeprefix("module."): v for k, v in saved.items()},',
-        mark="net.load_state_dict",
+        data="""
+            saved = {"module." + k: v for k, v in net.state_dict().items()}
+            net.load_state_dict(⟨saved → {k.removeprefix("module."): v for k, v in saved.items()}⟩, strict=False)
+            x, y = torch.randn(8, 4), torch.arange(8) % 2""",
     ),
-    Example(
+    example(
         "a state that went on changing",
-        before=_HEAD + "best = net.state_dict()" + _LOOP + "net.load_state_dict(best)\n",
-        old="""from torch import nn
-
-class First(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.body = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4))
-        self.head = nn.Linear(4, 3)
-
-    def forward(self, x):
-        return self.head(self.body(x))
-
-class Second(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.encoder = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4))
-        self.out = nn.Linear(4, 2)
-
-    def forward(self, x):
-        return self.out(self.encoder(x))
-
-torch.manual_seed(0)
-first, net = First(), Second()
-best = net.state_dict()""",
-        new="""from torch import nn
-from copy import deepcopy
-
-class First(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.body = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4))
-        self.head = nn.Linear(4, 3)
-
-    def forward(self, x):
-        return self.head(self.body(x))
-
-class Second(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.encoder = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4))
-        self.out = nn.Linear(4, 2)
-
-    def forward(self, x):
-        return self.out(self.encoder(x))
-
-torch.manual_seed(0)
-first, net = First(), Second()
-best = deepcopy(net.state_dict())""",
+        """
+            import torch
+            from torch import nn
+            + from copy import deepcopy
+            class First(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.body = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4))
+                    self.head = nn.Linear(4, 3)
+                def forward(self, x):
+                    return self.head(self.body(x))
+            class Second(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.encoder = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4))
+                    self.out = nn.Linear(4, 2)
+                def forward(self, x):
+                    return self.out(self.encoder(x))
+            torch.manual_seed(0)
+            first, net = First(), Second()
+            best = ⟨net.state_dict() → deepcopy(net.state_dict())⟩
+            x, y = torch.randn(8, 4), torch.arange(8) % 2
+            optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+            for step in range(2):
+                optimizer.zero_grad()
+                nn.functional.cross_entropy(net(x), y).backward()
+                optimizer.step()
+            net.load_state_dict(best)""",
         mark="net.load_state_dict(best)",
     ),
-    Example(
+    _example(
         "all names fit",
-        before=_HEAD + "net.load_state_dict(Second().state_dict())" + _LOOP,
-        mark="net.load_state_dict",
+        data="""
+            ⟨net.load_state_dict(Second().state_dict())⟩
+            x, y = torch.randn(8, 4), torch.arange(8) % 2""",
     ),
 )

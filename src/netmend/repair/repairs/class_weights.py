@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.loss.losses import Criterion, arguments, criterion_of
@@ -16,9 +17,12 @@ from netmend.program.source.naming import spelled
 from netmend.program.source.writing import add_argument, replace
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary import LossFact, TargetFact
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
+
+_example = partial(example, model="nn.Linear(2, 2)")
 
 
 @register
@@ -138,107 +142,49 @@ class ClassWeights:
         return given[1] if len(given) > 1 and given[1] >= seen else seen
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "several classes",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 2)
-criterion = nn.CrossEntropyLoss()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = criterion(model(torch.randn(4, 2)), torch.tensor([0, 0, 0, 1]))
-    loss.backward()
-    optimizer.step()
-""",
-            old="nn.CrossEntropyLoss()",
-            new="nn.CrossEntropyLoss(weight=torch.tensor([0.667, 2.0]))",
-            mark="nn.CrossEntropyLoss",
+            criterion="nn.CrossEntropyLoss(⟨ → weight=torch.tensor([0.667, 2.0])⟩)",
+            loss="criterion(model(torch.randn(4, 2)), torch.tensor([0, 0, 0, 1]))",
         ),
-        Example(
+        _example(
             "yes or no, the milder form",
-            before="""
-import torch
-import torch.nn.functional as F
-from torch import nn
-model = nn.Linear(2, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-y = torch.tensor([[0.0], [0.0], [0.0], [0.0], [1.0]])
-for step in range(3):
-    optimizer.zero_grad()
-    loss = F.binary_cross_entropy_with_logits(model(torch.randn(5, 2)), y)
-    loss.backward()
-    optimizer.step()
-""",
-            old=", y)",
-            new=", y, pos_weight=torch.tensor(2.0))",
-            mark="loss = ",
+            model="nn.Linear(2, 1)",
+            setup="y = torch.tensor([[0.0], [0.0], [0.0], [0.0], [1.0]])",
+            loss="F.binary_cross_entropy_with_logits(model(torch.randn(5, 2)), ⟨y → y, pos_weight=torch.tensor(2.0)⟩)",
             nth=1,
         ),
-        Example(
+        example(
             "a loss on probabilities: the samples are drawn evenly",
-            before="""
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
-x, y = torch.randn(8, 2), torch.tensor([[0.0]] * 7 + [[1.0]])
-data = TensorDataset(x, y)
-loader = DataLoader(data, batch_size=4, shuffle=True)
-model = nn.Sequential(nn.Linear(2, 1), nn.Sigmoid())
-criterion = nn.BCELoss()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for xb, yb in loader:
-    optimizer.zero_grad()
-    loss = criterion(model(xb), yb)
-    loss.backward()
-    optimizer.step()
-""",
-            old="""TensorDataset
-x, y = torch.randn(8, 2), torch.tensor([[0.0]] * 7 + [[1.0]])
-data = TensorDataset(x, y)
-loader = DataLoader(data, batch_size=4, shuffle=True)""",
-            new="""TensorDataset, WeightedRandomSampler
-x, y = torch.randn(8, 2), torch.tensor([[0.0]] * 7 + [[1.0]])
-data = TensorDataset(x, y)
-loader = DataLoader(data, batch_size=4, sampler=WeightedRandomSampler((1.0 / torch.bincount(y.long().view(-1)))[y.long().view(-1)], len(y)))""",
+            """
+                import torch
+                from torch import nn
+                from torch.utils.data import DataLoader, ⟨TensorDataset → TensorDataset, WeightedRandomSampler⟩
+                x, y = torch.randn(8, 2), torch.tensor([[0.0]] * 7 + [[1.0]])
+                data = TensorDataset(x, y)
+                loader = DataLoader(data, batch_size=4, ⟨shuffle=True → sampler=WeightedRandomSampler((1.0 / torch.bincount(y.long().view(-1)))[y.long().view(-1)], len(y))⟩)
+                model = nn.Sequential(nn.Linear(2, 1), nn.Sigmoid())
+                criterion = nn.BCELoss()
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                for xb, yb in loader:
+                    optimizer.zero_grad()
+                    loss = criterion(model(xb), yb)
+                    loss.backward()
+                    optimizer.step()""",
             mark="nn.BCELoss",
         ),
-        Example(
+        _example(
             "classes that are about equally frequent",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 2)
-criterion = nn.CrossEntropyLoss()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = criterion(model(torch.randn(4, 2)), torch.tensor([0, 0, 1, 1]))
-    loss.backward()
-    optimizer.step()
-""",
-            mark="nn.CrossEntropyLoss",
+            criterion="⟨nn.CrossEntropyLoss()⟩",
+            loss="criterion(model(torch.randn(4, 2)), torch.tensor([0, 0, 1, 1]))",
         ),
-        Example(
+        _example(
             "a loss on probabilities, and no loader",
-            before="""
-import torch
-import torch.nn.functional as F
-from torch import nn
-x, y = torch.randn(8, 2), torch.tensor([[0.0]] * 6 + [[1.0]] * 2)
-model = nn.Sequential(nn.Linear(2, 1), nn.Sigmoid())
-criterion = nn.BCELoss()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = criterion(model(x), y)
-    loss.backward()
-    optimizer.step()
-""",
-            old="criterion(model(x), y)",
-            new="F.binary_cross_entropy(model(x), y, weight=1 + 2.0 * y)",
-            mark="nn.BCELoss",
+            imports="import torch.nn.functional as F",
+            data="x, y = torch.randn(8, 2), torch.tensor([[0.0]] * 6 + [[1.0]] * 2)",
+            model="nn.Sequential(nn.Linear(2, 1), nn.Sigmoid())",
+            criterion="⟨nn.BCELoss()⟩",
+            loss="⟨criterion(model(x), y) → F.binary_cross_entropy(model(x), y, weight=1 + 2.0 * y)⟩",
         ),
     )
 

@@ -6,6 +6,7 @@ import ast
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.data.data_holders import (
@@ -23,7 +24,8 @@ from netmend.changes.data.data_holders import (
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import insert_after, wrap
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
 _READERS = ("read_csv", "read_excel", "read_parquet", "read_table", "read_json", "read_sql")
@@ -139,46 +141,35 @@ def _filled(case: Case) -> FileEdits:
     return edits
 
 
-_HEAD = """
-import numpy as np
-import torch
-from torch import nn
-rng = np.random.default_rng(0)
-table, label = rng.normal(size=(24, 3)).astype(np.float32), np.arange(24) % 2
-table[3, 1] = np.nan
-"""
-_TRAIN = """
-net = nn.Linear(3, 2)
-optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-for start in range(0, 16, 8):
-    optimizer.zero_grad()
-    nn.functional.cross_entropy(net(x[start : start + 8]), y[start : start + 8]).backward()
-    optimizer.step()
-with torch.no_grad():
-    print((net(x[16:]).argmax(1) == y[16:]).float().mean())
-"""
+_example = partial(example, model="nn.Linear(3, 2)", loop="for start in range(0, 16, 8)")
+
+
 CleanData.EXAMPLES = (
-    Example(
+    _example(
         "rows of both",
-        before=_HEAD + "x, y = torch.from_numpy(table), torch.from_numpy(label)" + _TRAIN,
-        old="table[3, 1] = np.nan\n",
-        new="table[3, 1] = np.nan\nkeep = np.isfinite(table).all(1)\ntable, label = table[keep], label[keep]\n",
-        mark="x, y = torch",
+        data="""
+            rng = np.random.default_rng(0)
+            table, label = rng.normal(size=(24, 3)).astype(np.float32), np.arange(24) % 2
+            table[3, 1] = np.nan
+            + keep = np.isfinite(table).all(1)
+            + table, label = table[keep], label[keep]
+            ⟨x, y = torch.from_numpy(table)⟩, torch.from_numpy(label)""",
+        backward="nn.functional.cross_entropy(model(x[start : start + 8]), y[start : start + 8])",
+        end="""
+            with torch.no_grad():
+                print((model(x[16:]).argmax(1) == y[16:]).float().mean())""",
     ),
-    Example(
+    _example(
         "filled",
-        before=_HEAD
-        + "x, y = torch.from_numpy(table), torch.from_numpy(label)"
-        + _TRAIN.replace("net(x[16:])", "net(x[16:] + 0)"),
-        old="""    nn.functional.cross_entropy(net(x[start : start + 8]), y[start : start + 8]).backward()
-    optimizer.step()
-with torch.no_grad():
-    print((net(x[16:] + 0)""",
-        new="""    nn.functional.cross_entropy(net(torch.nan_to_num(x[start : start + 8])), y[start : start + 8]).backward()
-    optimizer.step()
-with torch.no_grad():
-    print((net(torch.nan_to_num(x[16:] + 0))""",
-        mark="x, y = torch",
+        data="""
+            rng = np.random.default_rng(0)
+            table, label = rng.normal(size=(24, 3)).astype(np.float32), np.arange(24) % 2
+            table[3, 1] = np.nan
+            ⟨x, y = torch.from_numpy(table)⟩, torch.from_numpy(label)""",
+        backward="nn.functional.cross_entropy(model(⟨x[start : start + 8] → torch.nan_to_num(x[start : start + 8])⟩), y[start : start + 8])",
+        end="""
+            with torch.no_grad():
+                print((model(⟨x[16:] + 0 → torch.nan_to_num(x[16:] + 0)⟩).argmax(1) == y[16:]).float().mean())""",
         nth=1,
     ),
 )

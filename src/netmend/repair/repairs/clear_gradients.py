@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.loop.loop_code import Spot, holds, optimizer_at, protocol, spot, spots, uncalled
@@ -12,16 +13,14 @@ from netmend.changes.loop.updates_by_hand import updates
 from netmend.program.source.moving import combined, taken_out, text_of
 from netmend.program.source.names_of_object import known_as
 from netmend.program.source.writing import insert_after, insert_before, replace
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary import Call
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
-_HEAD = """
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-"""
+_example = partial(
+    example, optimizer="torch.optim.SGD(model.parameters(), lr=0.01)", loop="for step in range(5)"
+)
 
 
 @register
@@ -124,123 +123,74 @@ class ClearGradients:
         return edits
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "never called",
-            before=_HEAD
-            + """
-for step in range(5):
-    loss = model(torch.ones(4, 2)).square().mean()
-    loss.backward()
-    optimizer.step()
-""",
-            old="    loss.backward()",
-            new="    optimizer.zero_grad()\n    loss.backward()",
-            mark="backward",
+            step="""
+                loss = model(torch.ones(4, 2)).square().mean()
+                + optimizer.zero_grad()
+                ⟨loss.backward()⟩
+                optimizer.step()""",
         ),
-        Example(
+        _example(
             "called before the loop over batches: moved",
-            before=_HEAD
-            + """
-for epoch in range(2):
-    optimizer.zero_grad(set_to_none=True)
-    for step in range(5):
-        loss = model(torch.ones(4, 2)).square().mean()
-        loss.backward()
-        optimizer.step()
-""",
-            old="""    optimizer.zero_grad(set_to_none=True)
-    for step in range(5):
-        loss = model(torch.ones(4, 2)).square().mean()
-""",
-            new="""    for step in range(5):
-        loss = model(torch.ones(4, 2)).square().mean()
-        optimizer.zero_grad(set_to_none=True)
-""",
-            mark="backward",
+            loop="for epoch in range(2)",
+            step="""
+                - optimizer.zero_grad(set_to_none=True)
+                for step in range(5):
+                    loss = model(torch.ones(4, 2)).square().mean()
+                    + optimizer.zero_grad(set_to_none=True)
+                    ⟨loss.backward()⟩
+                    optimizer.step()""",
         ),
-        Example(
+        _example(
             "accumulated: behind the step",
-            before=_HEAD
-            + """
-for step in range(12):
-    loss = model(torch.ones(4, 2)).square().mean() / 2
-    loss.backward()
-    if step % 2:
-        optimizer.step()
-""",
-            old="        optimizer.step()\n",
-            new="        optimizer.step()\n        optimizer.zero_grad()\n",
-            mark="backward",
+            loop="for step in range(12)",
+            step="""
+                loss = model(torch.ones(4, 2)).square().mean() / 2
+                ⟨loss.backward()⟩
+                if step % 2:
+                    optimizer.step()
+                    + optimizer.zero_grad()""",
         ),
-        Example(
+        example(
             "in a trainer, on the logging branch only",
-            before="""
-import torch
-from torch import nn
-
-class Trainer:
-    def __init__(self, net):
-        self.net, self.opt = net, torch.optim.Adam(net.parameters())
-
-    def update(self, loss):
-        loss.backward()
-        self.opt.step()
-
-    def fit(self):
-        for step in range(8):
-            self.update(self.net(torch.ones(4, 2)).square().mean())
-
-Trainer(nn.Linear(2, 1)).fit()
-""",
-            old="        loss.backward()",
-            new="        self.opt.zero_grad()\n        loss.backward()",
-            mark="backward",
+            """
+                class Trainer:
+                    def __init__(self, net):
+                        self.net, self.opt = net, torch.optim.Adam(net.parameters())
+                    def update(self, loss):
+                        + self.opt.zero_grad()
+                        ⟨loss.backward()⟩
+                        self.opt.step()
+                    def fit(self):
+                        for step in range(8):
+                            self.update(self.net(torch.ones(4, 2)).square().mean())
+                Trainer(nn.Linear(2, 1)).fit()""",
         ),
-        Example(
+        example(
             "updated by hand",
-            before="""
-import torch
-w = torch.zeros(2, 1, requires_grad=True)
-for step in range(6):
-    loss = (torch.ones(4, 2) @ w - 1).square().mean()
-    loss.backward()
-    with torch.no_grad():
-        w -= 0.1 * w.grad
-""",
-            old="        w -= 0.1 * w.grad\n",
-            new="        w -= 0.1 * w.grad\n        w.grad = None\n",
-            mark="backward",
+            """
+                w = torch.zeros(2, 1, requires_grad=True)
+                for step in range(6):
+                    loss = (torch.ones(4, 2) @ w - 1).square().mean()
+                    ⟨loss.backward()⟩
+                    with torch.no_grad():
+                        w -= 0.1 * w.grad
+                        + w.grad = None""",
         ),
-        Example(
+        _example(
             "a closure",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-optimizer = torch.optim.LBFGS(model.parameters(), lr=0.1, max_iter=3)
-
-def closure():
-    loss = model(torch.ones(4, 2)).square().mean()
-    loss.backward()
-    return loss
-
-for step in range(5):
-    optimizer.step(closure)
-""",
-            old="    loss.backward()",
-            new="    optimizer.zero_grad()\n    loss.backward()",
-            mark="backward",
+            optimizer="torch.optim.LBFGS(model.parameters(), lr=0.1, max_iter=3)",
+            setup="""
+                def closure():
+                    loss = model(torch.ones(4, 2)).square().mean()
+                    + optimizer.zero_grad()
+                    ⟨loss.backward()⟩
+                    return loss""",
+            step="optimizer.step(closure)",
         ),
-        Example(
-            "cleared as it should be",
-            before=_HEAD
-            + """
-for step in range(5):
-    optimizer.zero_grad()
-    model(torch.ones(4, 2)).square().mean().backward()
-    optimizer.step()
-""",
-            mark="backward",
+        _example(
+            "cleared as it should be", backward="model(torch.ones(4, 2)).square().mean()", mark="backward"
         ),
     )
 

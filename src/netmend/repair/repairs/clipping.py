@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -16,11 +17,15 @@ from netmend.program.source.naming import spelled
 from netmend.program.source.numbers import number, set_number
 from netmend.program.source.writing import insert_after, insert_before
 from netmend.program.text.queries import Function
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import BY_FACTS, SHORT_SEARCH, Change, FileEdits
 
 _UNROLLED = 8  # calls of one layer within a forward pass
+
+
+_example = partial(example, backward="nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1))")
 
 
 @register
@@ -126,131 +131,64 @@ class Clipping:
         yield from change(self, case, "clip between backward() and step()", edits, knob="clipping place")
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "a recurrent network without a limit",
-            before="""
-import torch
-from torch import nn
-rnn, head = nn.RNN(2, 4, batch_first=True), nn.Linear(4, 1)
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.rnn, self.head = rnn, head
-
-    def forward(self, x):
-        return self.head(self.rnn(x)[0][:, -1])
-
-net = Net()
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for step in range(3):
-    loss = nn.functional.mse_loss(net(torch.ones(4, 5, 2)), torch.ones(4, 1))
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
-""",
-            old="    loss.backward()\n",
-            new="    loss.backward()\n    nn.utils.clip_grad_norm_(net.parameters(), 1.0)\n",
-            mark="loss.backward()",
+            data="rnn, head = nn.RNN(2, 4, batch_first=True), nn.Linear(4, 1)",
+            layers="self.rnn, self.head = rnn, head",
+            forward="return self.head(self.rnn(x)[0][:, -1])",
+            backward="",
+            step="""
+                loss = nn.functional.mse_loss(model(torch.ones(4, 5, 2)), torch.ones(4, 1))
+                optimizer.zero_grad()
+                loss.backward()
+                + nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                optimizer.step()""",
         ),
-        Example(
+        example(
             "a far too small limit, the default of an argument",
-            before="""
-import torch
-from torch import nn
-
-def train(model, clip=1e-5):
-    opt = torch.optim.SGD(model.parameters(), lr=0.1)
-    for step in range(5):
-        opt.zero_grad()
-        nn.functional.mse_loss(model(torch.ones(4, 2)), torch.full((4, 1), 3.0)).backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), clip)
-        opt.step()
-
-torch.manual_seed(0)
-train(nn.Linear(2, 1))
-""",
-            old="clip=1e-5",
-            new="clip=10.0",
-            mark="clip_grad_norm_",
+            """
+                def train(model, clip=⟨1e-5 → 10.0⟩):
+                    opt = torch.optim.SGD(model.parameters(), lr=0.1)
+                    for step in range(5):
+                        opt.zero_grad()
+                        nn.functional.mse_loss(model(torch.ones(4, 2)), torch.full((4, 1), 3.0)).backward()
+                        ⟨torch.nn.utils.clip_grad_norm_(model.parameters(), clip)⟩
+                        opt.step()
+                torch.manual_seed(0)
+                train(nn.Linear(2, 1))""",
         ),
-        Example(
+        _example(
             "clipped after the step",
-            before="""
-import torch
-from torch import nn
-torch.manual_seed(0)
-model = nn.Linear(2, 1)
-opt = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(5):
-    opt.zero_grad()
-    nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1)).backward()
-    opt.step()
-    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-""",
-            old="""    opt.step()
-    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-""",
-            new="""    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    opt.step()
-""",
+            data="torch.manual_seed(0)",
+            loop="for step in range(5)",
+            after_backward="+ torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)",
+            after_step="- torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)",
             mark="clip_grad_norm_",
         ),
-        Example(
+        example(
             "several networks: what the optimiser holds",
-            before="""
-import torch
-from torch import nn
-a, b = nn.GRU(2, 4, batch_first=True), nn.Linear(4, 1)
-
-def fit(optimizer):
-    for step in range(3):
-        optimizer.zero_grad()
-        nn.functional.mse_loss(b(a(torch.ones(4, 5, 2))[0][:, -1]), torch.ones(4, 1)).backward()
-        if step != 1:
-            optimizer.step()
-
-fit(torch.optim.SGD([*a.parameters(), *b.parameters()], lr=0.1))
-""",
-            old="            optimizer.step()\n",
-            new="""            nn.utils.clip_grad_norm_([p for group in optimizer.param_groups for p in group["params"]], 1.0)
-            optimizer.step()
-""",
-            mark=".backward()",
+            """
+                a, b = nn.GRU(2, 4, batch_first=True), nn.Linear(4, 1)
+                def fit(optimizer):
+                    for step in range(3):
+                        optimizer.zero_grad()
+                        nn.functional.mse_loss(b(a(torch.ones(4, 5, 2))[0][:, -1]), torch.ones(4, 1))⟨.backward()⟩
+                        if step != 1:
+                            + nn.utils.clip_grad_norm_([p for group in optimizer.param_groups for p in group["params"]], 1.0)
+                            optimizer.step()
+                fit(torch.optim.SGD([*a.parameters(), *b.parameters()], lr=0.1))""",
         ),
-        Example(
+        _example(
             "a high rate is not cured by clipping in a feed-forward network",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-opt = torch.optim.SGD(model.parameters(), lr=10.0)
-for step in range(3):
-    opt.zero_grad()
-    nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1)).backward()
-    opt.step()
-""",
-            mark="SGD(",
+            optimizer="⟨torch.optim.SGD(model.parameters(), lr=10.0)⟩",
             cause="HYP-LR-HIGH",
         ),
-        Example(
+        _example(
             "a tiny limit that looks like a tiny rate",
-            before="""
-import torch
-from torch import nn
-from torch.nn.utils import clip_grad_value_
-CONFIG = {"lr": 0.1, "clip": 1e-5}
-model = nn.Linear(2, 1)
-opt = torch.optim.SGD(model.parameters(), lr=CONFIG["lr"])
-for step in range(3):
-    opt.zero_grad()
-    nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1)).backward()
-    clip_grad_value_(model.parameters(), clip_value=CONFIG["clip"])
-    opt.step()
-""",
-            old='"clip": 1e-5',
-            new='"clip": 1.0',
-            mark="SGD(",
+            imports="from torch.nn.utils import clip_grad_value_",
+            data='CONFIG = {"lr": 0.1, "clip": ⟨1e-5 → 1.0⟩}',
+            optimizer='⟨torch.optim.SGD(model.parameters(), lr=CONFIG["lr"])⟩',
+            after_backward='clip_grad_value_(model.parameters(), clip_value=CONFIG["clip"])',
             cause="HYP-LR-LOW",
         ),
     )

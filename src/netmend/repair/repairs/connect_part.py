@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.network.stacks import relu_of
@@ -13,27 +14,17 @@ from netmend.localise.lines.values import unused_result
 from netmend.program.source.writing import replace, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import Function
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary import ModuleFact, Site
 from netmend.vocabulary.change import BY_FACTS, Change
 
-_HEAD = """
-import torch
-from torch import nn
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.a, self.b, self.c = nn.Linear(2, 4), nn.Linear({b}, 4), nn.Linear({c}, 1)
-"""
-_TAIL = """
-model = Net()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))
-    loss.backward()
-    optimizer.step()
-"""
+_example = partial(
+    example,
+    layers="self.a, self.b, self.c = nn.Linear(2, 4), nn.Linear(4, 4), nn.Linear(4, 1)",
+    loss="nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))",
+    component="model.b",
+)
 
 
 @register
@@ -169,59 +160,31 @@ class ConnectPart:
         yield from change(self, case, f"call {part.name}", edits, knob=f"use of {part.name}")
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "one of two branches is joined twice",
-            before=f"""{_HEAD.format(b=2, c=8)}    def forward(self, x):
-        u = self.a(x).relu()
-        v = self.b(x).relu()
-        return self.c(torch.cat([u, u], dim=1))
-{_TAIL}""",
-            old="[u, u]",
-            new="[u, v]",
-            mark="v = self.b",
-            component="model.b",
+            layers="self.a, self.b, self.c = nn.Linear(2, 4), nn.Linear(2, 4), nn.Linear(8, 1)",
+            forward="""
+                u = self.a(x).relu()
+                ⟨v = self.b(x).relu()⟩
+                return self.c(torch.cat([u, ⟨u → v⟩], dim=1))""",
         ),
-        Example(
+        _example(
             "the value from before is passed on",
-            before=f"""{_HEAD.format(b=4, c=4)}    def forward(self, x):
-        h = self.a(x).relu()
-        g = self.b(h).relu()
-        return self.c(h)
-{_TAIL}""",
-            old="self.c(h)",
-            new="self.c(g)",
-            mark="g = self.b",
-            component="model.b",
+            forward="""
+                h = self.a(x).relu()
+                ⟨g = self.b(h).relu()⟩
+                return self.c(⟨h → g⟩)""",
         ),
-        Example(
+        _example(
             "a result that nobody takes",
-            before=f"""{_HEAD.format(b=4, c=4)}    def forward(self, x):
-        h = self.a(x).relu()
-        self.b(h)
-        return self.c(h)
-{_TAIL}""",
-            old="        self.b(h)",
-            new="        h = self.b(h)",
-            mark=" self.b(h)",
-            component="model.b",
+            forward="""
+                h = self.a(x).relu()
+                ⟨ → h = ⟩self.b(h)
+                return self.c(h)""",
         ),
-        Example(
+        _example(
             "a layer that is never called",
-            before=f"""{_HEAD.format(b=4, c=4)}    def forward(self, x):
-        h = self.a(x).relu()
-        return self.c(h)
-{_TAIL}""",
-            old="self.c(h)",
-            new="self.c(torch.relu(self.b(h)))",
-            mark="return self.c",
-            component="model.b",
+            forward="h = self.a(x).relu()\nreturn self.c(⟨h → torch.relu(self.b(h))⟩)",
         ),
-        Example(
-            "everything is used",
-            before=f"""{_HEAD.format(b=4, c=4)}    def forward(self, x):
-        return self.c(self.b(self.a(x).relu()).relu())
-{_TAIL}""",
-            mark="return self.c",
-            component="model.b",
-        ),
+        _example("everything is used", forward="⟨return self.c(self.b(self.a(x).relu()).relu())⟩"),
     )

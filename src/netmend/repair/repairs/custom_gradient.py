@@ -12,7 +12,8 @@ from netmend.program.source.writing import delete_statement
 from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
 from netmend.program.text.queries import Function, last_name
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 # Steps have no slope: who writes a backward for them replaces the gradient on purpose.
@@ -141,70 +142,33 @@ class CustomGradient:
         return file.edits(lines.edit(end - len("apply"), end, "forward"))
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        example(
             "a wrong derivative",
-            before="""
-import torch
-from torch import nn
-class Cube(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return x ** 3
-
-    @staticmethod
-    def backward(ctx, grad):
-        (x,) = ctx.saved_tensors
-        return -grad * 3 * x ** 2
-model = nn.Linear(2, 1)
-def cubed(x):
-    return Cube.apply(model(x))
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = cubed(torch.randn(8, 2)).pow(2).mean()
-    loss.backward()
-    optimizer.step()
-""",
-            old="""    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return x ** 3
-
-    @staticmethod
-    def backward(ctx, grad):
-        (x,) = ctx.saved_tensors
-        return -grad * 3 * x ** 2
-model = nn.Linear(2, 1)
-def cubed(x):
-    return Cube.apply(model(x))""",
-            new="""    def forward(x):
-        return x ** 3
-model = nn.Linear(2, 1)
-def cubed(x):
-    return Cube.forward(model(x))""",
+            data="""
+                class Cube(torch.autograd.Function):
+                    @staticmethod
+                    def forward(⟨ctx, x → x⟩):
+                        - ctx.save_for_backward(x)
+                        return x ** 3
+                    - @staticmethod
+                    - def backward(ctx, grad):
+                        - (x,) = ctx.saved_tensors
+                        - return -grad * 3 * x ** 2""",
+            helpers="def cubed(x):\n    return Cube.⟨apply → forward⟩(model(x))",
+            loss="cubed(torch.randn(8, 2)).pow(2).mean()",
             mark="return -grad",
         ),
-        Example(
+        example(
             "a step with a gradient of its own",
-            before="""
-import torch
-from torch import nn
-class Step(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        return torch.sign(x)
-    @staticmethod
-    def backward(ctx, grad):
-        return grad
-model = nn.Linear(2, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = Step.apply(model(torch.randn(8, 2))).mean()
-    loss.backward()
-    optimizer.step()
-""",
-            mark="return grad",
+            data="""
+                class Step(torch.autograd.Function):
+                    @staticmethod
+                    def forward(ctx, x):
+                        return torch.sign(x)
+                    @staticmethod
+                    def backward(ctx, grad):
+                        ⟨return grad⟩""",
+            loss="Step.apply(model(torch.randn(8, 2))).mean()",
         ),
     )
 

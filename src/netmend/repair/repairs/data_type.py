@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.data.data_holders import kind_of, training_inputs
@@ -15,7 +16,8 @@ from netmend.program.source.naming import spelled
 from netmend.program.source.writing import replace, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary import Site
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
@@ -274,86 +276,70 @@ def _is_bytes(flow: Flow) -> bool:
     return False
 
 
-_HEAD = """
-import numpy as np
-import torch
-from torch import nn
-torch.manual_seed(0)
-table = np.random.default_rng(0).normal(size=(16, 4))
-table[:, 3] = np.arange(16) % 2
-"""
-_TRAIN = """
-net = nn.Linear(3, 2)
-optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-for step in range(2):
-    optimizer.zero_grad()
-    loss = nn.functional.cross_entropy(net(x), y)
-    loss.backward()
-    optimizer.step()
-"""
-_PIXELS = """
-import numpy as np
-import torch
-from torch import nn
-torch.manual_seed(0)
-image = np.random.default_rng(0).integers(0, 255, (16, 3)).astype(np.uint8)
-x = torch.from_numpy(image - 128).float() / 64
-y = torch.arange(16) % 2
-"""
+_example = partial(
+    example,
+    begin="""
+    torch.manual_seed(0)
+    table = np.random.default_rng(0).normal(size=(16, 4))
+    table[:, 3] = np.arange(16) % 2""",
+    model="nn.Linear(3, 2)",
+    loop="for step in range(2)",
+    loss="nn.functional.cross_entropy(model(x), y)",
+)
+
+
 DataType.EXAMPLES = (
-    Example(
+    _example(
         "labels as floats",
-        before=_HEAD
-        + "x = torch.from_numpy(table[:, :3]).float()\ny = torch.from_numpy(table[:, 3])"
-        + _TRAIN,
-        old="torch.from_numpy(table[:, 3])",
-        new="torch.from_numpy(table[:, 3]).long()",
+        data="""
+            x = torch.from_numpy(table[:, :3]).float()
+            y = torch.⟨from_numpy(table[:, 3]) → from_numpy(table[:, 3]).long()⟩""",
         mark="loss = nn",
         component="loss",
         raises=True,
     ),
-    Example(
+    _example(
         "double precision meets single",
-        before=_HEAD
-        + "x = torch.from_numpy(table[:, :3])\ny = torch.from_numpy(table[:, 3]).long()"
-        + _TRAIN,
-        old="torch.from_numpy(table[:, :3])",
-        new="torch.from_numpy(table[:, :3]).float()",
+        data="""
+            x = torch.⟨from_numpy(table[:, :3]) → from_numpy(table[:, :3]).float()⟩
+            y = torch.from_numpy(table[:, 3]).long()""",
         mark="loss = nn",
         raises=True,
     ),
-    Example(
+    _example(
         "a loss that takes no whole numbers",
-        before=_HEAD
-        + "x = torch.from_numpy(table[:, :3]).float()\ny = torch.tensor(table[:, :2] > 0, dtype=torch.long)"
-        + _TRAIN.replace("cross_entropy(net(x), y)", "binary_cross_entropy_with_logits(net(x), y)"),
-        old="dtype=torch.long",
-        new="dtype=torch.float32",
+        data="""
+            x = torch.from_numpy(table[:, :3]).float()
+            y = torch.tensor(table[:, :2] > 0, dtype=torch.⟨long → float32⟩)""",
+        loss="nn.functional.binary_cross_entropy_with_logits(model(x), y)",
         mark="loss = nn",
         raises=True,
     ),
-    Example(
+    _example(
         "bytes are subtracted from",
-        before=_PIXELS + _TRAIN,
-        old="image - 128",
-        new="image.astype(np.float32) - 128",
-        mark="x = torch",
+        begin="",
+        data="""
+            torch.manual_seed(0)
+            image = np.random.default_rng(0).integers(0, 255, (16, 3)).astype(np.uint8)
+            x = torch.from_numpy(⟨image → image.astype(np.float32)⟩ - 128).float() / 64
+            y = torch.arange(16) % 2""",
         cause="PRE-WRONG-DTYPE",
     ),
-    Example(
+    _example(
         "converted first",
-        before=_PIXELS.replace("image - 128", "image.astype(np.float32) - 128") + _TRAIN,
-        mark="x = torch",
+        begin="",
+        data="""
+            torch.manual_seed(0)
+            image = np.random.default_rng(0).integers(0, 255, (16, 3)).astype(np.uint8)
+            ⟨x = torch.from_numpy(image.astype(np.float32) - 128).float() / 64⟩
+            y = torch.arange(16) % 2""",
         cause="PRE-WRONG-DTYPE",
     ),
-    Example(
+    _example(
         "whole numbers made of real ones",
-        before=_HEAD
-        + "x = torch.from_numpy(table[:, :3].astype(int)).float()\ny = torch.from_numpy(table[:, 3]).long()"
-        + _TRAIN,
-        old="astype(int)",
-        new='astype("float32")',
-        mark="astype(int)",
+        data="""
+            x = torch.from_numpy(table[:, :3].astype(⟨int → "float32"⟩)).float()
+            y = torch.from_numpy(table[:, 3]).long()""",
         cause="PRE-WRONG-DTYPE",
     ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.loop.carried_state import carried, detached, form_of
@@ -12,14 +13,18 @@ from netmend.changes.loop.loop_code import Spot, in_block, loops_around, reached
 from netmend.program.source.writing import delete_argument, insert_after, insert_before
 from netmend.program.text.file import File
 from netmend.program.text.queries import Function, last_name
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
-_HEAD = """
-import torch
-from torch import nn
-"""
+_example = partial(
+    example,
+    model="nn.GRU(2, 3, batch_first=True)",
+    optimizer="torch.optim.SGD(model.parameters(), lr=0.01)",
+    loop="for step in range(4)",
+    raises=True,
+)
 
 
 @register
@@ -118,109 +123,58 @@ class DetachState:
         return ()
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "a hidden state that goes from batch to batch",
-            before=_HEAD
-            + """
-model = nn.GRU(2, 3, batch_first=True)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-state = torch.zeros(1, 4, 3)
-for step in range(4):
-    optimizer.zero_grad()
-    out, state = model(torch.ones(4, 5, 2), state)
-    loss = out.mean()
-    loss.backward()
-    optimizer.step()
-""",
-            old="    loss.backward()\n",
-            new="    loss.backward()\n    state = state.detach()\n",
-            mark="out, state",
-            raises=True,
+            setup="state = torch.zeros(1, 4, 3)",
+            outputs="⟨out, state = model(torch.ones(4, 5, 2), state)⟩",
+            loss="out.mean()",
+            after_backward="+ state = state.detach()",
         ),
-        Example(
+        _example(
             "both parts of an LSTM's state; the graph is kept no longer",
-            before=_HEAD
-            + """
-model = nn.LSTM(2, 3, batch_first=True)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-state = None
-for step in range(4):
-    optimizer.zero_grad()
-    out, state = model(torch.ones(4, 5, 2), state)
-    out.mean().backward(retain_graph=True)
-    optimizer.step()
-""",
-            old="    out.mean().backward(retain_graph=True)\n",
-            new="    out.mean().backward()\n    state = tuple(part.detach() for part in state)\n",
-            mark="out, state",
-            raises=True,
+            model="nn.LSTM(2, 3, batch_first=True)",
+            setup="state = None",
+            step="""
+                optimizer.zero_grad()
+                ⟨out, state = model(torch.ones(4, 5, 2), state)⟩
+                out.mean().backward(⟨retain_graph=True → ⟩)
+                + state = tuple(part.detach() for part in state)
+                optimizer.step()""",
         ),
-        Example(
+        _example(
             "kept by the model",
-            before=_HEAD
-            + """
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.cell = nn.GRUCell(2, 3)
-        self.hidden = None
-
-    def forward(self, x):
-        if self.hidden is None:
-            self.hidden = torch.zeros(len(x), 3)
-        self.hidden = self.cell(x, self.hidden)
-        return self.hidden
-
-model = Net()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-for step in range(4):
-    optimizer.zero_grad()
-    model(torch.ones(4, 2)).mean().backward()
-    optimizer.step()
-""",
-            old="        self.hidden = self.cell",
-            new="        self.hidden = self.hidden.detach()\n        self.hidden = self.cell",
-            mark="model(torch.ones",
-            raises=True,
+            layers="self.cell = nn.GRUCell(2, 3)\nself.hidden = None",
+            forward="""
+                if self.hidden is None:
+                    self.hidden = torch.zeros(len(x), 3)
+                + self.hidden = self.hidden.detach()
+                self.hidden = self.cell(x, self.hidden)
+                return self.hidden""",
+            backward="⟨model(torch.ones(4, 2)).mean()⟩",
         ),
-        Example(
+        example(
             "kept by the trainer",
-            before=_HEAD
-            + """
-class Learner:
-    def __init__(self):
-        self.net, self.hidden = nn.LSTM(2, 3, batch_first=True), None
-        self.opt = torch.optim.SGD(self.net.parameters(), lr=0.01)
-
-    def update(self, x):
-        out, self.hidden = self.net(x, self.hidden)
-        self.opt.zero_grad()
-        out.mean().backward()
-        self.opt.step()
-
-learner = Learner()
-for step in range(4):
-    learner.update(torch.ones(4, 5, 2))
-""",
-            old="        out.mean().backward()\n",
-            new="        out.mean().backward()\n        self.hidden = tuple(part.detach() for part in self.hidden)\n",
-            mark="out, self.hidden",
+            """
+                class Learner:
+                    def __init__(self):
+                        self.net, self.hidden = nn.LSTM(2, 3, batch_first=True), None
+                        self.opt = torch.optim.SGD(self.net.parameters(), lr=0.01)
+                    def update(self, x):
+                        ⟨out, self.hidden = self.net(x, self.hidden)⟩
+                        self.opt.zero_grad()
+                        out.mean().backward()
+                        + self.hidden = tuple(part.detach() for part in self.hidden)
+                        self.opt.step()
+                learner = Learner()
+                for step in range(4):
+                    learner.update(torch.ones(4, 5, 2))""",
             raises=True,
         ),
-        Example(
+        _example(
             "it starts anew with every batch",
-            before=_HEAD
-            + """
-model = nn.GRU(2, 3, batch_first=True)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-for step in range(4):
-    optimizer.zero_grad()
-    state = torch.zeros(1, 4, 3)
-    out, state = model(torch.ones(4, 5, 2), state)
-    out.mean().backward()
-    optimizer.step()
-""",
-            mark="out, state",
+            outputs="state = torch.zeros(1, 4, 3)\n⟨out, state = model(torch.ones(4, 5, 2), state)⟩",
+            backward="out.mean()",
+            raises=False,
         ),
     )
 

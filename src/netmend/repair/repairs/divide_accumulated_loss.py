@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.loop.loop_code import (
@@ -22,15 +23,11 @@ from netmend.changes.loop.loop_code import (
 from netmend.program.source.moving import combined, moved_after, taken_out, text_of
 from netmend.program.source.writing import insert_after, replace
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
-_HEAD = """
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-"""
+_example = partial(example, optimizer="torch.optim.SGD(model.parameters(), lr=0.01)")
 
 
 @register
@@ -141,113 +138,63 @@ class DivideAccumulatedLoss:
         return ()
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "not divided",
-            before=_HEAD
-            + """
-every = 4
-for step in range(16):
-    loss = model(torch.ones(4, 2)).square().mean()
-    loss.backward()
-    if (step + 1) % every == 0:
-        optimizer.step()
-        optimizer.zero_grad()
-""",
-            old="loss.backward()",
-            new="(loss / every).backward()",
-            mark="loss.backward",
+            setup="every = 4",
+            loop="for step in range(16)",
+            step="""
+                loss = model(torch.ones(4, 2)).square().mean()
+                ⟨loss.backward() → (loss / every).backward()⟩
+                if (step + 1) % every == 0:
+                    optimizer.step()
+                    optimizer.zero_grad()""",
         ),
-        Example(
+        _example(
             "a loop over parts of a batch",
-            before=_HEAD
-            + """
-for step in range(4):
-    optimizer.zero_grad()
-    for part in torch.ones(8, 2).chunk(4):
-        model(part).square().mean().backward()
-    optimizer.step()
-""",
-            old="        model(part).square().mean().backward()",
-            new="        (model(part).square().mean() / 4).backward()",
-            mark="backward",
+            loop="for step in range(4)",
+            step="""
+                optimizer.zero_grad()
+                for part in torch.ones(8, 2).chunk(4):
+                    ⟨model(part).square().mean() → (model(part).square().mean() / 4)⟩.backward()
+                optimizer.step()""",
         ),
-        Example(
+        _example(
             "cleared for every part",
-            before=_HEAD
-            + """
-for step in range(16):
-    optimizer.zero_grad()
-    loss = model(torch.ones(4, 2)).square().mean() / 4
-    loss.backward()
-    if (step + 1) % 4 == 0:
-        optimizer.step()
-""",
-            old="""    optimizer.zero_grad()
-    loss = model(torch.ones(4, 2)).square().mean() / 4
-    loss.backward()
-    if (step + 1) % 4 == 0:
-        optimizer.step()
-""",
-            new="""    loss = model(torch.ones(4, 2)).square().mean() / 4
-    loss.backward()
-    if (step + 1) % 4 == 0:
-        optimizer.step()
-        optimizer.zero_grad()
-""",
-            mark="zero_grad",
+            loop="for step in range(16)",
+            step="""
+                - optimizer.zero_grad()
+                loss = model(torch.ones(4, 2)).square().mean() / 4
+                loss.backward()
+                if (step + 1) % 4 == 0:
+                    optimizer.step()
+                    + optimizer.zero_grad()""",
             component="optimizer",
         ),
-        Example(
+        _example(
             "a step that slipped out of the loop over batches",
-            before=_HEAD
-            + """
-for epoch in range(4):
-    for rows in torch.ones(16, 2).split(4):
-        optimizer.zero_grad()
-        loss = model(rows).square().mean()
-        loss.backward()
-        total = loss.item()
-    optimizer.step()
-""",
-            old="""        total = loss.item()
-    optimizer.step()
-""",
-            new="""        optimizer.step()
-        total = loss.item()
-""",
-            mark="zero_grad",
+            epochs="for epoch in range(4)",
+            loop="for rows in torch.ones(16, 2).split(4)",
+            step="""
+                ⟨optimizer.zero_grad()⟩
+                loss = model(rows).square().mean()
+                loss.backward()
+                + optimizer.step()
+                total = loss.item()""",
+            after_epoch="- optimizer.step()",
             component="optimizer",
         ),
-        Example(
+        _example(
             "parts of one batch are cleared: the step stays",
-            before=_HEAD
-            + """
-for batch in torch.ones(4, 8, 2):
-    for part in batch.chunk(4):
-        optimizer.zero_grad()
-        model(part).square().mean().backward()
-    optimizer.step()
-""",
-            old="""        optimizer.zero_grad()
-        model(part).square().mean().backward()
-    optimizer.step()
-""",
-            new="""        model(part).square().mean().backward()
-    optimizer.step()
-    optimizer.zero_grad()
-""",
-            mark="zero_grad",
+            epochs="for batch in torch.ones(4, 8, 2)",
+            loop="for part in batch.chunk(4)",
+            step="- optimizer.zero_grad()\nmodel(part).square().mean().backward()",
+            after_epoch="optimizer.step()\n+ optimizer.zero_grad()",
             component="optimizer",
         ),
-        Example(
+        _example(
             "one batch for each step",
-            before=_HEAD
-            + """
-for step in range(4):
-    optimizer.zero_grad()
-    model(torch.ones(4, 2)).square().mean().backward()
-    optimizer.step()
-""",
+            loop="for step in range(4)",
+            backward="model(torch.ones(4, 2)).square().mean()",
             mark="backward",
         ),
     )

@@ -15,29 +15,14 @@ from netmend.diagnose.measures.heads import Head
 from netmend.program.source.moving import taken_out
 from netmend.program.source.writing import delete_argument, unwrap_call, unwrap_method
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary import FunctionFact
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 # Losses that are made for probabilities: without the function they would be given scores.
 _PROBABILITIES = ("binary_cross_entropy", "nll_loss", "kl_div")
 _DROPPED = ("softmax", "log_softmax", "sigmoid", "hardsigmoid", "tanh", "hardtanh", "relu", "softplus", "exp")  # fmt: skip
-
-_BY_HAND = """
-import torch
-from torch import nn
-net = nn.Linear(2, 3)
-criterion = nn.CrossEntropyLoss()
-optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    powers = torch.exp(net(torch.randn(8, 2)))
-    shares = powers / powers.sum(dim=1, keepdim=True)
-    loss = criterion(shares, torch.zeros(8, dtype=torch.long))
-    loss.backward()
-    optimizer.step()
-    sure = shares.max(1).values
-"""
 
 
 @register
@@ -90,272 +75,123 @@ class DropOutputActivation:
         return scores_for_probabilities(case.code, values, head.last)
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        example(
             "a relu on the scores, before log_softmax",
-            before="""
-import torch
-import torch.nn.functional as F
-from torch import nn
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(2, 3)
-    def forward(self, x):
-        x = F.relu(self.fc(x))
-        return F.log_softmax(x, dim=1)
-net = Net()
-optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = F.nll_loss(net(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))
-    loss.backward()
-    optimizer.step()
-""",
-            old="F.relu(self.fc(x))",
-            new="self.fc(x)",
-            mark="F.relu",
+            layers="self.fc = nn.Linear(2, 3)",
+            forward="x = ⟨F.relu(self.fc(x)) → self.fc(x)⟩\nreturn F.log_softmax(x, dim=1)",
+            loss="F.nll_loss(model(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))",
             cause="ACT-EXTRA",
         ),
-        Example(
+        example(
             "the last layer of a sequence; the threshold follows",
-            before="""
-import torch
-from torch import nn
-model = nn.Sequential(
-    nn.Linear(2, 1),
-    nn.Sigmoid(),
-)
-def right(x, y):
-    return ((model(x) > 0.5).float() == y).float().mean()
-criterion = nn.BCEWithLogitsLoss()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = criterion(model(torch.randn(8, 2)), torch.ones(8, 1))
-    loss.backward()
-    optimizer.step()
-""",
-            old="""    nn.Sigmoid(),
-)
-def right(x, y):
-    return ((model(x) > 0.5)""",
-            new=""")
-def right(x, y):
-    return ((model(x) > 0)""",
-            mark="nn.Sigmoid",
+            model="""
+                nn.Sequential(
+                    nn.Linear(2, 1),
+                    - nn.Sigmoid(),
+                )""",
+            helpers="""
+                def right(x, y):
+                    return ((model(x) > ⟨0.5 → 0⟩).float() == y).float().mean()
+                criterion = nn.BCEWithLogitsLoss()""",
+            loss="criterion(model(torch.randn(8, 2)), torch.ones(8, 1))",
         ),
-        Example(
+        example(
             "a function in forward",
-            before="""
-import torch
-import torch.nn.functional as F
-from torch import nn
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(2, 3)
-    def forward(self, x):
-        x = self.fc(x)
-        return F.softmax(x, dim=1)
-net = Net()
-optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = F.cross_entropy(net(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))
-    loss.backward()
-    optimizer.step()
-""",
-            old="F.softmax(x, dim=1)",
-            new="x",
-            mark="F.softmax",
+            layers="self.fc = nn.Linear(2, 3)",
+            forward="x = self.fc(x)\nreturn ⟨F.softmax(x, dim=1) → x⟩",
+            loss="F.cross_entropy(model(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))",
         ),
-        Example(
+        example(
             "one module for hidden and output layers: only its last call goes",
-            before="""
-import torch
-from torch import nn
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.first, self.last = nn.Linear(2, 4), nn.Linear(4, 3)
-        self.act = nn.ReLU()
-    def forward(self, x):
-        x = self.act(self.first(x))
-        return self.act(self.last(x))
-net = Net()
-criterion = nn.CrossEntropyLoss()
-optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = criterion(net(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))
-    loss.backward()
-    optimizer.step()
-""",
-            old="return self.act(self.last(x))",
-            new="return self.last(x)",
-            mark="return self.act",
+            layers="self.first, self.last = nn.Linear(2, 4), nn.Linear(4, 3)\nself.act = nn.ReLU()",
+            forward="x = self.act(self.first(x))\nreturn self.⟨act(self.last(x)) → last(x)⟩",
+            criterion="nn.CrossEntropyLoss()",
+            loss="criterion(model(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))",
             cause="ACT-EXTRA",
         ),
-        Example(
+        example(
             "layers of a loop: the last one is taken off",
-            before="""
-import torch
-from torch import nn
-layers = []
-for width in ((2, 4), (4, 1)):
-    layers += [nn.Linear(*width), nn.ReLU()]
-model = nn.Sequential(*layers)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(torch.randn(8, 2)), torch.randn(8, 1))
-    loss.backward()
-    optimizer.step()
-""",
-            old="*layers)",
-            new="*layers[:-1])",
-            mark="nn.ReLU",
+            data="""
+                layers = []
+                for width in ((2, 4), (4, 1)):
+                    layers += [nn.Linear(*width), ⟨nn.ReLU()⟩]""",
+            model="nn.Sequential(*⟨layers → layers[:-1]⟩)",
+            loss="nn.functional.mse_loss(model(torch.randn(8, 2)), torch.randn(8, 1))",
             cause="ACT-OUT-WRONG",
         ),
-        Example(
+        example(
             "a word chooses it",
-            before="""
-import torch
-from torch import nn
-KNOWN = {"relu": torch.relu, "linear": lambda v: v}
-class Dense(nn.Module):
-    def __init__(self, inputs, outputs, activation):
-        super().__init__()
-        self.linear = nn.Linear(inputs, outputs)
-        self.activation = KNOWN[activation]
-    def forward(self, x):
-        return self.activation(self.linear(x))
-model = nn.Sequential(Dense(2, 4, "relu"), Dense(4, 1, "relu"))
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(torch.randn(8, 2)), torch.randn(8, 1))
-    loss.backward()
-    optimizer.step()
-""",
-            old='Dense(4, 1, "relu")',
-            new='Dense(4, 1, "linear")',
-            mark="return self.activation",
+            data="""
+                KNOWN = {"relu": torch.relu, "linear": lambda v: v}
+                class Dense(nn.Module):
+                    def __init__(self, inputs, outputs, activation):
+                        super().__init__()
+                        self.linear = nn.Linear(inputs, outputs)
+                        self.activation = KNOWN[activation]
+                    def forward(self, x):
+                        ⟨return self.activation(self.linear(x))⟩""",
+            model='nn.Sequential(Dense(2, 4, "relu"), Dense(4, 1, "⟨relu → linear⟩"))',
+            loss="nn.functional.mse_loss(model(torch.randn(8, 2)), torch.randn(8, 1))",
             cause="ACT-OUT-WRONG",
         ),
-        Example(
+        example(
             "between model and loss",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 3)
-criterion = nn.CrossEntropyLoss()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    out = model(torch.randn(8, 2)).softmax(dim=1)
-    loss = criterion(out, torch.zeros(8, dtype=torch.long))
-    loss.backward()
-    optimizer.step()
-""",
-            old="model(torch.randn(8, 2)).softmax(dim=1)",
-            new="model(torch.randn(8, 2))",
-            mark="out = model",
+            model="nn.Linear(2, 3)",
+            criterion="nn.CrossEntropyLoss()",
+            outputs="out = ⟨model(torch.randn(8, 2)).softmax(dim=1) → model(torch.randn(8, 2))⟩",
+            loss="criterion(out, torch.zeros(8, dtype=torch.long))",
         ),
-        Example(
+        example(
             "a logarithm of the probabilities beside the loss",
-            before="""
-import torch
-from torch import nn
-model = nn.Sequential(nn.Linear(2, 3), nn.Softmax(dim=1))
-criterion = nn.CrossEntropyLoss()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = criterion(model(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))
-    loss.backward()
-    optimizer.step()
-with torch.no_grad():
-    p = model(torch.randn(8, 2))
-    print("val nll", -torch.log(p)[:, 0].mean().item())
-""",
-            old="""nn.Linear(2, 3), nn.Softmax(dim=1))
-criterion = nn.CrossEntropyLoss()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = criterion(model(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))
-    loss.backward()
-    optimizer.step()
-with torch.no_grad():
-    p = model(torch.randn(8, 2))
-    print("val nll", -torch.log(p)""",
-            new="""nn.Linear(2, 3))
-criterion = nn.CrossEntropyLoss()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = criterion(model(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))
-    loss.backward()
-    optimizer.step()
-with torch.no_grad():
-    p = model(torch.randn(8, 2))
-    print("val nll", -torch.log(torch.softmax(p, dim=1))""",
-            mark="nn.Softmax",
+            model="nn.Sequential(nn.Linear(2, 3)⟨, nn.Softmax(dim=1) → ⟩)",
+            criterion="nn.CrossEntropyLoss()",
+            loss="criterion(model(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))",
+            end="""
+                with torch.no_grad():
+                    p = model(torch.randn(8, 2))
+                    print("val nll", -torch.log(⟨p → torch.softmax(p, dim=1)⟩)[:, 0].mean().item())""",
         ),
-        Example(
+        example(
             "a softmax by hand: its logarithm for the loss alone",
-            before=_BY_HAND,
-            old="criterion(shares,",
-            new="criterion(shares.clamp_min(1e-8).log(),",
-            mark="loss = criterion",
+            model="nn.Linear(2, 3)",
+            criterion="nn.CrossEntropyLoss()",
+            outputs="""
+                powers = torch.exp(model(torch.randn(8, 2)))
+                shares = powers / powers.sum(dim=1, keepdim=True)""",
+            loss="criterion(⟨shares → shares.clamp_min(1e-8).log()⟩, torch.zeros(8, dtype=torch.long))",
+            after_step="sure = shares.max(1).values",
         ),
-        Example(
+        example(
             "divided by hand, and no shares",
-            before=_BY_HAND.replace("powers.sum(", "powers.norm("),
+            model="nn.Linear(2, 3)",
+            criterion="nn.CrossEntropyLoss()",
+            outputs="""
+                powers = torch.exp(model(torch.randn(8, 2)))
+                shares = powers / powers.norm(dim=1, keepdim=True)""",
+            loss="criterion(shares, torch.zeros(8, dtype=torch.long))",
+            after_step="sure = shares.max(1).values",
             mark="loss = criterion",
         ),
-        Example(
+        example(
             "one function for each layer: the list keeps its length",
-            before="""
-import torch
-from torch import nn
-class Net(nn.Module):
-    def __init__(self, functions):
-        super().__init__()
-        self.layers = nn.ModuleList([nn.Linear(2, 4), nn.Linear(4, 3)])
-        self.functions = functions
-    def forward(self, x):
-        for layer, function in zip(self.layers, self.functions):
-            x = function(layer(x))
-        return x
-net = Net([nn.ReLU(), nn.Softmax(dim=1)])
-criterion = nn.CrossEntropyLoss()
-optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = criterion(net(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))
-    loss.backward()
-    optimizer.step()
-""",
-            old="nn.Softmax(dim=1)",
-            new="nn.Identity()",
-            mark="nn.Softmax",
+            data="""
+                class Net(nn.Module):
+                    def __init__(self, functions):
+                        super().__init__()
+                        self.layers = nn.ModuleList([nn.Linear(2, 4), nn.Linear(4, 3)])
+                        self.functions = functions
+                    def forward(self, x):
+                        for layer, function in zip(self.layers, self.functions):
+                            x = function(layer(x))
+                        return x""",
+            model="Net([nn.ReLU(), nn.⟨Softmax(dim=1) → Identity()⟩])",
+            criterion="nn.CrossEntropyLoss()",
+            loss="criterion(model(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))",
         ),
-        Example(
+        example(
             "a loss on probabilities keeps its sigmoid",
-            before="""
-import torch
-from torch import nn
-model = nn.Sequential(nn.Linear(2, 1), nn.Sigmoid())
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = nn.functional.binary_cross_entropy(model(torch.randn(8, 2)), torch.ones(8, 1))
-    loss.backward()
-    optimizer.step()
-""",
-            mark="nn.Sigmoid",
+            model="nn.Sequential(nn.Linear(2, 1), ⟨nn.Sigmoid()⟩)",
+            loss="nn.functional.binary_cross_entropy(model(torch.randn(8, 2)), torch.ones(8, 1))",
         ),
     )
 

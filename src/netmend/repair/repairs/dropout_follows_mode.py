@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.library.layers import DROPOUTS
@@ -12,13 +13,17 @@ from netmend.program.source.naming import spelled
 from netmend.program.source.writing import add_argument, replace
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 _FUNCTIONS = (
     "dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout"
 )  # fmt: skip
 _LAYERS = {name: name.lower() for name in DROPOUTS}
+
+
+_example = partial(example, layers="self.fc = nn.Linear(2, 1)", optimizer="")
 
 
 @register
@@ -70,67 +75,25 @@ class DropoutFollowsMode:
         return ()
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "the function",
-            before="""
-import torch
-import torch.nn.functional as F
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(2, 1)
-
-    def forward(self, x):
-        x = F.dropout(x, 0.3)
-        return self.fc(x)
-
-model = Net()
-model.eval()
-model(torch.ones(4, 2))
-""",
-            old="F.dropout(x, 0.3)",
-            new="F.dropout(x, 0.3, training=self.training)",
-            mark="F.dropout",
+            forward="x = F.dropout(x, ⟨0.3 → 0.3, training=self.training⟩)\nreturn self.fc(x)",
+            helpers="model.eval()\nmodel(torch.ones(4, 2))",
         ),
-        Example(
+        _example(
             "a layer that is made on every call",
-            before="""
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(2, 1)
-
-    def forward(self, x):
-        return self.fc(nn.Dropout(p=0.3)(x))
-
-model = Net()
-model(torch.ones(4, 2))
-""",
-            old="nn.Dropout(p=0.3)(x)",
-            new="nn.functional.dropout(x, p=0.3, training=self.training)",
-            mark="nn.Dropout",
+            forward="return self.fc(nn.⟨Dropout(p=0.3)(x) → functional.dropout(x, p=0.3, training=self.training)⟩)",
+            helpers="model(torch.ones(4, 2))",
         ),
-        Example(
+        example(
             "it follows the mode",
-            before="""
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(2, 1)
-
-    def forward(self, x):
-        return self.fc(nn.functional.dropout(x, 0.3, self.training))
-
-Net()(torch.ones(4, 2))
-""",
-            mark="dropout",
+            """
+                class Net(nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.fc = nn.Linear(2, 1)
+                    def forward(self, x):
+                        ⟨return self.fc(nn.functional.dropout(x, 0.3, self.training))⟩
+                Net()(torch.ones(4, 2))""",
         ),
     )

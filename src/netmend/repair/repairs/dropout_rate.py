@@ -4,31 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.network.layer_removal import call_removed, layer_removed
 from netmend.localise.causes.regularisation import dropouts
 from netmend.program.source.values import Faces, set_argument
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import BY_FACTS, SHORT_SEARCH, Change, FileEdits
 
-_NET = """
-import torch
-from torch import nn
-{before}model = nn.Sequential(
-    nn.Linear(2, 8),
-    nn.ReLU(),
-    {hidden}
-    nn.Linear(8, 1),{last}
-)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))
-    loss.backward()
-    optimizer.step()
-"""
+_example = partial(example, loss="nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))")
 
 
 @register
@@ -84,32 +71,52 @@ class DropoutRate:
         return () if found is None else call_removed(*found)
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "a literal",
-            before=_NET.format(before="", hidden="nn.Dropout(p=0.95),  # nearly all", last=""),
-            old="p=0.95",
-            new="p=0.2",
-            mark="nn.Dropout(",
+            model="""
+                nn.Sequential(
+                    nn.Linear(2, 8),
+                    nn.ReLU(),
+                    nn.Dropout(p=⟨0.95 → 0.2⟩),  # nearly all
+                    nn.Linear(8, 1),
+                )""",
             component="model.2",
         ),
-        Example(
+        _example(
             "a constant",
-            before=_NET.format(before="RATE = 0.9\n", hidden="nn.Dropout(RATE),", last=""),
-            old="RATE = 0.9",
-            new="RATE = 0.5",
-            mark="nn.Dropout(",
+            data="RATE = ⟨0.9 → 0.5⟩",
+            model="""
+                nn.Sequential(
+                    nn.Linear(2, 8),
+                    nn.ReLU(),
+                    ⟨nn.Dropout(RATE)⟩,
+                    nn.Linear(8, 1),
+                )""",
             component="model.2",
             nth=1,
         ),
-        Example(
+        _example(
             "on the output",
-            before=_NET.format(before="", hidden="nn.Identity(),", last="\n    nn.Dropout(0.4),"),
-            old="    nn.Dropout(0.4),\n",
-            new="",
-            mark="nn.Dropout(",
+            model="""
+                nn.Sequential(
+                    nn.Linear(2, 8),
+                    nn.ReLU(),
+                    nn.Identity(),
+                    nn.Linear(8, 1),
+                    - nn.Dropout(0.4),
+                )""",
             component="model.4",
         ),
-        Example("a usual rate", before=_NET.format(before="", hidden="nn.Dropout(0.3),", last="")),
+        _example(
+            "a usual rate",
+            model="""
+                nn.Sequential(
+                    nn.Linear(2, 8),
+                    nn.ReLU(),
+                    nn.Dropout(0.3),
+                    nn.Linear(8, 1),
+                )""",
+        ),
     )
 
 

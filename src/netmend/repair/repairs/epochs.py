@@ -6,6 +6,7 @@ import ast
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -14,8 +15,11 @@ from netmend.changes.loop.epoch_loop import Rounds, epoch_rounds
 from netmend.diagnose.detectors.training_length import StillFalling
 from netmend.program.source.numbers import number, set_number
 from netmend.program.source.writing import replace
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary.change import BUDGET, Change
+
+_example = partial(example, optimizer="torch.optim.SGD(model.parameters(), lr=0.01)")
 
 
 @register
@@ -81,103 +85,62 @@ class Epochs:
         yield from change(self, case, f"train {factor:g} times as long", edits, knob="epochs", cost=factor)
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "a constant",
-            before="""
-import torch
-from torch import nn
-EPOCHS = 2
-model = nn.Linear(2, 1)
-opt = torch.optim.SGD(model.parameters(), lr=0.01)
-
-def train_epoch():
-    for x, y in [(torch.ones(4, 2), torch.ones(4, 1))]:
-        opt.zero_grad()
-        nn.functional.mse_loss(model(x), y).backward()
-        opt.step()
-
-for epoch in range(1, EPOCHS + 1):
-    train_epoch()
-""",
-            old="EPOCHS = 2",
-            new="EPOCHS = 8",
-            mark="for epoch",
+            data="EPOCHS = ⟨2 → 8⟩",
+            setup="""
+                def train_epoch():
+                    for x, y in [(torch.ones(4, 2), torch.ones(4, 1))]:
+                        optimizer.zero_grad()
+                        nn.functional.mse_loss(model(x), y).backward()
+                        optimizer.step()""",
+            loop="⟨for epoch in range(1, EPOCHS + 1)⟩",
+            step="train_epoch()",
         ),
-        Example(
+        example(
             "an argument of a trainer",
-            before="""
-import torch
-from torch import nn
-
-class Trainer:
-    def __init__(self, model):
-        self.model, self.opt = model, torch.optim.SGD(model.parameters(), lr=0.01)
-
-    def fit(self, epochs=10):
-        self.model.train()
-        for epoch in range(epochs):
-            self.train(torch.ones(4, 2), torch.ones(4, 1))
-
-    def train(self, x, y):
-        self.opt.zero_grad()
-        nn.functional.mse_loss(self.model(x), y).backward()
-        self.opt.step()
-
-Trainer(nn.Linear(2, 1)).fit(epochs=6)
-""",
-            old="epochs=6",
-            new="epochs=18",
-            mark="for epoch",
+            """
+                class Trainer:
+                    def __init__(self, model):
+                        self.model, self.opt = model, torch.optim.SGD(model.parameters(), lr=0.01)
+                    def fit(self, epochs=10):
+                        self.model.train()
+                        ⟨for epoch in range(epochs)⟩:
+                            self.train(torch.ones(4, 2), torch.ones(4, 1))
+                    def train(self, x, y):
+                        self.opt.zero_grad()
+                        nn.functional.mse_loss(self.model(x), y).backward()
+                        self.opt.step()
+                Trainer(nn.Linear(2, 1)).fit(epochs=⟨6 → 18⟩)""",
         ),
-        Example(
+        _example(
             "a loop over steps that is left",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-opt = torch.optim.SGD(model.parameters(), lr=0.01)
-step, limit = 0, 20
-while True:
-    opt.zero_grad()
-    nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1)).backward()
-    opt.step()
-    step += 1
-    if step >= limit:
-        break
-""",
-            old="step, limit = 0, 20",
-            new="step, limit = 0, 60",
-            mark="while True",
+            setup="""
+                step, limit = 0, ⟨20 → 60⟩
+                ⟨while True⟩:
+                    optimizer.zero_grad()
+                    nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1)).backward()
+                    optimizer.step()
+                    step += 1
+                    if step >= limit:
+                        break""",
         ),
-        Example(
+        example(
             "too many: half of them where no evaluation tells more; trials are not epochs",
-            before="""
-import torch
-from torch import nn
-for trial in range(2):
-    model = nn.Linear(2, 1)
-    opt = torch.optim.SGD(model.parameters(), lr=0.01)
-    for epoch in range(30):
-        opt.zero_grad()
-        nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1)).backward()
-        opt.step()
-""",
-            old="range(30)",
-            new="range(15)",
-            mark="for epoch",
+            """
+                for trial in range(2):
+                    model = nn.Linear(2, 1)
+                    opt = torch.optim.SGD(model.parameters(), lr=0.01)
+                    for epoch in range(⟨30 → 15⟩):
+                        opt.zero_grad()
+                        nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1)).backward()
+                        opt.step()""",
             cause="HYP-EPOCH-MANY",
         ),
-        Example(
+        _example(
             "nothing without a fault when the loss is down",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-opt = torch.optim.SGD(model.parameters(), lr=0.1)
-for epoch in range(30):
-    opt.zero_grad()
-    nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1)).backward()
-    opt.step()
-""",
+            optimizer="torch.optim.SGD(model.parameters(), lr=0.1)",
+            loop="for epoch in range(30)",
+            backward="nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1))",
         ),
     )

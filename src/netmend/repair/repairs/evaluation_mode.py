@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.loop.loop_code import Spot, body_start, model_at, names_in, spots
@@ -12,23 +13,16 @@ from netmend.changes.loop.mode_places import back_to_training, evaluation_start,
 from netmend.program.source.writing import insert_before, replace
 from netmend.program.text.file import File
 from netmend.program.text.queries import Function
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
-_HEAD = """
-import torch
-from torch import nn
-model = nn.Sequential(nn.Linear(2, 4), nn.Dropout(0.5), nn.Linear(4, 1))
-optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-"""
-_TRAIN = """
-def train(net):
-    net.train()
-    for batch in range(3):
-        optimizer.zero_grad()
-        net(torch.ones(4, 2)).mean().backward()
-        optimizer.step()
-"""
+_example = partial(
+    example,
+    model="nn.Sequential(nn.Linear(2, 4), nn.Dropout(0.5), nn.Linear(4, 1))",
+    optimizer="torch.optim.SGD(model.parameters(), lr=0.01)",
+    loop="for epoch in range(3)",
+)
 
 
 @register
@@ -124,140 +118,109 @@ class EvaluationMode:
         return insert_before(file, place, f"{name}.train({text})")
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "a function for the evaluation",
-            before=_HEAD
-            + _TRAIN
-            + """
-@torch.no_grad()
-def evaluate(net):
-    total = 0.0
-    for batch in range(2):
-        total += net(torch.zeros(4, 2)).sum().item()
-    return total
-
-for epoch in range(3):
-    train(model)
-    evaluate(model)
-""",
-            old="    total = 0.0",
-            new="    net.eval()\n    total = 0.0",
-            mark="@torch.no_grad",
+            setup="""
+                def train(net):
+                    net.train()
+                    for batch in range(3):
+                        optimizer.zero_grad()
+                        net(torch.ones(4, 2)).mean().backward()
+                        optimizer.step()
+                ⟨@torch.no_grad()⟩
+                def evaluate(net):
+                    + net.eval()
+                    total = 0.0
+                    for batch in range(2):
+                        total += net(torch.zeros(4, 2)).sum().item()
+                    return total""",
+            step="train(model)\nevaluate(model)",
             component="net",
         ),
-        Example(
+        example(
             "within the loop over epochs, in training mode from the start",
-            before=_HEAD
-            + """
-for epoch in range(3):
-    for batch in range(3):
-        optimizer.zero_grad()
-        model(torch.ones(4, 2)).mean().backward()
-        optimizer.step()
-    with torch.no_grad():
-        model(torch.zeros(4, 2))
-""",
-            old="""    for batch in range(3):
-        optimizer.zero_grad()
-        model(torch.ones(4, 2)).mean().backward()
-        optimizer.step()
-""",
-            new="""    model.train()
-    for batch in range(3):
-        optimizer.zero_grad()
-        model(torch.ones(4, 2)).mean().backward()
-        optimizer.step()
-    model.eval()
-""",
+            """
+                model = nn.Sequential(nn.Linear(2, 4), nn.Dropout(0.5), nn.Linear(4, 1))
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+                for epoch in range(3):
+                    + model.train()
+                    for batch in range(3):
+                        optimizer.zero_grad()
+                        model(torch.ones(4, 2)).mean().backward()
+                        optimizer.step()
+                    + model.eval()
+                    with torch.no_grad():
+                        model(torch.zeros(4, 2))""",
             mark="with torch.no_grad",
             component="model",
         ),
-        Example(
+        _example(
             "between batches",
-            before=_HEAD
-            + """
-for batch in range(6):
-    optimizer.zero_grad()
-    model(torch.ones(4, 2)).mean().backward()
-    optimizer.step()
-    if batch % 2:
-        with torch.no_grad():
-            model(torch.zeros(4, 2))
-""",
-            old="""        with torch.no_grad():
-            model(torch.zeros(4, 2))
-""",
-            new="""        model.eval()
-        with torch.no_grad():
-            model(torch.zeros(4, 2))
-    model.train()
-""",
-            mark="with torch.no_grad",
+            loop="for batch in range(6)",
+            after_step="""
+                if batch % 2:
+                    + model.eval()
+                    ⟨with torch.no_grad()⟩:
+                        model(torch.zeros(4, 2))
+                + model.train()""",
+            backward="model(torch.ones(4, 2)).mean()",
             component="model",
         ),
-        Example(
+        _example(
             "after training, once",
-            before=_HEAD
-            + """
-for batch in range(6):
-    optimizer.zero_grad()
-    model(torch.ones(4, 2)).mean().backward()
-    optimizer.step()
-for batch in range(2):
-    with torch.no_grad():
-        model(torch.zeros(4, 2))
-""",
-            old="for batch in range(2)",
-            new="model.eval()\nfor batch in range(2)",
-            mark="with torch.no_grad",
+            loop="for batch in range(6)",
+            backward="model(torch.ones(4, 2)).mean()",
+            after_epoch="+ model.eval()",
+            end="""
+                for batch in range(2):
+                    ⟨with torch.no_grad()⟩:
+                        model(torch.zeros(4, 2))""",
             component="model",
         ),
-        Example(
+        _example(
             "one function for both",
-            before=_HEAD
-            + """
-def run(net, opt=None):
-    total = 0.0
-    for batch in range(3):
-        loss = net(torch.ones(4, 2)).mean()
-        if opt is not None:
-            opt.zero_grad()
-            loss.backward()
-            opt.step()
-        total += loss.item()
-    return total
-
-for epoch in range(3):
-    run(model, optimizer)
-    run(model)
-""",
-            old="    total = 0.0",
-            new="    net.train(opt is not None)\n    total = 0.0",
-            mark="loss = net",
+            setup="""
+                def run(net, opt=None):
+                    + net.train(opt is not None)
+                    total = 0.0
+                    for batch in range(3):
+                        ⟨loss = net(torch.ones(4, 2)).mean()⟩
+                        if opt is not None:
+                            opt.zero_grad()
+                            loss.backward()
+                            opt.step()
+                        total += loss.item()
+                    return total""",
+            step="run(model, optimizer)\nrun(model)",
             component="net",
         ),
-        Example(
+        _example(
             "the other mode was meant",
-            before=_HEAD
-            + _TRAIN
-            + """
-def predict(net):
-    net.train()  # as for training
-    return net(torch.zeros(4, 2)).sum().item()
-
-for epoch in range(3):
-    train(model)
-    predict(model)
-""",
-            old="net.train()  # as",
-            new="net.eval()  # as",
-            mark="# as for training",
+            setup="""
+                def train(net):
+                    net.train()
+                    for batch in range(3):
+                        optimizer.zero_grad()
+                        net(torch.ones(4, 2)).mean().backward()
+                        optimizer.step()
+                def predict(net):
+                    net.⟨train → eval⟩()  # as for training
+                    return net(torch.zeros(4, 2)).sum().item()""",
+            step="train(model)\npredict(model)",
             component="net",
         ),
-        Example(
+        _example(
             "a line that calls no model",
-            before=_HEAD + _TRAIN + "train(model)\n",
-            mark="torch.optim",
+            optimizer="⟨torch.optim.SGD(model.parameters(), lr=0.01)⟩",
+            setup="""
+                def train(net):
+                    net.train()
+                    for batch in range(3):
+                        optimizer.zero_grad()
+                        net(torch.ones(4, 2)).mean().backward()
+                        optimizer.step()
+                train(model)""",
+            loop="for step in range(3)",
             component="net",
         ),
     )

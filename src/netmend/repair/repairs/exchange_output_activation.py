@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.network.activations import applied_at, clamp_at, exchanged
 from netmend.changes.network.heads_in_source import head_of, last_layer
 from netmend.diagnose.measures.heads import Head
 from netmend.library.losses import DISTANCES
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary.change import FREE, Change
 
 _YES_NO = ("binary_cross_entropy",)
 _BY_VALUE = ("binary_cross_entropy", *DISTANCES)
+
+
+_example = partial(example, model="nn.Linear(2, 3)", criterion="nn.BCELoss()")
 
 
 @register
@@ -64,83 +69,27 @@ class ExchangeOutputActivation:
         return "", ""
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "softmax over one unit",
-            before="""
-import torch
-from torch import nn
-model = nn.Sequential(nn.Linear(2, 1), nn.Softmax(dim=1))
-criterion = nn.BCELoss()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = criterion(model(torch.randn(8, 2)), torch.ones(8, 1))
-    loss.backward()
-    optimizer.step()
-""",
-            old="nn.Softmax(dim=1)",
-            new="nn.Sigmoid()",
-            mark="nn.Softmax",
+            model="nn.Sequential(nn.Linear(2, 1), nn.⟨Softmax(dim=1) → Sigmoid()⟩)",
+            loss="criterion(model(torch.randn(8, 2)), torch.ones(8, 1))",
         ),
-        Example(
+        _example(
             "probabilities where their logarithms are expected",
-            before="""
-import torch
-import torch.nn.functional as F
-from torch import nn
-model = nn.Linear(2, 3)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    p = F.softmax(model(torch.randn(8, 2)), dim=1)
-    loss = F.nll_loss(p, torch.zeros(8, dtype=torch.long))
-    loss.backward()
-    optimizer.step()
-""",
-            old="F.softmax(",
-            new="F.log_softmax(",
-            mark="F.softmax",
+            criterion="",
+            outputs="p = F.⟨softmax → log_softmax⟩(model(torch.randn(8, 2)), dim=1)",
+            loss="F.nll_loss(p, torch.zeros(8, dtype=torch.long))",
         ),
-        Example(
+        _example(
             "scores cut to 0..1 for a loss on probabilities",
-            before="""
-import torch
-from torch import nn
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(2, 1)
-    def forward(self, x):
-        x = self.fc(x)
-        return x.clamp(1e-6, 1 - 1e-6).squeeze(1)
-net = Net()
-criterion = nn.BCELoss()
-optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = criterion(net(torch.randn(8, 2)), torch.ones(8))
-    loss.backward()
-    optimizer.step()
-""",
-            old="x.clamp(1e-6, 1 - 1e-6)",
-            new="x.sigmoid()",
-            mark="x.clamp",
+            layers="self.fc = nn.Linear(2, 1)",
+            forward="x = self.fc(x)\nreturn x.⟨clamp(1e-6, 1 - 1e-6) → sigmoid()⟩.squeeze(1)",
+            loss="criterion(model(torch.randn(8, 2)), torch.ones(8))",
             cause="ACT-OUT-MISSING",
         ),
-        Example(
+        _example(
             "softmax over classes stays",
-            before="""
-import torch
-import torch.nn.functional as F
-from torch import nn
-model = nn.Linear(2, 3)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = F.mse_loss(F.softmax(model(torch.randn(8, 2)), dim=1), torch.eye(3)[[0, 1, 2, 0, 1, 2, 0, 1]])
-    loss.backward()
-    optimizer.step()
-""",
-            mark="F.softmax",
+            criterion="",
+            loss="F.mse_loss(⟨F.softmax(model(torch.randn(8, 2)), dim=1)⟩, torch.eye(3)[[0, 1, 2, 0, 1, 2, 0, 1]])",
         ),
     )

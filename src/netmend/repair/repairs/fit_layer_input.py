@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.network.input_forms import axes_of, lacks_axes, needs_flattening, reformed
@@ -13,18 +14,14 @@ from netmend.changes.network.stacks import put_before
 from netmend.diagnose.measures.crash import failing_layer
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import replace, wrap
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
-_TAIL = """
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(torch.randn({shape})), torch.ones(4, 1))
-    loss.backward()
-    optimizer.step()
-"""
+_example = partial(
+    example, loss="nn.functional.mse_loss(model(torch.randn(4, 1, 6, 6)), torch.ones(4, 1))", raises=True
+)
 
 
 @register
@@ -91,81 +88,36 @@ class FitLayerInput:
         return (*wrap(called[0], called[1].args[0], "", ".flatten(1)"), *sized)
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "a stack",
-            before=f"""
-import torch
-from torch import nn
-model = nn.Sequential(
-    nn.Conv2d(1, 2, 3),
-    nn.Linear(32, 1),
-)
-{_TAIL.format(shape="4, 1, 6, 6")}""",
-            old="    nn.Linear(32, 1),\n",
-            new="    nn.Flatten(),\n    nn.Linear(32, 1),\n",
-            mark="nn.Linear(32, 1)",
+            model="""
+                nn.Sequential(
+                    nn.Conv2d(1, 2, 3),
+                    + nn.Flatten(),
+                    ⟨nn.Linear(32, 1)⟩,
+                )""",
             component="model.1",
-            raises=True,
         ),
-        Example(
+        _example(
             "in forward, with the right size",
-            before=f"""
-import torch
-from torch import nn
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(1, 2, 3)
-        self.fc = nn.Linear(50, 1)
-    def forward(self, x):
-        x = self.conv(x)
-        return self.fc(x)
-model = Net()
-{_TAIL.format(shape="4, 1, 6, 6")}""",
-            old="""nn.Linear(50, 1)
-    def forward(self, x):
-        x = self.conv(x)
-        return self.fc(x)""",
-            new="""nn.Linear(32, 1)
-    def forward(self, x):
-        x = self.conv(x)
-        return self.fc(x.flatten(1))""",
-            mark="nn.Linear(50, 1)",
+            layers="self.conv = nn.Conv2d(1, 2, 3)\nself.fc = nn.Linear(⟨50 → 32⟩, 1)",
+            forward="x = self.conv(x)\nreturn self.fc⟨(x) → (x.flatten(1))⟩",
             cause="LYR-DIM-MISMATCH",
             component="model.fc",
-            raises=True,
         ),
-        Example(
+        _example(
             "an axis is missing",
-            before=f"""
-import torch
-from torch import nn
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(1, 2, 3)
-        self.fc = nn.Linear(32, 1)
-    def forward(self, x):
-        return self.fc(self.conv(x).flatten(1))
-model = Net()
-{_TAIL.format(shape="4, 6, 6")}""",
-            old="self.conv(x)",
-            new="self.conv(x.unsqueeze(1))",
-            mark="nn.Conv2d",
+            layers="self.conv = ⟨nn.Conv2d(1, 2, 3)⟩\nself.fc = nn.Linear(32, 1)",
+            forward="return self.fc(self.conv(⟨x → x.unsqueeze(1)⟩).flatten(1))",
+            loss="nn.functional.mse_loss(model(torch.randn(4, 6, 6)), torch.ones(4, 1))",
             cause="LYR-IN-SHAPE",
             component="model.conv",
-            raises=True,
         ),
-        Example(
+        _example(
             "another width",
-            before=f"""
-import torch
-from torch import nn
-model = nn.Sequential(nn.Linear(3, 1))
-{_TAIL.format(shape="4, 2")}""",
-            mark="nn.Linear",
+            model="nn.Sequential(⟨nn.Linear(3, 1)⟩)",
+            loss="nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))",
             cause="LYR-IN-SHAPE",
             component="model.0",
-            raises=True,
         ),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.network.input_forms import (
@@ -21,19 +22,20 @@ from netmend.program.source.naming import rename_callee
 from netmend.program.source.values import Faces, set_argument
 from netmend.program.source.writing import replace, wrap
 from netmend.program.text.file import File
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FREE, Change
 
 _SPATIAL = ("Conv", "BatchNorm", "GroupNorm", "InstanceNorm")  # their width is the second axis
-_TAIL = """
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(torch.randn({shape})), torch.ones(4, 1))
-    loss.backward()
-    optimizer.step()
-"""
+
+
+_example = partial(
+    example,
+    loss="nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))",
+    component="model.2",
+    raises=True,
+)
 
 
 @register
@@ -157,55 +159,24 @@ class FitLayerSize:
         )
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "two layers that disagree",
-            before=f"""
-import torch
-from torch import nn
-model = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(16, 1))
-{_TAIL.format(shape="4, 2")}""",
-            old="nn.Linear(16, 1)",
-            new="nn.Linear(8, 1)",
-            mark="nn.Sequential",
-            component="model.2",
-            raises=True,
+            model="nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(⟨16 → 8⟩, 1))",
         ),
-        Example(
+        _example(
             "the layer before",
-            before=f"""
-import torch
-from torch import nn
-model = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(16, 1))
-{_TAIL.format(shape="4, 2")}""",
-            old="nn.Linear(2, 8)",
-            new="nn.Linear(2, 16)",
-            mark="nn.Sequential",
-            component="model.2",
-            raises=True,
+            model="nn.Sequential(nn.Linear(2, ⟨8 → 16⟩), nn.ReLU(), nn.Linear(16, 1))",
             nth=1,
         ),
-        Example(
+        _example(
             "a flattened feature map, in the same form",
-            before=f"""
-import torch
-from torch import nn
-model = nn.Sequential(nn.Conv2d(1, 6, 3), nn.Flatten(), nn.Linear(6 * 5 * 5, 1))
-{_TAIL.format(shape="4, 1, 6, 6")}""",
-            old="6 * 5 * 5",
-            new="6 * 4 * 4",
-            mark="nn.Sequential",
+            model="nn.Sequential(nn.Conv2d(1, 6, 3), nn.Flatten(), nn.Linear(6 * ⟨5 * 5 → 4 * 4⟩, 1))",
+            loss="nn.functional.mse_loss(model(torch.randn(4, 1, 6, 6)), torch.ones(4, 1))",
             cause="LYR-IN-SAMPLE",
-            component="model.2",
-            raises=True,
         ),
-        Example(
+        _example(
             "sizes that fit",
-            before=f"""
-import torch
-from torch import nn
-model = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
-{_TAIL.format(shape="4, 2")}""",
-            mark="nn.Sequential",
-            component="model.2",
+            model="⟨nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))⟩",
+            raises=False,
         ),
     )

@@ -6,37 +6,24 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.program.source.writing import replace
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 _ROWS = re.compile(r"Expected input batch_size \((\d+)\) to match target batch_size \((\d+)\)")
 _SIZE = re.compile(r"is invalid for input of size (\d+)")
-_NET = """
-import torch
-from torch import nn
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(1, 2, 3)
-        self.fc = nn.Linear({fc}, 3)
-    def forward(self, x):
-        x = self.conv(x)
-        {line}
-        return self.fc(x)
-model = Net()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = nn.functional.cross_entropy(model(torch.randn(4, 1, 6, 6)), torch.arange(4) % 3)
-    loss.backward()
-    optimizer.step()
-"""
+
+
+_example = partial(
+    example, loss="nn.functional.cross_entropy(model(torch.randn(4, 1, 6, 6)), torch.arange(4) % 3)"
+)
 
 
 @register
@@ -95,38 +82,33 @@ class FlattenSize:
         return ()
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "a number that does not divide",
-            before=_NET.format(fc="2 * 5 * 5", line="x = x.view(-1, 2 * 5 * 5)"),
-            old="""nn.Linear(2 * 5 * 5, 3)
-    def forward(self, x):
-        x = self.conv(x)
-        x = x.view(-1, 2 * 5 * 5)""",
-            new="""nn.Linear(32, 3)
-    def forward(self, x):
-        x = self.conv(x)
-        x = x.view(x.size(0), -1)""",
+            layers="self.conv = nn.Conv2d(1, 2, 3)\nself.fc = nn.Linear(⟨2 * 5 * 5 → 32⟩, 3)",
+            forward="""
+                x = self.conv(x)
+                x = x.view(⟨-1, 2 * 5 * 5 → x.size(0), -1⟩)
+                return self.fc(x)""",
             mark="x.view",
             raises=True,
         ),
-        Example(
+        _example(
             "samples are torn apart",
-            before=_NET.format(fc="16", line="x = x.reshape(-1, 16)"),
-            old="""nn.Linear(16, 3)
-    def forward(self, x):
-        x = self.conv(x)
-        x = x.reshape(-1, 16)""",
-            new="""nn.Linear(32, 3)
-    def forward(self, x):
-        x = self.conv(x)
-        x = x.reshape(x.size(0), -1)""",
+            layers="self.conv = nn.Conv2d(1, 2, 3)\nself.fc = nn.Linear(⟨16 → 32⟩, 3)",
+            forward="""
+                x = self.conv(x)
+                x = x.reshape(⟨-1, 16 → x.size(0), -1⟩)
+                return self.fc(x)""",
             mark="x.reshape",
             raises=True,
         ),
-        Example(
+        _example(
             "a size that fits",
-            before=_NET.format(fc="32", line="x = x.view(-1, 32)"),
-            mark="x.view",
+            layers="self.conv = nn.Conv2d(1, 2, 3)\nself.fc = nn.Linear(32, 3)",
+            forward="""
+                x = self.conv(x)
+                x = ⟨x.view(-1, 32)⟩
+                return self.fc(x)""",
         ),
     )
 

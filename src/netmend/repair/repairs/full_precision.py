@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.diagnose.measures.loop import calls
@@ -13,7 +14,8 @@ from netmend.program.source.naming import qualified
 from netmend.program.source.writing import add_argument, replace, unwrap_method
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
 _HALF = ("float16", "bfloat16")
@@ -25,6 +27,14 @@ _TYPES = {
     "numpy.float16": "float32",
     "numpy.half": "float32",
 }
+
+
+_example = partial(
+    example,
+    model="nn.Linear(3, 1)",
+    optimizer="torch.optim.SGD(model.parameters(), lr=1e-6)",
+    loop="for step in range(5)",
+)
 
 
 @register
@@ -91,63 +101,34 @@ class FullPrecision:
         return tuple(edit for part in edits for edit in part)
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "a model in half precision",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(3, 1)
-model.half()  # faster
-opt = torch.optim.SGD(model.parameters(), lr=1e-6)
-for step in range(5):
-    x, y = torch.randn(8, 3).half(), torch.randn(8, 1, dtype=torch.float16)
-    opt.zero_grad()
-    ((model(x) - y) ** 2).mean().backward()
-    opt.step()
-""",
-            old="""model.half()  # faster
-opt = torch.optim.SGD(model.parameters(), lr=1e-6)
-for step in range(5):
-    x, y = torch.randn(8, 3).half(), torch.randn(8, 1, dtype=torch.float16)
-""",
-            new="""opt = torch.optim.SGD(model.parameters(), lr=1e-6)
-for step in range(5):
-    x, y = torch.randn(8, 3).float(), torch.randn(8, 1, dtype=torch.float32)
-""",
-            mark="model.half()",
+            helpers="- model.half()  # faster",
+            step="""
+                x, y = torch.randn(8, 3).⟨half(), torch.randn(8, 1, dtype=torch.float16) → float(), torch.randn(8, 1, dtype=torch.float32)⟩
+                optimizer.zero_grad()
+                ((model(x) - y) ** 2).mean().backward()
+                optimizer.step()""",
         ),
-        Example(
+        _example(
             "made so and moved so",
-            before="""
-import torch
-from torch import nn
-model = nn.Sequential(nn.Linear(3, 1)).to(torch.bfloat16)
-opt = torch.optim.SGD(model.parameters(), lr=1e-6)
-for step in range(5):
-    x = torch.randn(8, 3)
-    opt.zero_grad()
-    model(x.to(model[0].weight.dtype)).mean().backward()
-    opt.step()
-""",
-            old=".to(torch.bfloat16)",
-            new=".to(torch.float32)",
-            mark="bfloat16",
+            model="nn.Sequential(nn.Linear(3, 1)).to(torch.⟨bfloat16 → float32⟩)",
+            step="""
+                x = torch.randn(8, 3)
+                optimizer.zero_grad()
+                model(x.to(model[0].weight.dtype)).mean().backward()
+                optimizer.step()""",
             cause="PRE-WRONG-DTYPE",
         ),
-        Example(
+        _example(
             "mixed precision keeps its weights in float32",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(3, 1)
-opt = torch.optim.SGD(model.parameters(), lr=1e-2)
-for step in range(3):
-    opt.zero_grad()
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        loss = model(torch.randn(8, 3)).mean()
-    loss.backward()
-    opt.step()
-""",
-            mark="SGD(",
+            optimizer="⟨torch.optim.SGD(model.parameters(), lr=1e-2)⟩",
+            loop="for step in range(3)",
+            step="""
+                optimizer.zero_grad()
+                with torch.autocast("cpu", dtype=torch.bfloat16):
+                    loss = model(torch.randn(8, 3)).mean()
+                loss.backward()
+                optimizer.step()""",
         ),
     )

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.network.activation_places import exchanged
 from netmend.changes.network.model_layers import layers_of, links_of, model_of_fault, united
 from netmend.diagnose.measures.chain import RECTIFIERS, SIGMOIDS, Link, activations
 from netmend.library.activations import ACROSS_UNITS, SQUASHING
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary import FunctionFact
 from netmend.vocabulary.change import BY_FACTS, SHORT_SEARCH, Change
 
 _WORDS = {"relu": "ReLU", "gelu": "GELU", "leaky_relu": "leaky ReLU"}
-_TAIL = """
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))
-    loss.backward()
-    optimizer.step()
-"""
+
+
+_example = partial(example, loss="nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))")
 
 
 @register
@@ -77,101 +74,48 @@ class HiddenActivation:
         return by_name or next((link for link in found if fact is not None and link.site == fact.site), None)
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "layers of a stack, and the output's sigmoid stays",
-            before=f"""
-import torch
-from torch import nn
-model = nn.Sequential(nn.Linear(2, 8), nn.Sigmoid(), nn.Linear(8, 1), nn.Sigmoid())
-{_TAIL}""",
-            old="nn.Linear(2, 8), nn.Sigmoid()",
-            new="nn.Linear(2, 8), nn.ReLU()",
-            mark="nn.Sequential(",
+            model="nn.Sequential(nn.Linear(2, 8), nn.⟨Sigmoid → ReLU⟩(), nn.Linear(8, 1), nn.Sigmoid())",
             component="model.1",
         ),
-        Example(
+        _example(
             "functions in forward",
-            before=f"""
-import torch
-import torch.nn.functional as F
-from torch import nn
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.a, self.b = nn.Linear(2, 8), nn.Linear(8, 1)
-    def forward(self, x):
-        return self.b(F.softmax(self.a(x), dim=-1))  # share
-model = Net()
-{_TAIL}""",
-            old="F.softmax(self.a(x), dim=-1)",
-            new="F.relu(self.a(x))",
-            mark="softmax",
+            layers="self.a, self.b = nn.Linear(2, 8), nn.Linear(8, 1)",
+            forward="return self.b(F.⟨softmax(self.a(x), dim=-1) → relu(self.a(x))⟩)  # share",
             component="model.softmax@train.py:10",
         ),
-        Example(
+        _example(
             "a class that is handed on, as GELU",
-            before=f"""
-import torch
-from torch import nn
-def make(act=nn.Sigmoid):
-    return nn.Sequential(nn.Linear(2, 8), act(), nn.Linear(8, 1))
-model = make()
-{_TAIL}""",
-            old="act=nn.Sigmoid",
-            new="act=nn.GELU",
-            mark="nn.Sequential(",
+            data="""
+                def make(act=nn.⟨Sigmoid → GELU⟩):
+                    return ⟨nn.Sequential(nn.Linear(2, 8), act(), nn.Linear(8, 1))⟩""",
+            model="make()",
             component="model.1",
             nth=1,
         ),
-        Example(
+        _example(
             "chosen by a text",
-            before=f"""
-import torch
-from torch import nn
-KINDS = {{"relu": nn.ReLU, "sig": nn.Sigmoid}}
-def kind(name):
-    if name == "rect":
-        return nn.ReLU()
-    if name == "sig":
-        return nn.Sigmoid()
-config = dict(act='sig')
-model = nn.Sequential(nn.Linear(2, 8), kind(config["act"]), nn.Linear(8, 1))
-{_TAIL}""",
-            old="act='sig'",
-            new="act='rect'",
-            mark="nn.Sequential(",
+            data="""
+                KINDS = {"relu": nn.ReLU, "sig": nn.Sigmoid}
+                def kind(name):
+                    if name == "rect":
+                        return nn.ReLU()
+                    if name == "sig":
+                        return nn.Sigmoid()
+                config = dict(act='⟨sig → rect⟩')""",
+            model='⟨nn.Sequential(nn.Linear(2, 8), kind(config["act"]), nn.Linear(8, 1))⟩',
             component="model.1",
         ),
-        Example(
+        _example(
             "a tensor's method, without a fault",
-            before=f"""
-import torch
-from torch import nn
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.a, self.b = nn.Linear(2, 8), nn.Linear(8, 1)
-    def forward(self, x):
-        h = self.a(x).sigmoid()
-        return self.b(h)
-model = Net()
-{_TAIL}""",
-            old="self.a(x).sigmoid()",
-            new="self.a(x).relu()",
+            layers="self.a, self.b = nn.Linear(2, 8), nn.Linear(8, 1)",
+            forward="h = self.a(x).⟨sigmoid → relu⟩()\nreturn self.b(h)",
+            fault=False,
         ),
-        Example(
+        _example(
             "a gate is left alone",
-            before=f"""
-import torch
-from torch import nn
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.a, self.g, self.b = nn.Linear(2, 8), nn.Linear(2, 8), nn.Linear(8, 1)
-    def forward(self, x):
-        gate = torch.sigmoid(self.g(x))
-        return self.b(gate * torch.relu(self.a(x)))
-model = Net()
-{_TAIL}""",
+            layers="self.a, self.g, self.b = nn.Linear(2, 8), nn.Linear(2, 8), nn.Linear(8, 1)",
+            forward="gate = torch.sigmoid(self.g(x))\nreturn self.b(gate * torch.relu(self.a(x)))",
         ),
     )

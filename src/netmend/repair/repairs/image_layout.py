@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.data.data_holders import evaluation_inputs, kind_of, training_inputs
@@ -15,7 +16,8 @@ from netmend.program.source.naming import imports, spelled
 from netmend.program.source.writing import insert_before, replace, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 _VIEWS = ("view", "reshape")
@@ -171,97 +173,80 @@ def _permuted(case: Case, file: File, call: ast.Call, order: tuple[int, ...]) ->
     return f"{text}.{moved}{'.contiguous()' if later else ''}"
 
 
-_NET = """
-import torch
-from torch import nn
+_example = partial(
+    example,
+    helpers="x, y = torch.randn(8, 9, 6), torch.arange(8) % 4",
+    backward="nn.functional.cross_entropy(model(x), y)",
+)
 
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv1d(6, 4, 3)
 
-    def forward(self, x):
-        x = x.view(len(x), 6, 9)
-        return self.conv(x).mean(-1)
-
-torch.manual_seed(0)
-net = Net()
-x, y = torch.randn(8, 9, 6), torch.arange(8) % 4
-optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    nn.functional.cross_entropy(net(x), y).backward()
-    optimizer.step()
-"""
-_IMAGES = """
-import numpy as np
-import torch
-from torch import nn
-torch.manual_seed(0)
-images = np.random.rand(8, 10, 10, 3).astype(np.float32)
-x, y = torch.from_numpy({made}), torch.arange(8) % 4
-net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.Flatten(), nn.Linear(256, 4))
-optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    nn.functional.cross_entropy(net(x), y).backward()
-    optimizer.step()
-"""
 ImageLayout.EXAMPLES = (
-    Example(
+    _example(
         "time and features",
-        before=_NET,
-        old="x.view(len(x), 6, 9)",
-        new="x.transpose(1, 2)",
-        mark="x = x.view",
+        data="torch.manual_seed(0)",
+        layers="self.conv = nn.Conv1d(6, 4, 3)",
+        forward="x = x.⟨view(len(x), 6, 9) → transpose(1, 2)⟩\nreturn self.conv(x).mean(-1)",
     ),
-    Example(
+    _example(
         "viewed again in another function",
-        before=_NET.replace(
-            "nn.functional.cross_entropy(net(x), y)", "nn.functional.cross_entropy(rows(net(x)), y)"
-        ).replace(
-            "torch.manual_seed(0)",
-            "def rows(made):\n    return made.view(len(made), -1)\ntorch.manual_seed(0)",
-        ),
-        old="x.view(len(x), 6, 9)",
-        new="x.transpose(1, 2).contiguous()",
-        mark="x = x.view",
+        data="""
+            class Net(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.conv = nn.Conv1d(6, 4, 3)
+                def forward(self, x):
+                    x = x.⟨view(len(x), 6, 9) → transpose(1, 2).contiguous()⟩
+                    return self.conv(x).mean(-1)
+            def rows(made):
+                return made.view(len(made), -1)
+            torch.manual_seed(0)""",
+        model="Net()",
+        backward="nn.functional.cross_entropy(rows(model(x)), y)",
     ),
-    Example(
+    _example(
         "two views in one line",
-        before=_NET.replace("x = x.view(len(x), 6, 9)", "n = len(x)").replace(
-            "self.conv(x).mean(-1)", "self.conv(x.view(n, 6, 9)).mean(-1).view(-1, 4)"
-        ),
-        old="x.view(n, 6, 9)",
-        new="x.transpose(1, 2).contiguous()",
-        mark="x.view(n",
+        data="torch.manual_seed(0)",
+        layers="self.conv = nn.Conv1d(6, 4, 3)",
+        forward="""
+            n = len(x)
+            return self.conv(x.⟨view(n, 6, 9) → transpose(1, 2).contiguous()⟩).mean(-1).view(-1, 4)""",
     ),
-    Example(
+    _example(
         "a size that cannot be taken is no order of axes",
-        before=_NET.replace("x.view(len(x), 6, 9)", "x.view(len(x), 6, 10)"),
-        mark="x = x.view",
+        data="torch.manual_seed(0)",
+        layers="self.conv = nn.Conv1d(6, 4, 3)",
+        forward="⟨x = x.view(len(x), 6, 10)⟩\nreturn self.conv(x).mean(-1)",
         raises=True,
     ),
-    Example(
+    _example(
         "an array of pictures",
-        before=_IMAGES.format(made="images.reshape(8, 3, 10, 10)"),
-        old="images.reshape(8, 3, 10, 10)",
-        new="images.transpose(0, 3, 1, 2)",
-        mark="x, y = torch",
+        data="""
+            torch.manual_seed(0)
+            images = np.random.rand(8, 10, 10, 3).astype(np.float32)
+            x, y = torch.from_numpy(images.⟨reshape(8, 3, 10, 10) → transpose(0, 3, 1, 2)⟩), torch.arange(8) % 4""",
+        model="nn.Sequential(nn.Conv2d(3, 4, 3), nn.Flatten(), nn.Linear(256, 4))",
+        helpers="",
         cause="INP-LAYER-SHAPE",
     ),
-    Example(
+    _example(
         "refused by the convolution",
-        before=_IMAGES.format(made="images"),
-        old="net(x)",
-        new="net(x.permute(0, 3, 1, 2))",
-        mark="cross_entropy(",
+        data="""
+            torch.manual_seed(0)
+            images = np.random.rand(8, 10, 10, 3).astype(np.float32)
+            x, y = torch.from_numpy(images), torch.arange(8) % 4""",
+        model="nn.Sequential(nn.Conv2d(3, 4, 3), nn.Flatten(), nn.Linear(256, 4))",
+        helpers="",
+        backward="nn.functional.cross_entropy(model(⟨x → x.permute(0, 3, 1, 2)⟩), y)",
         cause="INP-LAYER-SHAPE",
         raises=True,
     ),
-    Example(
+    _example(
         "permuted already",
-        before=_IMAGES.format(made="images.transpose(0, 3, 1, 2)"),
-        mark="x, y = torch",
+        data="""
+            torch.manual_seed(0)
+            images = np.random.rand(8, 10, 10, 3).astype(np.float32)
+            ⟨x, y = torch.from_numpy(images.transpose(0, 3, 1, 2))⟩, torch.arange(8) % 4""",
+        model="nn.Sequential(nn.Conv2d(3, 4, 3), nn.Flatten(), nn.Linear(256, 4))",
+        helpers="",
     ),
 )

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.program.source.writing import replace
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 # Functions over one axis; the axis is their first argument as a method, the second as a function.
@@ -98,50 +100,18 @@ def _reduction(file: File, call: ast.Call) -> FileEdits:
     return ()
 
 
-_NET = """
-import torch
-from torch import nn
+_example = partial(
+    example,
+    data="torch.manual_seed(0)",
+    layers="self.rnn = nn.GRU(3, 8, batch_first=True)\nself.fc = nn.Linear(8, 2)",
+    helpers="x, y = torch.randn(5, 5, 3), torch.arange(5) % 2",
+    backward="nn.functional.cross_entropy(model(x), y)",
+)
 
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.rnn = nn.GRU(3, 8, batch_first=True)
-        self.fc = nn.Linear(8, 2)
 
-    def forward(self, x):
-        out, _ = self.rnn(x)
-        return self.fc({last})
-
-torch.manual_seed(0)
-net = Net()
-x, y = torch.randn(5, 5, 3), torch.arange(5) % 2
-optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    nn.functional.cross_entropy(net(x), y).backward()
-    optimizer.step()
-"""
 IndexAxis.EXAMPLES = (
-    Example(
-        "the last step",
-        before=_NET.format(last="out[-1]"),
-        old="out[-1]",
-        new="out[:, -1]",
-        mark="return self.fc(",
-    ),
-    Example(
-        "all axes written",
-        before=_NET.format(last="out[-1, :, :]"),
-        old="out[-1, :, :]",
-        new="out[:, -1, :]",
-        mark="return self.fc(",
-    ),
-    Example(
-        "a mean over samples",
-        before=_NET.format(last="out.mean(dim=0)"),
-        old="dim=0",
-        new="dim=1",
-        mark="return self.fc(",
-    ),
-    Example("samples are kept apart", before=_NET.format(last="out[:, -1]"), mark="return self.fc("),
+    _example("the last step", forward="out, _ = self.rnn(x)\nreturn self.fc(out[⟨- → :, -⟩1])"),
+    _example("all axes written", forward="out, _ = self.rnn(x)\nreturn self.fc(out[⟨-1, : → :, -1⟩, :])"),
+    _example("a mean over samples", forward="out, _ = self.rnn(x)\nreturn self.fc(out.mean(dim=⟨0 → 1⟩))"),
+    _example("samples are kept apart", forward="out, _ = self.rnn(x)\n⟨return self.fc(out[:, -1])⟩"),
 )

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from dataclasses import replace as replaced
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.network.first_values import (
@@ -25,19 +26,19 @@ from netmend.program.source.values import Faces, set_argument
 from netmend.program.source.writing import delete_argument, replace
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name, site_of
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary import Fault
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
 _DEEP = 5  # layers from which the framework's own start is rather weak for rectifiers
-_TAIL = """
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))
-    loss.backward()
-    optimizer.step()
-"""
+
+
+_example = partial(
+    example,
+    model="nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))",
+    loss="nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))",
+)
 
 
 @register
@@ -169,113 +170,67 @@ class Initialisation:
             return
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "a loop over layers",
-            before=f"""
-import torch
-from torch import nn
-model = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
-for layer in (model[0], model[2]):
-    nn.init.zeros_(layer.weight)
-    nn.init.zeros_(layer.bias)
-{_TAIL}""",
-            old="    nn.init.zeros_(layer.weight)\n",
-            new="",
-            mark="zeros_(layer.weight)",
+            helpers="""
+                for layer in (model[0], model[2]):
+                    - nn.init.zeros_(layer.weight)
+                    nn.init.zeros_(layer.bias)""",
             component="model.0",
         ),
-        Example(
+        _example(
             "a function for all layers",
-            before=f"""
-import torch
-from torch import nn
-def start(m):
-    if isinstance(m, nn.Linear):
-        m.weight.data.normal_(0, 10)
-model = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))
-model.apply(start)
-{_TAIL}""",
-            old="m.weight.data.normal_(0, 10)",
-            new="nn.init.xavier_uniform_(m.weight)",
-            mark="normal_",
+            data="""
+                def start(m):
+                    if isinstance(m, nn.Linear):
+                        ⟨m.weight.data.normal_(0, 10) → nn.init.xavier_uniform_(m.weight)⟩""",
+            model="nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))",
+            helpers="model.apply(start)",
             component="model.0",
         ),
-        Example(
+        _example(
             "all parameters alike, the loop goes",
-            before=f"""
-import torch
-from torch import nn
-model = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))
-for p in model.parameters():
-    nn.init.normal_(p, std=30.0)
-print("ready")
-{_TAIL}""",
-            old="for p in model.parameters():\n    nn.init.normal_(p, std=30.0)\n",
-            new="",
+            model="nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))",
+            helpers="""
+                - for p in model.parameters():
+                    - nn.init.normal_(p, std=30.0)
+                print("ready")""",
             mark="normal_",
             component="model.0",
         ),
-        Example(
+        _example(
             "a deviation that is set elsewhere",
-            before=f"""
-import torch
-from torch import nn
-STD = 5.0
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.a, self.b = nn.Linear(2, 8), nn.Linear(8, 1)
-        self.start()
-    def start(self):
-        for p in self.parameters():
-            nn.init.normal_(p, 0, STD)
-    def forward(self, x):
-        return self.b(torch.relu(self.a(x)))
-model = Net()
-{_TAIL}""",
-            old="STD = 5.0",
-            new="STD = 0.4",
-            mark="normal_",
+            data="""
+                STD = ⟨5.0 → 0.4⟩
+                class Net(nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.a, self.b = nn.Linear(2, 8), nn.Linear(8, 1)
+                        self.start()
+                    def start(self):
+                        for p in self.parameters():
+                            ⟨nn.init.normal_(p, 0, STD)⟩
+                    def forward(self, x):
+                        return self.b(torch.relu(self.a(x)))""",
+            model="Net()",
             component="model.a",
         ),
-        Example(
+        _example(
             "weights of one value, whatever was told",
-            before=f"""
-import torch
-from torch import nn
-model = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
-nn.init.zeros_(model[0].weight)
-{_TAIL}""",
-            old="nn.init.zeros_(model[0].weight)\n",
-            new="",
+            helpers="- nn.init.zeros_(model[0].weight)",
+            fault=False,
         ),
-        Example(
+        _example(
             "a function from a table",
-            before=f"""
-import torch
-from torch import nn
-STARTS = {{"zeros": nn.init.zeros_, "usual": nn.init.xavier_uniform_}}
-model = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
-STARTS["zeros"](model[0].weight)
-{_TAIL}""",
-            old='STARTS["zeros"](model[0].weight)\n',
-            new="",
-            mark="STARTS[",
+            data='STARTS = {"zeros": nn.init.zeros_, "usual": nn.init.xavier_uniform_}',
+            helpers='- STARTS["zeros"](model[0].weight)',
         ),
-        Example(
+        _example(
             "no initialisation by hand: He's for all",
-            before=f"""
-import torch
-from torch import nn
-model = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
-{_TAIL}""",
-            old="nn.Linear(8, 1))\n",
-            new="""nn.Linear(8, 1))
-for module in model.modules():
-    if isinstance(module, nn.Linear):
-        nn.init.kaiming_uniform_(module.weight, nonlinearity="relu")
-""",
-            mark="nn.Sequential",
+            helpers="""
+                + for module in model.modules():
+                +     if isinstance(module, nn.Linear):
+                +         nn.init.kaiming_uniform_(module.weight, nonlinearity="relu")""",
             component="model.0",
         ),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import ClassVar
 
@@ -16,21 +17,19 @@ from netmend.program.source.naming import spelled
 from netmend.program.source.writing import replace, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
 _ACTIVATIONS = tuple(
     layers("relu", "leaky_relu", "gelu", "elu", "silu", "tanh", "prelu", "selu", "mish").values()
 )
-_TAIL = """
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))
-    loss.backward()
-    optimizer.step()
-"""
+
+
+_example = partial(
+    example, loss="nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))", component="model.0"
+)
 
 
 @register
@@ -110,105 +109,49 @@ class InsertActivation:
         return (*replace(file, call, text if is_whole else f"({text})"), *extra)
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "a stack of layers",
-            before=f"""
-import torch
-from torch import nn
-model = nn.Sequential(
-    nn.Linear(2, 8),
-    nn.BatchNorm1d(8),
-    nn.Linear(8, 1),
-)
-{_TAIL}""",
-            old="    nn.BatchNorm1d(8),\n",
-            new="    nn.BatchNorm1d(8),\n    nn.ReLU(),\n",
-            mark="nn.Linear(2, 8)",
-            component="model.0",
+            model="""
+                nn.Sequential(
+                    ⟨nn.Linear(2, 8)⟩,
+                    nn.BatchNorm1d(8),
+                    + nn.ReLU(),
+                    nn.Linear(8, 1),
+                )""",
         ),
-        Example(
+        _example(
             "a list that a loop fills",
-            before=f"""
-import torch
-from torch import nn
-def make(sizes):
-    layers = []
-    for a, b in zip(sizes, sizes[1:]):
-        layers.append(nn.Linear(a, b)); print(a)
-    return nn.Sequential(*layers)
-model = make([2, 8, 1])
-{_TAIL}""",
-            old="""        layers.append(nn.Linear(a, b)); print(a)
-    return nn.Sequential(*layers)
-""",
-            new="""        layers.append(nn.Linear(a, b)); layers.append(nn.ReLU()); print(a)
-    return nn.Sequential(*layers[:-1])
-""",
-            mark="nn.Linear(a, b)",
-            component="model.0",
+            data="""
+                def make(sizes):
+                    layers = []
+                    for a, b in zip(sizes, sizes[1:]):
+                        layers.append(nn.Linear(a, b)); ⟨ → layers.append(nn.ReLU()); ⟩print(a)
+                    return nn.Sequential⟨(*layers) → (*layers[:-1])⟩""",
+            model="make([2, 8, 1])",
         ),
-        Example(
+        _example(
             "calls in forward",
-            before=f"""
-import torch
-from torch import nn
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.a, self.b = nn.Linear(2, 8), nn.Linear(8, 1)
-    def forward(self, x):
-        x = self.a(x)
-        return self.b(x)
-model = Net()
-{_TAIL}""",
-            old="x = self.a(x)",
-            new="x = torch.relu(self.a(x))",
-            mark="x = self.a(x)",
+            layers="self.a, self.b = nn.Linear(2, 8), nn.Linear(8, 1)",
+            forward="x = ⟨self.a(x) → torch.relu(self.a(x))⟩\nreturn self.b(x)",
             component="model.a",
         ),
-        Example(
+        _example(
             "one call for all layers",
-            before=f"""
-import torch
-import torch.nn.functional as F
-from torch import nn
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layers = nn.ModuleList([nn.Linear(2, 8), nn.Linear(8, 1)])
-    def forward(self, x):
-        for layer in self.layers:
-            x = layer(x)
-        return x
-model = Net()
-{_TAIL}""",
-            old="x = layer(x)",
-            new="x = layer(x) if layer is self.layers[-1] else F.relu(layer(x))",
-            mark="x = layer(x)",
+            imports="import torch.nn.functional as F",
+            layers="self.layers = nn.ModuleList([nn.Linear(2, 8), nn.Linear(8, 1)])",
+            forward="""
+                for layer in self.layers:
+                    x = ⟨layer(x) → layer(x) if layer is self.layers[-1] else F.relu(layer(x))⟩
+                return x""",
             component="model.layers.0",
         ),
-        Example(
+        _example(
             "a layer whose weights are set by its name",
-            before=f"""
-import torch
-from torch import nn
-fc = nn.Linear(2, 8)
-nn.init.xavier_uniform_(fc.weight)
-model = nn.Sequential(fc, nn.Linear(8, 1))
-{_TAIL}""",
+            data="fc = nn.Linear(2, 8)\nnn.init.xavier_uniform_(fc.weight)",
+            model="nn.Sequential(fc, nn.Linear(8, 1))",
             mark="fc = nn.Linear",
-            component="model.0",
         ),
-        Example(
-            "a single layer",
-            before=f"""
-import torch
-from torch import nn
-model = nn.Sequential(nn.Linear(2, 1))
-{_TAIL}""",
-            mark="nn.Linear(2, 1)",
-            component="model.0",
-        ),
+        _example("a single layer", model="nn.Sequential(⟨nn.Linear(2, 1)⟩)"),
     )
 
 

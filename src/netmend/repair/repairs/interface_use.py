@@ -7,6 +7,7 @@ import difflib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.program.source.naming import spelled
@@ -20,7 +21,8 @@ from netmend.program.source.writing import (
 from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
 from netmend.program.text.queries import Function, last_name
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 _LEAF = re.compile(r"leaf Variable that requires grad")
@@ -232,100 +234,91 @@ def _once(file: File, statement: ast.stmt) -> FileEdits:
     return add_argument(file, first, "retain_graph=True")
 
 
-_HEAD = """
-import torch
-from torch import nn
-torch.manual_seed(0)
-x, y = torch.randn(8, 3), torch.randn(8, 1)
-"""
-_CLASS = """
-class Net(nn.Module):
-    def __init__(self):
-        {first}
-        self.fc = nn.Linear(3, 1)
-
-    def {forward}(self, x):
-        h = torch.sigmoid(self.fc(x))
-        {change}
-        return h
-
-net = Net()
-"""
-_LOOP = """
-optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-for step in range(2):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(net(x), y)
-    loss.backward()
-    optimizer.step()
-    print({shown})
-"""
-
-
-def _program(
-    first: str = "super().__init__()", forward: str = "forward", change: str = "h = h + 1", shown: str = "1"
-) -> str:
-    return _HEAD + _CLASS.format(first=first, forward=forward, change=change) + _LOOP.format(shown=shown)
+_example = partial(
+    example,
+    begin="torch.manual_seed(0)\nx, y = torch.randn(8, 3), torch.randn(8, 1)",
+    layers="self.fc = nn.Linear(3, 1)",
+    forward="""
+    h = torch.sigmoid(self.fc(x))
+    h = h + 1
+    return h""",
+    loop="for step in range(2)",
+    loss="nn.functional.mse_loss(model(x), y)",
+    after_step="print(1)",
+    raises=True,
+)
 
 
 InterfaceUse.EXAMPLES = (
-    Example(
-        "numpy of a tracked tensor",
-        before=_program(shown="net(x).numpy()"),
-        old="net(x).numpy()",
-        new="net(x).detach().numpy()",
-        mark="print(",
-        raises=True,
-    ),
-    Example(
+    _example("numpy of a tracked tensor", after_step="print(model(x).⟨numpy → detach().numpy⟩())"),
+    _example(
         "layers before the base class",
-        before=_program(first="self.size = 3"),
-        old="        self.size = 3\n",
-        new="        super().__init__()\n        self.size = 3\n",
-        mark="self.fc = ",
-        raises=True,
+        data="""
+            class Net(nn.Module):
+                def __init__(self):
+                    + super().__init__()
+                    self.size = 3
+                    ⟨self.fc = nn.Linear(3, 1)⟩
+                def forward(self, x):
+                    h = torch.sigmoid(self.fc(x))
+                    h = h + 1
+                    return h""",
+        layers="",
+        forward="",
+        model="Net()",
     ),
-    Example(
+    _example(
         "a slip of the pen",
-        before=_program(forward="foward"),
-        old="def foward(",
-        new="def forward(",
+        data="""
+            class Net(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.fc = nn.Linear(3, 1)
+                def ⟨foward → forward⟩(self, x):
+                    h = torch.sigmoid(self.fc(x))
+                    h = h + 1
+                    return h""",
+        layers="",
+        forward="",
+        model="Net()",
         mark="loss = nn",
-        raises=True,
     ),
-    Example(
+    _example(
         "a value that backward needs",
-        before=_program(change="h += 1"),
-        old="h += 1",
-        new="h = h + 1",
+        forward="""
+            h = torch.sigmoid(self.fc(x))
+            h ⟨+= → = h +⟩ 1
+            return h""",
         mark="loss.backward()",
-        raises=True,
     ),
-    Example(
+    example(
         "parameters by hand",
-        before=_HEAD
-        + """
-w = torch.zeros(3, 1, requires_grad=True)
-for step in range(2):
-    loss = ((x @ w - y) ** 2).mean()
-    loss.backward()
-    w -= 0.1 * w.grad  # a step
-    w.grad.zero_()
-""",
-        old="    w -= 0.1 * w.grad  # a step\n    w.grad.zero_()\n",
-        new="    with torch.no_grad():\n        w -= 0.1 * w.grad  # a step\n        w.grad.zero_()\n",
-        mark="w -= 0.1",
+        """
+            torch.manual_seed(0)
+            x, y = torch.randn(8, 3), torch.randn(8, 1)
+            w = torch.zeros(3, 1, requires_grad=True)
+            for step in range(2):
+                loss = ((x @ w - y) ** 2).mean()
+                loss.backward()
+                - w -= 0.1 * w.grad  # a step
+                - w.grad.zero_()
+                + with torch.no_grad():
+                +     w -= 0.1 * w.grad  # a step
+                +     w.grad.zero_()""",
         raises=True,
     ),
-    Example(
+    _example(
         "backward twice",
-        before=_program().replace(
-            "    loss.backward()\n", "    loss.backward()\n    (2 * loss).backward()\n"
-        ),
-        old="    loss.backward()\n    (2 * loss).backward()\n",
-        new="    (loss + 2 * loss).backward()\n",
+        loss="",
+        after_step="",
+        step="""
+            optimizer.zero_grad()
+            loss = nn.functional.mse_loss(model(x), y)
+            - loss.backward()
+            (⟨ → loss + ⟩2 * loss).backward()
+            optimizer.step()
+            print(1)""",
         mark="(2 * loss)",
-        raises=True,
     ),
-    Example("nothing is wrong", before=_program(), mark="loss.backward()"),
+    _example("nothing is wrong", mark="loss.backward()", raises=False),
 )

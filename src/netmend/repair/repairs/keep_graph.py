@@ -36,7 +36,8 @@ from netmend.program.source.writing import insert_before, replace
 from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary import FunctionFact, LossFact
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
@@ -239,310 +240,121 @@ class KeepGraph:
         return ()
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        example(
             "detach between two layers",
-            before="""
-import torch
-from torch import nn
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.a, self.b = nn.Linear(2, 4), nn.Linear(4, 1)
-    def forward(self, x):
-        h = torch.relu(self.a(x)).detach()
-        return self.b(h)
-net = Net()
-optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = net(torch.randn(8, 2)).pow(2).mean()
-    loss.backward()
-    optimizer.step()
-""",
-            old=".detach()",
-            new="",
-            mark="detach",
+            layers="self.a, self.b = nn.Linear(2, 4), nn.Linear(4, 1)",
+            forward="h = torch.relu(self.a(x))⟨.detach() → ⟩\nreturn self.b(h)",
+            loss="model(torch.randn(8, 2)).pow(2).mean()",
         ),
-        Example(
+        example(
             "a way through numpy",
-            before="""
-import numpy as np
-import torch
-from torch import nn
-first, second = nn.Linear(2, 4), nn.Linear(4, 1)
-def scaled(h):
-    values = h.detach().numpy()
-    values = np.mod(values, 3.0) / (values.std(axis=0) + 1)
-    return torch.from_numpy(values)
-optimizer = torch.optim.SGD([*first.parameters(), *second.parameters()], lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = second(scaled(first(torch.randn(8, 2)))).pow(2).mean()
-    loss.backward()
-    optimizer.step()
-""",
-            old="""    values = h.detach().numpy()
-    values = np.mod(values, 3.0) / (values.std(axis=0) + 1)
-    return torch.from_numpy(values)""",
-            new="""    values = h
-    values = torch.remainder(values, 3.0) / (values.std(dim=0, unbiased=False) + 1)
-    return values""",
-            mark="h.detach",
+            data="""
+                first, second = nn.Linear(2, 4), nn.Linear(4, 1)
+                def scaled(h):
+                    values = h⟨.detach().numpy() → ⟩
+                    values = ⟨np.mod(values, 3.0) / (values.std(axis=0) + 1) → torch.remainder(values, 3.0) / (values.std(dim=0, unbiased=False) + 1)⟩
+                    return ⟨torch.from_numpy(values) → values⟩""",
+            model="",
+            optimizer="torch.optim.SGD([*first.parameters(), *second.parameters()], lr=0.1)",
+            loss="second(scaled(first(torch.randn(8, 2)))).pow(2).mean()",
         ),
-        Example(
+        example(
             "the class instead of the scores",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 3)
-criterion = nn.L1Loss()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-y = torch.tensor([0, 1, 2, 1])
-for step in range(3):
-    optimizer.zero_grad()
-    guess = torch.argmax(model(torch.randn(4, 2)), dim=1).float()
-    loss = criterion(guess, y.float())
-    loss.backward()
-    optimizer.step()
-""",
-            old="""nn.L1Loss()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-y = torch.tensor([0, 1, 2, 1])
-for step in range(3):
-    optimizer.zero_grad()
-    guess = torch.argmax(model(torch.randn(4, 2)), dim=1).float()
-    loss = criterion(guess, y.float())""",
-            new="""nn.CrossEntropyLoss()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-y = torch.tensor([0, 1, 2, 1])
-for step in range(3):
-    optimizer.zero_grad()
-    guess = model(torch.randn(4, 2))
-    loss = criterion(guess, y.long())""",
+            model="nn.Linear(2, 3)",
+            criterion="nn.⟨L1Loss → CrossEntropyLoss⟩()",
+            setup="y = torch.tensor([0, 1, 2, 1])",
+            outputs="guess = ⟨torch.argmax(model(torch.randn(4, 2)), dim=1).float() → model(torch.randn(4, 2))⟩",
+            loss="criterion(guess, y.⟨float → long⟩())",
             mark="torch.argmax",
             raises=True,
         ),
-        Example(
+        example(
             "a block without gradients",
-            before="""
-import torch
-from torch import nn
-first, second = nn.Linear(2, 4), nn.Linear(4, 1)
-optimizer = torch.optim.SGD([*first.parameters(), *second.parameters()], lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    with torch.no_grad():
-        h = first(torch.randn(8, 2))  # features
-        h = torch.relu(h)
-    loss = second(h).pow(2).mean()
-    loss.backward()
-    optimizer.step()
-""",
-            old="""    with torch.no_grad():
-        h = first(torch.randn(8, 2))  # features
-        h = torch.relu(h)
-""",
-            new="""    h = first(torch.randn(8, 2))  # features
-    h = torch.relu(h)
-""",
-            mark="with torch.no_grad",
+            data="first, second = nn.Linear(2, 4), nn.Linear(4, 1)",
+            model="",
+            optimizer="torch.optim.SGD([*first.parameters(), *second.parameters()], lr=0.1)",
+            outputs="""
+                - with torch.no_grad():
+                    - h = first(torch.randn(8, 2))  # features
+                    - h = torch.relu(h)
+                + h = first(torch.randn(8, 2))  # features
+                + h = torch.relu(h)""",
+            loss="second(h).pow(2).mean()",
         ),
-        Example(
+        example(
             "numbers of a list made a tensor",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-def scores(rows):
-    values = [float(model(row).sum()) for row in rows]
-    return torch.tensor(values, requires_grad=True)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = scores(torch.randn(8, 2)).pow(2).mean()
-    loss.backward()
-    optimizer.step()
-""",
-            old="""[float(model(row).sum()) for row in rows]
-    return torch.tensor(values, requires_grad=True)""",
-            new="""[model(row).sum() for row in rows]
-    return torch.stack(values)""",
-            mark="values = ",
+            helpers="""
+                def scores(rows):
+                    values = [⟨float(model(row).sum()) → model(row).sum()⟩ for row in rows]
+                    return torch.⟨tensor(values, requires_grad=True) → stack(values)⟩""",
+            loss="scores(torch.randn(8, 2)).pow(2).mean()",
         ),
-        Example(
+        example(
             "right for one of two networks",
-            before="""
-import torch
-from torch import nn
-G, D = nn.Linear(2, 2), nn.Linear(2, 1)
-g_optim = torch.optim.SGD(G.parameters(), lr=0.1)
-d_optim = torch.optim.SGD(D.parameters(), lr=0.1)
-for step in range(3):
-    fake = G(torch.randn(8, 2)).detach()
-    d_loss = D(fake).mean() - D(torch.randn(8, 2)).mean()
-    d_optim.zero_grad()
-    d_loss.backward()
-    d_optim.step()
-    g_loss = -D(fake).mean()
-    g_optim.zero_grad()
-    g_loss.backward()
-    g_optim.step()
-""",
-            old="""    fake = G(torch.randn(8, 2)).detach()
-    d_loss = D(fake).mean()""",
-            new="""    fake = G(torch.randn(8, 2))
-    d_loss = D(fake.detach()).mean()""",
-            mark="fake = G",
+            """
+                G, D = nn.Linear(2, 2), nn.Linear(2, 1)
+                g_optim = torch.optim.SGD(G.parameters(), lr=0.1)
+                d_optim = torch.optim.SGD(D.parameters(), lr=0.1)
+                for step in range(3):
+                    fake = G(torch.randn(8, 2))⟨.detach() → ⟩
+                    d_loss = D(fake⟨).mean( → .detach()).mean(⟩) - D(torch.randn(8, 2)).mean()
+                    d_optim.zero_grad()
+                    d_loss.backward()
+                    d_optim.step()
+                    g_loss = -D(fake).mean()
+                    g_optim.zero_grad()
+                    g_loss.backward()
+                    g_optim.step()""",
         ),
-        Example(
+        example(
             "right for the only network that learns from it",
-            before="""
-import torch
-from torch import nn
-G, D = nn.Linear(2, 2), nn.Linear(2, 1)
-g_optim = torch.optim.SGD(G.parameters(), lr=0.1)
-d_optim = torch.optim.SGD(D.parameters(), lr=0.1)
-for step in range(3):
-    fake = G(torch.randn(8, 2)).detach()
-    d_optim.zero_grad()
-    (D(fake).mean() - D(torch.randn(8, 2)).mean()).backward()
-    d_optim.step()
-""",
-            mark="fake = G",
+            """
+                G, D = nn.Linear(2, 2), nn.Linear(2, 1)
+                g_optim = torch.optim.SGD(G.parameters(), lr=0.1)
+                d_optim = torch.optim.SGD(D.parameters(), lr=0.1)
+                for step in range(3):
+                    ⟨fake = G(torch.randn(8, 2)).detach()⟩
+                    d_optim.zero_grad()
+                    (D(fake).mean() - D(torch.randn(8, 2)).mean()).backward()
+                    d_optim.step()""",
         ),
-        Example(
+        example(
             "made a leaf again, in one line",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    out = model(torch.randn(8, 2))
-    if step >= 0: out = torch.tensor(out.detach().numpy(), requires_grad=True)
-    loss = out.pow(2).mean()
-    loss.backward()
-    optimizer.step()
-""",
-            old="    if step >= 0: out = torch.tensor(out.detach().numpy(), requires_grad=True)\n",
-            new="",
-            mark="if step",
+            outputs="""
+                out = model(torch.randn(8, 2))
+                - if step >= 0: out = torch.tensor(out.detach().numpy(), requires_grad=True)""",
+            loss="out.pow(2).mean()",
         ),
-        Example(
+        example(
             "data that asks for gradients",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = model(torch.randn(8, 2)).data.requires_grad_().pow(2).mean()
-    loss.backward()
-    optimizer.step()
-""",
-            old=".data.requires_grad_()",
-            new="",
-            mark="loss = model",
+            loss="model(torch.randn(8, 2))⟨.data.requires_grad_() → ⟩.pow(2).mean()",
         ),
-        Example(
+        example(
             "the number of a loss made a tensor again",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = model(torch.randn(8, 2)).pow(2).mean().item()
-    loss = torch.tensor(loss, requires_grad=True)
-    loss.backward()
-    optimizer.step()
-""",
-            old=""".item()
-    loss = torch.tensor(loss, requires_grad=True)
-""",
-            new="\n",
+            loss="model(torch.randn(8, 2)).pow(2).mean()⟨.item() → ⟩",
+            after_loss="- loss = torch.tensor(loss, requires_grad=True)",
             mark="loss = torch.tensor",
         ),
-        Example(
+        example(
             "numbers of rows, with a request for gradients behind",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    out = torch.tensor([model(row).item() for row in torch.randn(8, 2)])
-    loss = out.pow(2).mean()
-    loss.requires_grad = True
-    loss.backward()
-    optimizer.step()
-""",
-            old="""torch.tensor([model(row).item() for row in torch.randn(8, 2)])
-    loss = out.pow(2).mean()
-    loss.requires_grad = True
-""",
-            new="""torch.stack([model(row).squeeze() for row in torch.randn(8, 2)])
-    loss = out.pow(2).mean()
-""",
-            mark="out = ",
+            outputs="out = torch.⟨tensor([model(row).item() for row in torch.randn(8, 2)]) → stack([model(row).squeeze() for row in torch.randn(8, 2)])⟩",
+            loss="out.pow(2).mean()",
+            after_loss="- loss.requires_grad = True",
         ),
-        Example(
+        example(
             "a leaf that is filled",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    out = torch.zeros(8, 1, requires_grad=True)
-    out.data[:] = model(torch.randn(8, 2))
-    loss = out.pow(2).mean()
-    loss.backward()
-    optimizer.step()
-""",
-            old="""torch.zeros(8, 1, requires_grad=True)
-    out.data[:]""",
-            new="""torch.zeros(8, 1)
-    out[:]""",
+            outputs="""
+                out = torch.zeros(8, 1⟨, requires_grad=True → ⟩)
+                out⟨.data → ⟩[:] = model(torch.randn(8, 2))""",
+            loss="out.pow(2).mean()",
             mark="out.data",
         ),
-        Example(
+        example(
             "what numpy makes of a list cannot keep its graph",
-            before="""
-import numpy as np
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    out = np.median(model(torch.randn(8, 2)).tolist())
-    loss = torch.tensor(out, requires_grad=True)
-    loss.backward()
-    optimizer.step()
-""",
-            mark="out = ",
+            outputs="⟨out = np.median(model(torch.randn(8, 2)).tolist())⟩",
+            loss="torch.tensor(out, requires_grad=True)",
         ),
-        Example(
-            "nothing is cut",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = model(torch.randn(8, 2)).pow(2).mean()
-    loss.backward()
-    optimizer.step()
-""",
-            mark="loss = model",
-        ),
+        example("nothing is cut", loss="model(torch.randn(8, 2)).pow(2).mean()", mark="loss = model"),
     )
 
 

@@ -5,29 +5,28 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.loop.loop_code import Spot, names_in, spots
 from netmend.program.source.writing import wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 _JOIN = ("stack", "cat", "vstack", "hstack", "concat")
 _COLLECT = ("append", "appendleft", "extend", "add")
-_HEAD = """
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-losses, total = [], 0.0
-for step in range(4):
-    optimizer.zero_grad()
-    loss = model(torch.ones(4, 2)).square().mean()
-    loss.backward()
-    optimizer.step()
-"""
+
+
+_example = partial(
+    example,
+    optimizer="torch.optim.SGD(model.parameters(), lr=0.01)",
+    setup="losses, total = [], 0.0",
+    loop="for step in range(4)",
+    loss="model(torch.ones(4, 2)).square().mean()",
+)
 
 
 @register
@@ -78,40 +77,28 @@ class KeepNumbers:
         return edits
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "collected in a list and added up",
-            before=_HEAD + "    losses.append(loss)\n    total += loss * 4\n",
-            old="    losses.append(loss)\n    total += loss * 4\n",
-            new="    losses.append(loss.item())\n    total += loss.item() * 4\n",
-            mark="losses.append",
+            after_step="losses.append⟨(loss) → (loss.item())⟩\ntotal += ⟨loss * 4 → loss.item() * 4⟩",
         ),
-        Example(
+        _example(
             "used as a tensor later",
-            before=_HEAD + "    losses.append(loss)\nprint(torch.stack(losses).mean())\n",
-            old="append(loss)",
-            new="append(loss.detach())",
-            mark="losses.append",
+            after_step="losses.append(⟨loss → loss.detach()⟩)",
+            end="print(torch.stack(losses).mean())",
         ),
-        Example(
+        _example(
             "outputs are no numbers",
-            before=_HEAD + "    out = model(torch.ones(4, 2))\n    losses.append(out)\n",
-            old="append(out)",
-            new="append(out.detach())",
-            mark="losses.append",
+            after_step="out = model(torch.ones(4, 2))\nlosses.append(⟨out → out.detach()⟩)",
         ),
-        Example("a number already", before=_HEAD + "    losses.append(loss.item())\n", mark="losses.append"),
-        Example(
+        _example("a number already", after_step="⟨losses.append(loss.item())⟩"),
+        _example(
             "passed back together",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-total = 0.0
-for step in range(4):
-    total += model(torch.ones(4, 2)).square().mean()
-total.backward()
-""",
-            mark="total +=",
+            helpers="total = 0.0",
+            optimizer="",
+            setup="",
+            loss="",
+            step="⟨total += model(torch.ones(4, 2)).square().mean()⟩",
+            end="total.backward()",
         ),
     )
 

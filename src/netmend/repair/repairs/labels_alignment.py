@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.data.data_holders import Holder, fresh, holders, training_inputs, training_targets
@@ -14,7 +15,8 @@ from netmend.program.source.moving import taken_out
 from netmend.program.source.writing import delete_statement, insert_after, insert_before, replace
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 _DRAWS = ("randperm", "permutation")
@@ -194,77 +196,72 @@ def _not_rolled(inputs: list[Flow], targets: Flow) -> FileEdits:
     return ()
 
 
-_HEAD = """
-import numpy as np
-import torch
-from torch import nn
-rng = np.random.default_rng(0)
-label = np.arange(24) % 2
-table = (rng.normal(size=(24, 4)) + label[:, None]).astype(np.float32)
-"""
-_TRAIN = """
-net = nn.Linear(4, 2)
-optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-for start in range(0, 24, 8):
-    optimizer.zero_grad()
-    nn.functional.cross_entropy(net(x[start : start + 8]), y[start : start + 8]).backward()
-    optimizer.step()
-"""
-_TENSORS = "x, y = torch.from_numpy(table), torch.from_numpy(label)"
+_example = partial(
+    example,
+    begin="""
+    rng = np.random.default_rng(0)
+    label = np.arange(24) % 2
+    table = (rng.normal(size=(24, 4)) + label[:, None]).astype(np.float32)""",
+    model="nn.Linear(4, 2)",
+    loop="for start in range(0, 24, 8)",
+    backward="nn.functional.cross_entropy(model(x[start : start + 8]), y[start : start + 8])",
+)
+
+
 LabelsAlignment.EXAMPLES = (
-    Example(
+    _example(
         "rolled in the loop",
-        before="""
-import torch
-from torch import nn
-torch.manual_seed(0)
-x, y = torch.randn(24, 4), torch.arange(24) % 2
-net = nn.Linear(4, 2)
-optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-for rows in torch.randperm(24).split(4):
-    a, b = x[rows], y[rows]
-    b = b.roll(1)
-    optimizer.zero_grad()
-    nn.functional.cross_entropy(net(a), b).backward()
-    optimizer.step()
-""",
-        old="    b = b.roll(1)\n",
-        new="",
-        mark="b.roll",
+        begin="",
+        data="torch.manual_seed(0)\nx, y = torch.randn(24, 4), torch.arange(24) % 2",
+        loop="for rows in torch.randperm(24).split(4)",
+        backward="",
+        step="""
+            a, b = x[rows], y[rows]
+            - b = b.roll(1)
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(model(a), b).backward()
+            optimizer.step()""",
     ),
-    Example(
+    _example(
         "inputs shuffled alone, in place",
-        before=_HEAD + "rng.shuffle(table)\n" + _TENSORS + _TRAIN,
-        old="rng.shuffle(table)\n",
-        new="order = rng.permutation(len(table))\ntable, label = table[order], label[order]\n",
-        mark="rng.shuffle",
+        data="""
+            - rng.shuffle(table)
+            + order = rng.permutation(len(table))
+            + table, label = table[order], label[order]
+            x, y = torch.from_numpy(table), torch.from_numpy(label)""",
     ),
-    Example(
+    _example(
         "both shuffled, each for itself",
-        before=_HEAD + "np.random.shuffle(table)\nnp.random.shuffle(label)\n" + _TENSORS + _TRAIN,
-        old="np.random.shuffle(table)\nnp.random.shuffle(label)\n",
-        new="order = np.random.permutation(len(table))\ntable, label = table[order], label[order]\n",
+        data="""
+            - np.random.shuffle(table)
+            - np.random.shuffle(label)
+            + order = np.random.permutation(len(table))
+            + table, label = table[order], label[order]
+            x, y = torch.from_numpy(table), torch.from_numpy(label)""",
         mark="shuffle(label)",
     ),
-    Example(
+    _example(
         "two permutations",
-        before=_HEAD
-        + "x = torch.from_numpy(table)[torch.randperm(24)]\ny = torch.from_numpy(label)[torch.randperm(24)]"
-        + _TRAIN,
-        old="x = torch.from_numpy(table)[torch.randperm(24)]\ny = torch.from_numpy(label)[torch.randperm(24)]",
-        new="order = torch.randperm(24)\nx = torch.from_numpy(table)[order]\ny = torch.from_numpy(label)[order]",
-        mark="x = torch",
+        data="""
+            - x = torch.from_numpy(table)[torch.randperm(24)]
+            - y = torch.from_numpy(label)[torch.randperm(24)]
+            + order = torch.randperm(24)
+            + x = torch.from_numpy(table)[order]
+            + y = torch.from_numpy(label)[order]""",
     ),
-    Example(
+    _example(
         "only the inputs are indexed",
-        before=_HEAD + _TENSORS + "\nperm = torch.randperm(24)\nx = x[perm]" + _TRAIN,
-        old="x = x[perm]\n",
-        new="x = x[perm]\ny = y[perm]\n",
-        mark="x = x[perm]",
+        data="""
+            x, y = torch.from_numpy(table), torch.from_numpy(label)
+            perm = torch.randperm(24)
+            x = x[perm]
+            + y = y[perm]""",
     ),
-    Example(
+    _example(
         "one order for both",
-        before=_HEAD + _TENSORS + "\np = torch.randperm(24)\nx, y = x[p], y[p]" + _TRAIN,
-        mark="x, y = x",
+        data="""
+            x, y = torch.from_numpy(table), torch.from_numpy(label)
+            p = torch.randperm(24)
+            ⟨x, y = x[p], y[p]⟩""",
     ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.loop.loop_code import assigned_names, names_in
@@ -22,9 +23,17 @@ from netmend.program.source.moving import taken_out
 from netmend.program.source.writing import insert_after, replace
 from netmend.program.text.file import File
 from netmend.program.text.queries import Function, last_name
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.unit import snake_case
 from netmend.vocabulary.change import FREE, Change, FileEdits
+
+_example = partial(
+    example,
+    model="Net()",
+    optimizer="torch.optim.SGD(model.parameters(), lr=0.01)",
+    backward="model(torch.ones(4, 2)).mean()",
+)
 
 
 @register
@@ -132,172 +141,65 @@ class LayerMadeOnce:
         return text
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "called where it is made",
-            before="""
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.head = nn.Linear(4, 1)
-
-    def forward(self, x):
-        x = torch.relu(nn.Linear(x.size(1), 4)(x))
-        return self.head(x)
-
-model = Net()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-for step in range(3):
-    optimizer.zero_grad()
-    model(torch.ones(4, 2)).mean().backward()
-    optimizer.step()
-""",
-            old="""        self.head = nn.Linear(4, 1)
-
-    def forward(self, x):
-        x = torch.relu(nn.Linear(x.size(1), 4)(x))
-""",
-            new="""        self.head = nn.Linear(4, 1)
-        self.linear = nn.Linear(2, 4)
-
-    def forward(self, x):
-        x = torch.relu(self.linear(x))
-""",
+            layers="self.head = nn.Linear(4, 1)\n+ self.linear = nn.Linear(2, 4)",
+            forward="x = torch.relu(⟨nn.Linear(x.size(1), 4) → self.linear⟩(x))\nreturn self.head(x)",
             mark="torch.relu",
         ),
-        Example(
+        _example(
             "with a name of its own",
-            before="""
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self, hidden=4):
-        super().__init__()
-        self.hidden = hidden
-        self.head = nn.Linear(hidden, 1)
-
-    def forward(self, x):
-        body = nn.Linear(2, self.hidden)
-        return self.head(body(x))
-
-model = Net()
-for step in range(3):
-    model(torch.ones(4, 2)).mean().backward()
-""",
-            old="""        self.head = nn.Linear(hidden, 1)
-
-    def forward(self, x):
-        body = nn.Linear(2, self.hidden)
-        return self.head(body(x))
-""",
-            new="""        self.head = nn.Linear(hidden, 1)
-        self.body = nn.Linear(2, self.hidden)
-
-    def forward(self, x):
-        return self.head(self.body(x))
-""",
+            data="""
+                class Net(nn.Module):
+                    def __init__(self, hidden=4):
+                        super().__init__()
+                        self.hidden = hidden
+                        self.head = nn.Linear(hidden, 1)
+                        + self.body = nn.Linear(2, self.hidden)
+                    def forward(self, x):
+                        - body = nn.Linear(2, self.hidden)
+                        return self.head(⟨ → self.⟩body(x))""",
+            optimizer="",
+            backward="",
+            step="model(torch.ones(4, 2)).mean().backward()",
             mark="body = nn.Linear",
         ),
-        Example(
+        _example(
             "made in __init__",
-            before="""
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.head = nn.Linear(2, 1)
-
-    def forward(self, x):
-        return self.head(x)
-
-model = Net()
-for step in range(3):
-    model(torch.ones(4, 2)).mean().backward()
-""",
-            mark="self.head = nn.Linear",
+            layers="⟨self.head = nn.Linear(2, 1)⟩",
+            forward="return self.head(x)",
+            optimizer="",
+            backward="",
+            step="model(torch.ones(4, 2)).mean().backward()",
         ),
-        Example(
+        _example(
             "a property",
-            before="""
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.first = nn.Linear(2, 4)
-
-    @property
-    def last(self):
-        return nn.Linear(4, 1)
-
-    def forward(self, x):
-        return self.last(self.first(x))
-
-model = Net()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-for step in range(3):
-    optimizer.zero_grad()
-    model(torch.ones(4, 2)).mean().backward()
-    optimizer.step()
-""",
-            old="""        self.first = nn.Linear(2, 4)
-
-    @property
-    def last(self):
-        return nn.Linear(4, 1)
-
-""",
-            new="""        self.first = nn.Linear(2, 4)
-        self.last = nn.Linear(4, 1)
-
-""",
-            mark="return self.last",
-            component="model.(Linear@train.py:15)",
+            data="""
+                class Net(nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.first = nn.Linear(2, 4)
+                    - @property
+                    - def last(self):
+                        ⟨return → self.last =⟩ nn.Linear(4, 1)
+                    def forward(self, x):
+                        ⟨return self.last(self.first(x))⟩""",
+            component="model.(Linear@train.py:18)",
         ),
-        Example(
+        _example(
             "in a method that forward calls",
-            before="""
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.first = nn.Linear(2, 4)
-
-    def block(self, h, width):
-        layer = nn.Sequential(nn.Linear(h.shape[-1], width), nn.ReLU())
-        return layer(h)
-
-    def forward(self, x):
-        h = self.first(x)
-        return self.block(h, 3)
-
-model = Net()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-for step in range(3):
-    optimizer.zero_grad()
-    model(torch.ones(4, 2)).mean().backward()
-    optimizer.step()
-""",
-            old="""        self.first = nn.Linear(2, 4)
-
-    def block(self, h, width):
-        layer = nn.Sequential(nn.Linear(h.shape[-1], width), nn.ReLU())
-        return layer(h)
-""",
-            new="""        self.first = nn.Linear(2, 4)
-        self.layer = nn.Sequential(nn.Linear(4, 3), nn.ReLU())
-
-    def block(self, h, width):
-        return self.layer(h)
-""",
+            data="""
+                class Net(nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.first = nn.Linear(2, 4)
+                        + self.layer = nn.Sequential(nn.Linear(4, 3), nn.ReLU())
+                    def block(self, h, width):
+                        - layer = nn.Sequential(nn.Linear(h.shape[-1], width), nn.ReLU())
+                        return ⟨ → self.⟩layer(h)
+                    def forward(self, x):
+                        h = self.first(x)
+                        return self.block(h, 3)""",
             mark="layer = nn.Sequential",
         ),
     )

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.network.model_layers import TAKES, layers_of, links_of, model_of_fault, united
 from netmend.program.source.values import Faces, set_argument
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import BUDGET, BY_FACTS, Change
 
-_TAIL = """
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(torch.randn(4, 20)), torch.ones(4, 1))
-    loss.backward()
-    optimizer.step()
-"""
+_example = partial(example, loss="nn.functional.mse_loss(model(torch.randn(4, 20)), torch.ones(4, 1))")
 
 
 @register
@@ -110,39 +105,22 @@ class LayerWidth:
         return Faces(edits, united(face.forced or face.edits for face in faces), next(iter(given), None))
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "a literal, with the layer behind",
-            before=f"""
-import torch
-from torch import nn
-model = nn.Sequential(nn.Linear(20, 64), nn.ReLU(), nn.Linear(64, 1), nn.ReLU(), nn.Linear(1, 1))
-{_TAIL}""",
-            old="nn.Linear(64, 1), nn.ReLU(), nn.Linear(1, 1)",
-            new="nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 1)",
-            mark="nn.Sequential",
+            model="nn.Sequential(nn.Linear(20, 64), nn.ReLU(), nn.Linear(64, ⟨1), nn.ReLU(), nn.Linear(1 → 64), nn.ReLU(), nn.Linear(64⟩, 1))",
             component="model.2",
         ),
-        Example(
+        _example(
             "a default that both layers use",
-            before=f"""
-import torch
-from torch import nn
-def make(hidden=2):
-    return nn.Sequential(nn.Linear(20, hidden), nn.BatchNorm1d(hidden), nn.Tanh(), nn.Linear(hidden, 1))
-model = make()
-{_TAIL}""",
-            old="hidden=2",
-            new="hidden=32",
-            mark="hidden=2",
+            data="""
+                def make(hidden=⟨2 → 32⟩):
+                    return nn.Sequential(nn.Linear(20, hidden), nn.BatchNorm1d(hidden), nn.Tanh(), nn.Linear(hidden, 1))""",
+            model="make()",
             component="model.0",
         ),
-        Example(
+        _example(
             "wide enough, without a fault",
-            before=f"""
-import torch
-from torch import nn
-model = nn.Sequential(nn.Linear(20, 64), nn.ReLU(), nn.Linear(64, 1))
-{_TAIL}""",
+            model="nn.Sequential(nn.Linear(20, 64), nn.ReLU(), nn.Linear(64, 1))",
         ),
     )
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.loop.good_rates import good_rate, rounded, usual_rate
 from netmend.changes.loop.rate_places import peak_rate, present_rate, rate_title, set_rate
 from netmend.diagnose.measures.rates import PLAIN, momentum, usual_range
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary import OptimizerFact
 from netmend.vocabulary.change import SHORT_SEARCH, Change
 
@@ -112,245 +114,131 @@ def _beside(case: Case, optimizer: OptimizerFact | None, least: float) -> list[f
     return [rate for rate in rates if rate >= least]
 
 
+_example = partial(
+    example,
+    model="nn.Sequential(nn.Linear(100, 50), nn.ReLU(), nn.Linear(50, 1))",
+    loss="nn.functional.mse_loss(model(torch.randn(8, 100)), torch.ones(8, 1))",
+)
+
+
 LearningRate.EXAMPLES = (
-    Example(
+    _example(
         "a literal, far too high",
-        before="""
-import torch
-from torch import nn
-torch.manual_seed(0)
-model = nn.Sequential(nn.Linear(100, 50), nn.ReLU(), nn.Linear(50, 1))
-optimizer = torch.optim.Adam(model.parameters(), lr=10)  # too high
-for step in range(3):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(torch.randn(8, 100)), torch.ones(8, 1))
-    loss.backward()
-    optimizer.step()
-""",
-        old="lr=10)",
-        new="lr=0.003)",
-        mark="Adam(",
+        data="torch.manual_seed(0)",
+        optimizer="torch.optim.Adam(model.parameters(), lr=⟨10 → 0.003⟩)  # too high",
     ),
-    Example(
+    _example(
         "the default of an option",
-        before="""
-import argparse
-import torch
-from torch import nn
-torch.manual_seed(0)
-parser = argparse.ArgumentParser()
-parser.add_argument("--lr", type=float, default=1e-7, help="rate")
-args = parser.parse_args()
-model = nn.Sequential(nn.Linear(100, 50), nn.ReLU(), nn.Linear(50, 1))
-optimizer = torch.optim.Adam(model.parameters(), args.lr)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(torch.randn(8, 100)), torch.ones(8, 1))
-    loss.backward()
-    optimizer.step()
-""",
-        old="default=1e-7",
-        new="default=0.003",
-        mark="Adam(",
+        imports="import argparse",
+        data="""
+            torch.manual_seed(0)
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--lr", type=float, default=⟨1e-7 → 0.003⟩, help="rate")
+            args = parser.parse_args()""",
+        optimizer="⟨torch.optim.Adam(model.parameters(), args.lr)⟩",
         cause="HYP-LR-LOW",
     ),
-    Example(
+    _example(
         "given on the command line",
-        before="""
-import argparse
-import torch
-from torch import nn
-torch.manual_seed(0)
-parser = argparse.ArgumentParser()
-parser.add_argument("--lr", type=float, default=0.1)
-args = parser.parse_args()
-model = nn.Sequential(nn.Linear(100, 50), nn.ReLU(), nn.Linear(50, 1))
-optimizer = torch.optim.Adam(model.parameters(), args.lr)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(torch.randn(8, 100)), torch.ones(8, 1))
-    loss.backward()
-    optimizer.step()
-""",
+        imports="import argparse",
+        data="""
+            torch.manual_seed(0)
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--lr", type=float, default=0.1)
+            args = parser.parse_args()""",
+        optimizer="⟨torch.optim.Adam(model.parameters(), args.lr)⟩",
         new="--lr 0.003",
-        mark="Adam(",
         cause="HYP-LR-LOW",
         arguments=("--lr", "1e-6"),
     ),
-    Example(
+    _example(
         "groups of parameters keep their ratio",
-        before="""
-import torch
-from torch import nn
-torch.manual_seed(0)
-LR = 1.0
-model = nn.Sequential(nn.Linear(100, 50), nn.ReLU(), nn.Linear(50, 1))
-groups = [{"params": model[0].parameters(), "lr": LR * 0.1}, {"params": model[2].parameters()}]
-optimizer = torch.optim.Adam(groups, lr=LR)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(torch.randn(8, 100)), torch.ones(8, 1))
-    loss.backward()
-    optimizer.step()
-""",
-        old="LR = 1.0",
-        new="LR = 0.003",
-        mark="Adam(",
+        data="torch.manual_seed(0)\nLR = ⟨1.0 → 0.003⟩",
+        helpers='groups = [{"params": model[0].parameters(), "lr": LR * 0.1}, {"params": model[2].parameters()}]',
+        optimizer="⟨torch.optim.Adam(groups, lr=LR)⟩",
     ),
-    Example(
+    _example(
         "groups of parameters, each with its rate in a dictionary",
-        before="""
-import torch
-from torch import nn
-torch.manual_seed(0)
-rates = {"body": 0.1, "head": 1.0}
-model = nn.ModuleDict({"body": nn.Linear(100, 50), "head": nn.Linear(50, 1)})
-groups = [{"params": model[name].parameters(), "lr": rate} for name, rate in rates.items()]
-optimizer = torch.optim.Adam(groups)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model["head"](model["body"](torch.randn(8, 100))), torch.ones(8, 1))
-    loss.backward()
-    optimizer.step()
-""",
-        old='"body": 0.1, "head": 1.0',
-        new='"body": 0.0003, "head": 0.003',
-        mark="Adam(",
+        data="""
+            torch.manual_seed(0)
+            rates = {"body": ⟨0.1, "head": 1.0 → 0.0003, "head": 0.003⟩}""",
+        model='nn.ModuleDict({"body": nn.Linear(100, 50), "head": nn.Linear(50, 1)})',
+        helpers='groups = [{"params": model[name].parameters(), "lr": rate} for name, rate in rates.items()]',
+        optimizer="⟨torch.optim.Adam(groups)⟩",
+        loss='nn.functional.mse_loss(model["head"](model["body"](torch.randn(8, 100))), torch.ones(8, 1))',
     ),
-    Example(
+    example(
         "two optimisers: about as fast as the other one",
-        before="""
-import torch
-from torch import nn
-torch.manual_seed(0)
-G, D = nn.Linear(8, 50), nn.Linear(50, 1)
-opt_g = torch.optim.Adam(G.parameters(), lr=1e-7)
-opt_d = torch.optim.Adam(D.parameters(), lr=2e-4)
-for step in range(3):
-    for opt in (opt_d, opt_g):
-        opt_g.zero_grad()
-        opt_d.zero_grad()
-        loss = nn.functional.mse_loss(D(G(torch.randn(8, 8))), torch.ones(8, 1))
-        loss.backward()
-        opt.step()
-""",
-        old="lr=1e-7",
-        new="lr=0.0002",
-        mark="opt_g = ",
+        """
+            torch.manual_seed(0)
+            G, D = nn.Linear(8, 50), nn.Linear(50, 1)
+            opt_g = torch.optim.Adam(G.parameters(), lr=⟨1e-7 → 0.0002⟩)
+            opt_d = torch.optim.Adam(D.parameters(), lr=2e-4)
+            for step in range(3):
+                for opt in (opt_d, opt_g):
+                    opt_g.zero_grad()
+                    opt_d.zero_grad()
+                    loss = nn.functional.mse_loss(D(G(torch.randn(8, 8))), torch.ones(8, 1))
+                    loss.backward()
+                    opt.step()""",
         cause="HYP-LR-LOW",
         component="opt_g",
     ),
-    Example(
+    _example(
         "a schedule that sets the rate itself",
-        before="""
-import torch
-from torch import nn
-torch.manual_seed(0)
-model = nn.Sequential(nn.Linear(100, 50), nn.ReLU(), nn.Linear(50, 1))
-optimizer = torch.optim.Adam(model.parameters(), lr=0.001)
-scheduler = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=5.0, total_steps=6)
-for step in range(6):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(torch.randn(8, 100)), torch.ones(8, 1))
-    loss.backward()
-    optimizer.step()
-    scheduler.step()
-""",
-        old="max_lr=5.0",
-        new="max_lr=0.003",
-        mark="Adam(",
+        data="torch.manual_seed(0)",
+        optimizer="⟨torch.optim.Adam(model.parameters(), lr=0.001)⟩",
+        setup="scheduler = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=⟨5.0 → 0.003⟩, total_steps=6)",
+        loop="for step in range(6)",
+        after_step="scheduler.step()",
     ),
-    Example(
+    _example(
         "a text that is read as settings: the one place that gives this name this value",
-        before="""
-import json
-import torch
-from torch import nn
-torch.manual_seed(0)
-settings = json.loads('''{"hidden": 50, "optimizer": {"lr": 3.0, "weight_decay": 0.0001}}''')
-model = nn.Sequential(nn.Linear(100, 50), nn.ReLU(), nn.Linear(50, 1))
-optimizer = torch.optim.Adam(model.parameters(), **settings["optimizer"])
-for step in range(3):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(torch.randn(8, 100)), torch.ones(8, 1))
-    loss.backward()
-    optimizer.step()
-""",
-        old='"lr": 3.0',
-        new='"lr": 0.003',
-        mark="Adam(",
+        imports="import json",
+        data="""
+            torch.manual_seed(0)
+            settings = json.loads('''{"hidden": 50, "optimizer": {"lr": ⟨3.0 → 0.003⟩, "weight_decay": 0.0001}}''')""",
+        optimizer='⟨torch.optim.Adam(model.parameters(), **settings["optimizer"])⟩',
     ),
-    Example(
+    _example(
         "two such places: either may be meant",
-        before="""
-import json
-import torch
-from torch import nn
-torch.manual_seed(0)
-settings = json.loads('''{"warm": {"lr": 3.0}, "optimizer": {"lr": 3.0}}''')
-model = nn.Sequential(nn.Linear(100, 50), nn.ReLU(), nn.Linear(50, 1))
-optimizer = torch.optim.Adam(model.parameters(), **settings["optimizer"])
-for step in range(3):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(torch.randn(8, 100)), torch.ones(8, 1))
-    loss.backward()
-    optimizer.step()
-""",
-        mark="Adam(",
+        imports="import json",
+        data="""
+            torch.manual_seed(0)
+            settings = json.loads('''{"warm": {"lr": 3.0}, "optimizer": {"lr": 3.0}}''')""",
+        optimizer='⟨torch.optim.Adam(model.parameters(), **settings["optimizer"])⟩',
     ),
-    Example(
+    _example(
         "an update by hand",
-        before="""
-import torch
-torch.manual_seed(0)
-from torch import nn
-rate = 50.0
-model = nn.Linear(20, 1)
-for step in range(6):
-    loss = nn.functional.mse_loss(model(torch.randn(8, 20)), torch.ones(8, 1))
-    model.zero_grad()
-    loss.backward()
-    with torch.no_grad():
-        for p in model.parameters():
-            p -= rate * p.grad
-""",
-        old="rate = 50.0",
-        new="rate = 0.01",
-        mark="p -= rate",
+        data="torch.manual_seed(0)\nrate = ⟨50.0 → 0.01⟩",
+        model="nn.Linear(20, 1)",
+        optimizer="",
+        loop="for step in range(6)",
+        loss="",
+        step="""
+            loss = nn.functional.mse_loss(model(torch.randn(8, 20)), torch.ones(8, 1))
+            model.zero_grad()
+            loss.backward()
+            with torch.no_grad():
+                for p in model.parameters():
+                    ⟨p -= rate * p.grad⟩""",
     ),
-    Example(
+    _example(
         "settings that are unpacked",
-        before="""
-import torch
-from torch import nn
-torch.manual_seed(0)
-settings = {"lr": 3.0, "weight_decay": 1e-4}
-model = nn.Sequential(nn.Linear(100, 50), nn.ReLU(), nn.Linear(50, 1))
-optimizer = torch.optim.Adam(model.parameters(), **settings)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(torch.randn(8, 100)), torch.ones(8, 1))
-    loss.backward()
-    optimizer.step()
-""",
-        old='"lr": 3.0',
-        new='"lr": 0.003',
-        mark="Adam(",
+        data='torch.manual_seed(0)\nsettings = {"lr": ⟨3.0 → 0.003⟩, "weight_decay": 1e-4}',
+        optimizer="⟨torch.optim.Adam(model.parameters(), **settings)⟩",
     ),
-    Example(
+    _example(
         "a rate that the program computes from the data in the loop",
-        before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-for step in range(3):
-    loss = nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1))
-    loss.backward()
-    with torch.no_grad():
-        for p in model.parameters():
-            p -= loss.item() * p.grad
-            p.grad = None
-""",
-        mark="p -= loss",
+        model="nn.Linear(2, 1)",
+        optimizer="",
+        loss="",
+        step="""
+            loss = nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1))
+            loss.backward()
+            with torch.no_grad():
+                for p in model.parameters():
+                    ⟨p -= loss.item() * p.grad⟩
+                    p.grad = None""",
     ),
 )

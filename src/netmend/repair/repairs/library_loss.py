@@ -32,7 +32,8 @@ from netmend.program.source.naming import spelled
 from netmend.program.source.writing import delete_statement, replace
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
 _SQUASHING = (*SQUASHING, "softmax", "relu", "softplus", "exp")
@@ -125,74 +126,30 @@ class LibraryLoss:
         return text if "float" in origin or "eye" in origin else f"{text}.float()"
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        example(
             "squared differences of probabilities",
-            before="""
-import torch
-import torch.nn.functional as F
-from torch import nn
-model = nn.Sequential(nn.Linear(4, 3), nn.Softmax(dim=1))
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    x, y = torch.randn(6, 4), torch.tensor([0, 1, 2, 2, 1, 0])
-    probs, hot = model(x), F.one_hot(y, 3).float()
-    loss = ((probs - hot) ** 2).sum(1).mean()
-    loss.backward()
-    optimizer.step()
-""",
-            old="""nn.Linear(4, 3), nn.Softmax(dim=1))
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    x, y = torch.randn(6, 4), torch.tensor([0, 1, 2, 2, 1, 0])
-    probs, hot = model(x), F.one_hot(y, 3).float()
-    loss = ((probs - hot) ** 2).sum(1).mean()""",
-            new="""nn.Linear(4, 3))
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    x, y = torch.randn(6, 4), torch.tensor([0, 1, 2, 2, 1, 0])
-    probs, hot = model(x), F.one_hot(y, 3).float()
-    loss = F.cross_entropy(probs, hot)""",
+            model="nn.Sequential(nn.Linear(4, 3)⟨, nn.Softmax(dim=1) → ⟩)",
+            outputs="""
+                x, y = torch.randn(6, 4), torch.tensor([0, 1, 2, 2, 1, 0])
+                probs, hot = model(x), F.one_hot(y, 3).float()""",
+            loss="⟨((probs - hot) ** 2).sum(1).mean() → F.cross_entropy(probs, hot)⟩",
             mark="loss = ",
         ),
-        Example(
+        example(
             "a function of the script, given scores instead of probabilities",
-            before="""
-import torch
-import torch.nn.functional as F
-from torch import nn
-model = nn.Linear(4, 3)
-def crossentropy(p, labels):
-    p = p.clamp(1e-7, 1 - 1e-7)
-    return -(F.one_hot(labels, 3) * torch.log(p)).sum(dim=1).mean()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = crossentropy(model(torch.randn(6, 4)), torch.tensor([0, 1, 2, 2, 1, 0]))
-    loss.backward()
-    optimizer.step()
-""",
-            old="""    p = p.clamp(1e-7, 1 - 1e-7)
-    return -(F.one_hot(labels, 3) * torch.log(p)).sum(dim=1).mean()""",
-            new="""    return F.cross_entropy(p, F.one_hot(labels, 3).float())""",
+            model="nn.Linear(4, 3)",
+            helpers="""
+                def crossentropy(p, labels):
+                    - p = p.clamp(1e-7, 1 - 1e-7)
+                    return ⟨-(F.one_hot(labels, 3) * torch.log(p)).sum(dim=1).mean() → F.cross_entropy(p, F.one_hot(labels, 3).float())⟩""",
+            loss="crossentropy(model(torch.randn(6, 4)), torch.tensor([0, 1, 2, 2, 1, 0]))",
             mark="torch.log(p)",
             cause="LYR-SOFTMAX-MISSING",
         ),
-        Example(
+        example(
             "real targets keep their squared differences",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = (model(torch.randn(6, 4)) - torch.randn(6, 1)).pow(2).mean()
-    loss.backward()
-    optimizer.step()
-""",
+            model="nn.Linear(4, 1)",
+            loss="(model(torch.randn(6, 4)) - torch.randn(6, 1)).pow(2).mean()",
             mark="loss = ",
         ),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.loss.losses import Criterion, arguments, criterion_of, exchange
@@ -15,11 +16,19 @@ from netmend.library.activations import SHARES
 from netmend.library.losses import ON_SCORES
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import wrap
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary import LossFact, OperandFact
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 _SQUASHING = (*SHARES, "log_softmax", "logsigmoid", "log", "clamp")
+
+
+_example = partial(
+    example,
+    model="nn.Linear(2, 3)",
+    loss="criterion(model(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))",
+)
 
 
 @register
@@ -82,109 +91,45 @@ class LogProbabilities:
         return once(edits)
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
-            "scores into the likelihood loss",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 3)
-criterion = nn.NLLLoss()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = criterion(model(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))
-    loss.backward()
-    optimizer.step()
-""",
-            old="nn.NLLLoss()",
-            new="nn.CrossEntropyLoss()",
-            mark="nn.NLLLoss",
-        ),
-        Example(
+        _example("scores into the likelihood loss", criterion="nn.⟨NLLLoss → CrossEntropyLoss⟩()"),
+        _example(
             "a function that is looked up by its name",
-            before="""
-import torch
-import torch.nn.functional as F
-from torch import nn
-LOSS = "nll_loss"
-model = nn.Linear(2, 3)
-loss_of = getattr(F, LOSS)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = loss_of(model(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))
-    loss.backward()
-    optimizer.step()
-""",
-            old='"nll_loss"',
-            new='"cross_entropy"',
+            data='LOSS = "⟨nll_loss → cross_entropy⟩"',
+            helpers="loss_of = getattr(F, LOSS)",
+            loss="loss_of(model(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))",
             mark="loss = ",
         ),
-        Example(
+        example(
             "a function, in all its places",
-            before="""
-import torch
-from torch.nn import Linear
-from torch.nn.functional import nll_loss
-model = Linear(2, 3)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = nll_loss(model(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))
-    loss.backward()
-    optimizer.step()
-""",
-            old="""import nll_loss
-model = Linear(2, 3)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = nll_loss(""",
-            new="""import nll_loss, cross_entropy
-model = Linear(2, 3)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = cross_entropy(""",
+            """
+                import torch
+                from torch.nn import Linear
+                from torch.nn.functional import ⟨nll_loss → nll_loss, cross_entropy⟩
+                model = Linear(2, 3)
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                for step in range(3):
+                    optimizer.zero_grad()
+                    loss = ⟨nll_loss → cross_entropy⟩(model(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))
+                    loss.backward()
+                    optimizer.step()""",
             mark="loss = nll_loss",
         ),
-        Example(
+        _example(
             "scores that the loss for probabilities refuses; the threshold follows",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-def hits(x, y):
-    return (model(x) > 0.5) == y
-criterion = nn.BCELoss()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = criterion(model(3 * torch.randn(99, 2)), torch.ones(99, 1))
-    loss.backward()
-    optimizer.step()
-""",
-            old="> 0.5) == y\ncriterion = nn.BCELoss()",
-            new="> 0) == y\ncriterion = nn.BCEWithLogitsLoss()",
+            model="nn.Linear(2, 1)",
+            helpers="""
+                def hits(x, y):
+                    return (model(x) > ⟨0.5 → 0⟩) == y
+                criterion = nn.⟨BCELoss → BCEWithLogitsLoss⟩()""",
+            loss="criterion(model(3 * torch.randn(99, 2)), torch.ones(99, 1))",
             mark="nn.BCELoss",
             cause="ACT-OUT-MISSING",
             raises=True,
         ),
-        Example(
+        _example(
             "log-probabilities are right for it",
-            before="""
-import torch
-from torch import nn
-model = nn.Sequential(nn.Linear(2, 3), nn.LogSoftmax(dim=1))
-criterion = nn.NLLLoss()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = criterion(model(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))
-    loss.backward()
-    optimizer.step()
-""",
-            mark="nn.NLLLoss",
+            model="nn.Sequential(nn.Linear(2, 3), nn.LogSoftmax(dim=1))",
+            criterion="⟨nn.NLLLoss()⟩",
         ),
     )
 

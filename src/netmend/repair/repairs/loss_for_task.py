@@ -15,7 +15,8 @@ from netmend.diagnose.measures.heads import REAL, YES_NO_SCORES, Head
 from netmend.library.activations import SHARES
 from netmend.program.source.writing import wrap
 from netmend.program.text.file import File
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary import OperandFact
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
@@ -147,102 +148,35 @@ class LossForTask:
         )
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        example(
             "class ids as values: width, axes, loss, target and reading change together",
-            before="""
-import torch
-from torch import nn
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(2, 1)
-    def forward(self, x):
-        return self.fc(x).squeeze(1)
-net = Net()
-criterion = nn.MSELoss()
-def loss_of(x, y):
-    return criterion(net(x), y.float())
-def hits(x, y):
-    return net(x).round().clamp(0, 2).long() == y
-optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = loss_of(torch.randn(6, 2), torch.tensor([0, 1, 2, 2, 1, 0]))
-    loss.backward()
-    optimizer.step()
-""",
-            old="""nn.Linear(2, 1)
-    def forward(self, x):
-        return self.fc(x).squeeze(1)
-net = Net()
-criterion = nn.MSELoss()
-def loss_of(x, y):
-    return criterion(net(x), y.float())
-def hits(x, y):
-    return net(x).round().clamp(0, 2).long() == y""",
-            new="""nn.Linear(2, 3)
-    def forward(self, x):
-        return self.fc(x)
-net = Net()
-criterion = nn.CrossEntropyLoss()
-def loss_of(x, y):
-    return criterion(net(x), y.long())
-def hits(x, y):
-    return net(x).argmax(1) == y""",
+            layers="self.fc = nn.Linear(2, ⟨1 → 3⟩)",
+            forward="return self.fc(x)⟨.squeeze(1) → ⟩",
+            criterion="nn.⟨MSELoss → CrossEntropyLoss⟩()",
+            helpers="""
+                def loss_of(x, y):
+                    return criterion(model(x), y.⟨float → long⟩())
+                def hits(x, y):
+                    return model(x).⟨round().clamp(0, 2).long() → argmax(1)⟩ == y""",
+            loss="loss_of(torch.randn(6, 2), torch.tensor([0, 1, 2, 2, 1, 0]))",
             mark="nn.MSELoss",
         ),
-        Example(
+        example(
             "one class of several, each asked by itself",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 3)
-criterion = nn.BCEWithLogitsLoss()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = criterion(model(torch.randn(3, 2)), torch.eye(3))
-    loss.backward()
-    optimizer.step()
-""",
-            old="nn.BCEWithLogitsLoss()",
-            new="nn.CrossEntropyLoss()",
-            mark="nn.BCEWith",
+            model="nn.Linear(2, 3)",
+            criterion="nn.⟨BCEWithLogitsLoss → CrossEntropyLoss⟩()",
+            loss="criterion(model(torch.randn(3, 2)), torch.eye(3))",
         ),
-        Example(
+        example(
             "several labels per sample",
-            before="""
-import torch
-import torch.nn.functional as F
-from torch import nn
-model = nn.Linear(2, 3)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-y = torch.tensor([[1.0, 1, 0], [0, 1, 1], [1, 0, 1]])
-for step in range(3):
-    optimizer.zero_grad()
-    loss = F.cross_entropy(model(torch.randn(3, 2)), y)
-    loss.backward()
-    optimizer.step()
-""",
-            old="F.cross_entropy",
-            new="F.binary_cross_entropy_with_logits",
-            mark="F.cross_entropy",
+            model="nn.Linear(2, 3)",
+            setup="y = torch.tensor([[1.0, 1, 0], [0, 1, 1], [1, 0, 1]])",
+            loss="F.⟨cross_entropy → binary_cross_entropy_with_logits⟩(model(torch.randn(3, 2)), y)",
         ),
-        Example(
+        example(
             "real targets in a squared error",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-criterion = nn.MSELoss()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = criterion(model(torch.randn(8, 2)), torch.randn(8, 1))
-    loss.backward()
-    optimizer.step()
-""",
-            mark="nn.MSELoss",
+            criterion="⟨nn.MSELoss()⟩",
+            loss="criterion(model(torch.randn(8, 2)), torch.randn(8, 1))",
         ),
     )
 

@@ -15,7 +15,8 @@ from netmend.program.source.naming import qualified
 from netmend.program.source.writing import delete_argument, replace, wrap
 from netmend.program.text.positions import lines_of
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 _VECTOR = "grad can be implicitly created only for scalar outputs"
@@ -122,114 +123,47 @@ class LossReductionAndSign:
         return once((*hinges, *all_turned(wrong, right)))
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        example(
             "a loss that is summed",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-criterion = nn.MSELoss(reduction="sum")
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = criterion(model(torch.randn(8, 2)), torch.randn(8, 1))
-    loss.backward()
-    optimizer.step()
-""",
-            old='nn.MSELoss(reduction="sum")',
-            new="nn.MSELoss()",
-            mark="nn.MSELoss",
+            criterion='nn.MSELoss(⟨reduction="sum" → ⟩)',
+            loss="criterion(model(torch.randn(8, 2)), torch.randn(8, 1))",
         ),
-        Example(
+        example(
             "an own formula that is summed, in a module of its own",
-            before="""
-import torch
-from torch import nn
-class Squared(nn.Module):
-    def forward(self, out, y):
-        return ((out - y) ** 2).sum()
-model = nn.Linear(2, 1)
-criterion = Squared()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = criterion(model(torch.randn(8, 2)), torch.randn(8, 1))
-    loss.backward()
-    optimizer.step()
-""",
-            old=".sum()",
-            new=".mean()",
+            data="""
+                class Squared(nn.Module):
+                    def forward(self, out, y):
+                        return ((out - y) ** 2).⟨sum → mean⟩()""",
+            criterion="Squared()",
+            optimizer="torch.optim.SGD(model.parameters(), lr=0.001)",
+            loss="criterion(model(torch.randn(8, 2)), torch.randn(8, 1))",
             mark="criterion = ",
             cause="HYP-LR-HIGH",
         ),
-        Example(
+        example(
             "a minus too many",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-criterion = nn.MSELoss()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = -criterion(model(torch.randn(8, 2)), torch.randn(8, 1))
-    loss.backward()
-    optimizer.step()
-""",
-            old="-criterion",
-            new="criterion",
-            mark="loss = ",
+            criterion="nn.MSELoss()",
+            loss="⟨- → ⟩criterion(model(torch.randn(8, 2)), torch.randn(8, 1))",
         ),
-        Example(
+        example(
             "a hinge the wrong way round",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-def hinge(score, target):
-    return torch.clamp(1 + score * target, min=0).mean()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = hinge(model(torch.randn(8, 2)), torch.ones(8, 1))
-    loss.backward()
-    optimizer.step()
-""",
-            old="1 + score",
-            new="1 - score",
+            helpers="""
+                def hinge(score, target):
+                    return torch.clamp(1 ⟨+ → -⟩ score * target, min=0).mean()""",
+            loss="hinge(model(torch.randn(8, 2)), torch.ones(8, 1))",
+            fault=False,
         ),
-        Example(
+        example(
             "the scale of a likelihood",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 2)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-for step in range(3):
-    optimizer.zero_grad()
-    mean, spread = model(torch.randn(8, 2)).unbind(1)
-    loss = ((torch.randn(8) - mean) ** 2 / spread.exp() - spread).mean()
-    loss.backward()
-    optimizer.step()
-""",
-            old="- spread)",
-            new="+ spread)",
-            mark="loss = ",
+            model="nn.Linear(2, 2)",
+            optimizer="torch.optim.SGD(model.parameters(), lr=0.01)",
+            outputs="mean, spread = model(torch.randn(8, 2)).unbind(1)",
+            loss="((torch.randn(8) - mean) ** 2 / spread.exp() ⟨- → +⟩ spread).mean()",
         ),
-        Example(
+        example(
             "nothing to turn",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    p, y = torch.sigmoid(model(torch.randn(8, 2))), torch.ones(8, 1)
-    loss = -(y * torch.log(p) + (1 - y) * torch.log(1 - p)).mean()
-    loss.backward()
-    optimizer.step()
-""",
+            outputs="p, y = torch.sigmoid(model(torch.randn(8, 2))), torch.ones(8, 1)",
+            loss="-(y * torch.log(p) + (1 - y) * torch.log(1 - p)).mean()",
             mark="loss = ",
         ),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.data.data_holders import training_targets
@@ -16,8 +17,9 @@ from netmend.program.source.naming import qualified
 from netmend.program.source.writing import add_argument, replace
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
 from netmend.repair.repairs.turn_mask import hides_whole_rows
+from netmend.testing.example import Example, example
 from netmend.vocabulary import LossFact, ModuleFact, TargetFact
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
@@ -26,6 +28,9 @@ _MASKS = {
     "TransformerEncoderLayer": "src_key_padding_mask",
     "MultiheadAttention": "key_padding_mask",
 }
+
+
+_example = partial(example, model="Tagger()")
 
 
 @register
@@ -171,103 +176,59 @@ class MaskPadding:
         return once(edits)
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "a loss over all tokens; the padding has a name",
-            before="""
-import torch
-from torch import nn
-PAD = 0
-class Tagger(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.emb = nn.Embedding(5, 4, padding_idx=PAD)
-        self.out = nn.Linear(4, 3)
-    def forward(self, ids):
-        return self.out(self.emb(ids))
-model = Tagger()
-criterion = nn.CrossEntropyLoss()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-ids = torch.tensor([[1, 2, 0, 0], [3, 0, 0, 0]])
-for step in range(3):
-    optimizer.zero_grad()
-    loss = criterion(model(ids).view(-1, 3), torch.tensor([1, 2, 0, 0, 1, 0, 0, 0]))
-    loss.backward()
-    optimizer.step()
-""",
-            old="nn.CrossEntropyLoss()",
-            new="nn.CrossEntropyLoss(ignore_index=PAD)",
-            mark="nn.CrossEntropyLoss",
+            data="""
+                PAD = 0
+                class Tagger(nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.emb = nn.Embedding(5, 4, padding_idx=PAD)
+                        self.out = nn.Linear(4, 3)
+                    def forward(self, ids):
+                        return self.out(self.emb(ids))""",
+            criterion="nn.CrossEntropyLoss(⟨ → ignore_index=PAD⟩)",
+            setup="ids = torch.tensor([[1, 2, 0, 0], [3, 0, 0, 0]])",
+            loss="criterion(model(ids).view(-1, 3), torch.tensor([1, 2, 0, 0, 1, 0, 0, 0]))",
         ),
-        Example(
+        _example(
             "padding that is a class as well",
-            before="""
-import torch
-from torch import nn
-from torch.nn.utils.rnn import pad_sequence
-class Tagger(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.emb, self.out = nn.Embedding(5, 4), nn.Linear(4, 3)
-    def forward(self, ids):
-        return self.out(self.emb(ids))
-model = Tagger()
-criterion = nn.CrossEntropyLoss()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-words = [torch.tensor([1, 2, 3, 4]), torch.tensor([3, 4]), torch.tensor([2, 1, 2])]
-tags = [torch.tensor([1, 0, 0, 0]), torch.tensor([0, 2]), torch.tensor([0, 1, 0])]
-for step in range(3):
-    optimizer.zero_grad()
-    x, y = pad_sequence(words, batch_first=True), pad_sequence(tags, batch_first=True)
-    loss = criterion(model(x).view(-1, 3), y.view(-1))
-    loss.backward()
-    optimizer.step()
-""",
-            old="pad_sequence(tags, batch_first=True)",
-            new="pad_sequence(tags, batch_first=True, padding_value=-100)",
-            mark="nn.CrossEntropyLoss",
+            imports="from torch.nn.utils.rnn import pad_sequence",
+            data="""
+                class Tagger(nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.emb, self.out = nn.Embedding(5, 4), nn.Linear(4, 3)
+                    def forward(self, ids):
+                        return self.out(self.emb(ids))""",
+            criterion="⟨nn.CrossEntropyLoss()⟩",
+            setup="""
+                words = [torch.tensor([1, 2, 3, 4]), torch.tensor([3, 4]), torch.tensor([2, 1, 2])]
+                tags = [torch.tensor([1, 0, 0, 0]), torch.tensor([0, 2]), torch.tensor([0, 1, 0])]""",
+            outputs="x, y = pad_sequence(words, batch_first=True), pad_sequence(tags, batch_first=⟨True → True, padding_value=-100⟩)",
+            loss="criterion(model(x).view(-1, 3), y.view(-1))",
         ),
-        Example(
+        _example(
             "a mean over the words",
-            before="""
-import torch
-from torch import nn
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.emb, self.fc = nn.Embedding(9, 4), nn.Linear(4, 2)
-    def forward(self, ids):
-        words = self.emb(ids)
-        pooled = words.mean(dim=1)
-        return self.fc(pooled)
-model = Net()
-criterion = nn.CrossEntropyLoss()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    ids = torch.randint(1, 9, (8, 6)) * (torch.arange(6) < torch.randint(1, 4, (8, 1)))
-    loss = criterion(model(ids), torch.randint(0, 2, (8,)))
-    loss.backward()
-    optimizer.step()
-""",
-            old="words.mean(dim=1)",
-            new="(words * (ids != 0).unsqueeze(-1)).sum(dim=1) / (ids != 0).sum(dim=1, keepdim=True).clamp(min=1)",
-            mark="words.mean",
+            data="""
+                class Net(nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.emb, self.fc = nn.Embedding(9, 4), nn.Linear(4, 2)
+                    def forward(self, ids):
+                        words = self.emb(ids)
+                        pooled = ⟨words.mean(dim=1) → (words * (ids != 0).unsqueeze(-1)).sum(dim=1) / (ids != 0).sum(dim=1, keepdim=True).clamp(min=1)⟩
+                        return self.fc(pooled)""",
+            model="Net()",
+            criterion="nn.CrossEntropyLoss()",
+            outputs="ids = torch.randint(1, 9, (8, 6)) * (torch.arange(6) < torch.randint(1, 4, (8, 1)))",
+            loss="criterion(model(ids), torch.randint(0, 2, (8,)))",
         ),
-        Example(
+        _example(
             "classes of whole samples",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 3)
-criterion = nn.CrossEntropyLoss()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = criterion(model(torch.randn(4, 2)), torch.tensor([0, 0, 1, 2]))
-    loss.backward()
-    optimizer.step()
-""",
-            mark="nn.CrossEntropyLoss",
+            model="nn.Linear(2, 3)",
+            criterion="⟨nn.CrossEntropyLoss()⟩",
+            loss="criterion(model(torch.randn(4, 2)), torch.tensor([0, 0, 1, 2]))",
         ),
     )
 

@@ -6,6 +6,7 @@ import ast
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.loop.batch_places import loader_of
@@ -26,7 +27,8 @@ from netmend.program.source.naming import spelled
 from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary.change import SHORT_SEARCH, Change, FileEdits
 
 _SAME = (*MOVES, *FLOATS, *INTEGERS, *AXES, "view", "reshape", "contiguous")
@@ -49,6 +51,9 @@ class Update:
     @property
     def statements(self) -> list[ast.stmt]:
         return self.block[self.first : self.last + 1]
+
+
+_example = partial(example, model="nn.Linear(3, 1)", optimizer="torch.optim.SGD(model.parameters(), lr=0.01)")
 
 
 @register
@@ -206,120 +211,70 @@ class MiniBatches:
         return found
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "all samples at once",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(3, 1)
-opt = torch.optim.SGD(model.parameters(), lr=0.01)
-x, y = torch.randn(4000, 3), torch.randn(4000, 1)
-for epoch in range(5):
-    model.train()
-    opt.zero_grad()
-    loss = nn.functional.mse_loss(model(x), y)
-    loss.backward()
-    opt.step()
-    print(loss.item())
-""",
-            old="""    opt.zero_grad()
-    loss = nn.functional.mse_loss(model(x), y)
-    loss.backward()
-    opt.step()
-""",
-            new="""    for index in torch.randperm(len(x)).split(32):
-        opt.zero_grad()
-        loss = nn.functional.mse_loss(model(x[index]), y[index])
-        loss.backward()
-        opt.step()
-""",
-            mark="for epoch",
+            setup="x, y = torch.randn(4000, 3), torch.randn(4000, 1)",
+            loop="⟨for epoch in range(5)⟩",
+            step="""
+                model.train()
+                - optimizer.zero_grad()
+                - loss = nn.functional.mse_loss(model(x), y)
+                - loss.backward()
+                - optimizer.step()
+                + for index in torch.randperm(len(x)).split(32):
+                +     optimizer.zero_grad()
+                +     loss = nn.functional.mse_loss(model(x[index]), y[index])
+                +     loss.backward()
+                +     optimizer.step()
+                print(loss.item())""",
         ),
-        Example(
+        example(
             "the answers are used afterwards",
-            before="""
-import torch
-from torch import nn
-
-class Trainer:
-    def __init__(self, x, y):
-        self.x, self.y, self.model = x, y, nn.Linear(3, 2)
-        self.opt = torch.optim.SGD(self.model.parameters(), lr=0.01)
-        self.criterion = nn.CrossEntropyLoss()
-
-    def epoch(self):
-        scores = self.model(self.x.float())
-        loss = self.criterion(scores, self.y)
-        self.opt.zero_grad()
-        loss.backward()
-        self.opt.step()
-        return (scores.argmax(1) == self.y).float().mean().item()
-
-trainer = Trainer(torch.randn(4000, 3), torch.randint(0, 2, (4000,)))
-for epoch in range(5):
-    print(trainer.epoch())
-""",
-            old="""        scores = self.model(self.x.float())
-        loss = self.criterion(scores, self.y)
-        self.opt.zero_grad()
-        loss.backward()
-        self.opt.step()
-""",
-            new="""        for index in torch.randperm(len(self.x)).split(32):
-            scores = self.model(self.x[index].float())
-            loss = self.criterion(scores, self.y[index])
-            self.opt.zero_grad()
-            loss.backward()
-            self.opt.step()
-        scores = self.model(self.x.float())
-""",
-            mark="for epoch",
+            """
+                class Trainer:
+                    def __init__(self, x, y):
+                        self.x, self.y, self.model = x, y, nn.Linear(3, 2)
+                        self.opt = torch.optim.SGD(self.model.parameters(), lr=0.01)
+                        self.criterion = nn.CrossEntropyLoss()
+                    def epoch(self):
+                        + for index in torch.randperm(len(self.x)).split(32):
+                        +     scores = self.model(self.x[index].float())
+                        +     loss = self.criterion(scores, self.y[index])
+                        +     self.opt.zero_grad()
+                        +     loss.backward()
+                        +     self.opt.step()
+                        scores = self.model(self.x.float())
+                        - loss = self.criterion(scores, self.y)
+                        - self.opt.zero_grad()
+                        - loss.backward()
+                        - self.opt.step()
+                        return (scores.argmax(1) == self.y).float().mean().item()
+                trainer = Trainer(torch.randn(4000, 3), torch.randint(0, 2, (4000,)))
+                ⟨for epoch in range(5)⟩:
+                    print(trainer.epoch())""",
         ),
-        Example(
+        _example(
             "a loss written out",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(3, 1)
-opt = torch.optim.SGD(model.parameters(), lr=0.01)
-x, y, share = torch.randn(1600, 3), torch.randn(1600, 1), 0.5
-for epoch in range(5):
-    out = model(x)
-    loss = share * ((out - y) ** 2).mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
-""",
-            old="""    out = model(x)
-    loss = share * ((out - y) ** 2).mean()
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
-""",
-            new="""    for index in torch.randperm(len(x)).split(16):
-        out = model(x[index])
-        loss = share * ((out - y[index]) ** 2).mean()
-        opt.zero_grad()
-        loss.backward()
-        opt.step()
-""",
-            mark="for epoch",
+            setup="x, y, share = torch.randn(1600, 3), torch.randn(1600, 1), 0.5",
+            loop="⟨for epoch in range(5)⟩",
+            step="""
+                - out = model(x)
+                - loss = share * ((out - y) ** 2).mean()
+                - optimizer.zero_grad()
+                - loss.backward()
+                - optimizer.step()
+                + for index in torch.randperm(len(x)).split(16):
+                +     out = model(x[index])
+                +     loss = share * ((out - y[index]) ** 2).mean()
+                +     optimizer.zero_grad()
+                +     loss.backward()
+                +     optimizer.step()""",
         ),
-        Example(
+        _example(
             "data that is made anew for each step",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(3, 1)
-opt = torch.optim.SGD(model.parameters(), lr=0.01)
-for epoch in range(5):
-    opt.zero_grad()
-    x = torch.randn(500, 3)
-    loss = nn.functional.mse_loss(model(x), x.sum(1, keepdim=True))
-    loss.backward()
-    opt.step()
-""",
-            mark="for epoch",
+            loop="⟨for epoch in range(5)⟩",
+            outputs="x = torch.randn(500, 3)",
+            loss="nn.functional.mse_loss(model(x), x.sum(1, keepdim=True))",
         ),
     )
 

@@ -28,18 +28,10 @@ from netmend.program.source.writing import (
     replace,
 )
 from netmend.program.text.file import File
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary import SchedulerFact
 from netmend.vocabulary.change import BUDGET, FREE, Change, FileEdits
-
-_HEAD = """
-import torch
-from torch import nn
-"""
-_STEP = """        optimizer.zero_grad()
-        model(torch.ones(4, 2)).mean().backward()
-        optimizer.step()
-"""
 
 
 @register
@@ -170,197 +162,124 @@ class ModelMadeOnce:
         )
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        example(
             "in the loop over epochs",
-            before=_HEAD
-            + """
-for epoch in range(3):
-    model = nn.Linear(2, 1)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-    for step in range(3):
-"""
-            + _STEP,
-            old="""for epoch in range(3):
-    model = nn.Linear(2, 1)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-""",
-            new="""model = nn.Linear(2, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-for epoch in range(3):
-""",
+            """
+                import torch
+                from torch import nn
+                + model = nn.Linear(2, 1)
+                + optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+                for epoch in range(3):
+                    - model = nn.Linear(2, 1)
+                    - optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+                    for step in range(3):
+                        optimizer.zero_grad()
+                        model(torch.ones(4, 2)).mean().backward()
+                        optimizer.step()""",
             mark="nn.Linear",
         ),
-        Example(
+        example(
             "with a size that is set above it",
-            before=_HEAD
-            + """
-for epoch in range(3):
-    width = 2
-    model = nn.Linear(width, 1)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-    for step in range(3):
-"""
-            + _STEP,
-            old="""for epoch in range(3):
-    width = 2
-    model = nn.Linear(width, 1)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-""",
-            new="""width = 2
-model = nn.Linear(width, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-for epoch in range(3):
-""",
+            """
+                import torch
+                from torch import nn
+                + width = 2
+                + model = nn.Linear(width, 1)
+                + optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+                for epoch in range(3):
+                    - width = 2
+                    - model = nn.Linear(width, 1)
+                    - optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+                    for step in range(3):
+                        optimizer.zero_grad()
+                        model(torch.ones(4, 2)).mean().backward()
+                        optimizer.step()""",
             mark="nn.Linear",
         ),
-        Example(
+        example(
             "with a size that changes from round to round",
-            before=_HEAD
-            + """
-for epoch in range(3):
-    width = 2 + 0 * epoch
-    model = nn.Linear(width, 1)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-    for step in range(3):
-"""
-            + _STEP,
-            mark="nn.Linear",
+            """
+                for epoch in range(3):
+                    width = 2 + 0 * epoch
+                    model = ⟨nn.Linear(width, 1)⟩
+                    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+                    for step in range(3):
+                        optimizer.zero_grad()
+                        model(torch.ones(4, 2)).mean().backward()
+                        optimizer.step()""",
         ),
-        Example(
+        example(
             "made again, while the optimiser holds the first one",
-            before=_HEAD
-            + """
-model = nn.Linear(2, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-for epoch in range(3):
-    model = nn.Linear(2, 1)  # again
-    for step in range(3):
-"""
-            + _STEP,
-            old="    model = nn.Linear(2, 1)  # again\n",
-            new="",
-            mark="# again",
+            optimizer="torch.optim.SGD(model.parameters(), lr=0.01)",
+            loop="for epoch in range(3)",
+            step="""
+                - model = nn.Linear(2, 1)  # again
+                for step in range(3):
+                    optimizer.zero_grad()
+                    model(torch.ones(4, 2)).mean().backward()
+                    optimizer.step()""",
         ),
-        Example(
+        example(
             "in a function for one epoch",
-            before=_HEAD
-            + """
-def train(x):
-    model = nn.Linear(2, 1)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-    for step in range(3):
-"""
-            + _STEP
-            + """
-for epoch in range(3):
-    train(torch.ones(4, 2))
-""",
-            old="""def train(x):
-    model = nn.Linear(2, 1)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-    for step in range(3):
-"""
-            + _STEP
-            + """
-for epoch in range(3):
-    train(torch.ones(4, 2))
-""",
-            new="""def train(x, model, optimizer):
-    for step in range(3):
-"""
-            + _STEP
-            + """
-model = nn.Linear(2, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-for epoch in range(3):
-    train(torch.ones(4, 2), model, optimizer)
-""",
+            """
+                - def train(x):
+                    - model = nn.Linear(2, 1)
+                    - optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+                + def train(x, model, optimizer):
+                    for step in range(3):
+                        optimizer.zero_grad()
+                        model(torch.ones(4, 2)).mean().backward()
+                        optimizer.step()
+                + model = nn.Linear(2, 1)
+                + optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+                for epoch in range(3):
+                    train⟨(torch.ones(4, 2)) → (torch.ones(4, 2), model, optimizer)⟩""",
             mark="nn.Linear",
         ),
-        Example(
+        example(
             "another width in each round",
-            before=_HEAD
-            + """
-for width in (2, 3, 4):
-    model = nn.Sequential(nn.Linear(2, width), nn.Linear(width, 1))
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-    for step in range(3):
-"""
-            + _STEP,
-            mark="nn.Sequential",
+            """
+                for width in (2, 3, 4):
+                    model = ⟨nn.Sequential(nn.Linear(2, width), nn.Linear(width, 1))⟩
+                    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+                    for step in range(3):
+                        optimizer.zero_grad()
+                        model(torch.ones(4, 2)).mean().backward()
+                        optimizer.step()""",
         ),
-        Example(
+        example(
             "an optimiser made in a function that takes one step",
-            before=_HEAD
-            + """
-def update(model, x, lr):
-    optimizer = torch.optim.SGD(model.parameters(), lr=lr, momentum=0.9)
-    optimizer.zero_grad()
-    model(x).mean().backward()
-    optimizer.step()
-
-net = model = nn.Linear(2, 1)
-for step in range(4):
-    update(model, torch.ones(4, 2), 0.01)
-""",
-            old="""def update(model, x, lr):
-    optimizer = torch.optim.SGD(model.parameters(), lr=lr, momentum=0.9)
-    optimizer.zero_grad()
-    model(x).mean().backward()
-    optimizer.step()
-
-net = model = nn.Linear(2, 1)
-for step in range(4):
-    update(model, torch.ones(4, 2), 0.01)
-""",
-            new="""def update(model, x, lr, optimizer):
-    optimizer.zero_grad()
-    model(x).mean().backward()
-    optimizer.step()
-
-net = model = nn.Linear(2, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
-for step in range(4):
-    update(model, torch.ones(4, 2), 0.01, optimizer)
-""",
+            """
+                def update⟨(model, x, lr): → (model, x, lr, optimizer):⟩
+                    - optimizer = torch.optim.SGD(model.parameters(), lr=lr, momentum=0.9)
+                    optimizer.zero_grad()
+                    model(x).mean().backward()
+                    optimizer.step()
+                net = model = nn.Linear(2, 1)
+                + optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+                for step in range(4):
+                    update⟨(model, torch.ones(4, 2), 0.01) → (model, torch.ones(4, 2), 0.01, optimizer)⟩""",
             mark="optimizer = ",
         ),
-        Example(
+        example(
             "a method that sets up, called for every epoch",
-            before=_HEAD
-            + """
-class Runner:
-    def __init__(self):
-        self.lr = 0.01
-    def setup(self):
-        self.model = nn.Linear(2, 1)
-        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=self.lr)
-    def epoch(self):
-        self.setup()
-        for step in range(3):
-            self.optimizer.zero_grad()
-            self.model(torch.ones(4, 2)).mean().backward()
-            self.optimizer.step()
-
-runner = Runner()
-for epoch in range(3):
-    runner.epoch()
-""",
-            old="""        self.lr = 0.01
-    def setup(self):
-        self.model = nn.Linear(2, 1)
-        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=self.lr)
-    def epoch(self):
-        self.setup()
-""",
-            new="""        self.lr = 0.01
-        self.setup()
-    def setup(self):
-        self.model = nn.Linear(2, 1)
-        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=self.lr)
-    def epoch(self):
-""",
-            mark="self.model = ",
+            """
+                class Runner:
+                    def __init__(self):
+                        self.lr = 0.01
+                        + self.setup()
+                    def setup(self):
+                        ⟨self.model = nn.Linear(2, 1)⟩
+                        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=self.lr)
+                    def epoch(self):
+                        - self.setup()
+                        for step in range(3):
+                            self.optimizer.zero_grad()
+                            self.model(torch.ones(4, 2)).mean().backward()
+                            self.optimizer.step()
+                runner = Runner()
+                for epoch in range(3):
+                    runner.epoch()""",
         ),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.network.model_layers import united
@@ -11,18 +12,12 @@ from netmend.program.source.naming import spelled
 from netmend.program.source.values import Faces, set_argument
 from netmend.program.source.writing import delete_argument, replace
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import ARCHITECTURE, FREE, Change, FileEdits
 
-_TAIL = """
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))
-    loss.backward()
-    optimizer.step()
-"""
+_example = partial(example, loss="nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))")
 
 
 @register
@@ -101,39 +96,20 @@ class NormStatistics:
         return (*replace(file, call, f"{name}({inside})"), *extra)
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "a tiny momentum",
-            before=f"""
-import torch
-from torch import nn
-model = nn.Sequential(nn.Linear(2, 8), nn.BatchNorm1d(8, momentum=1e-4), nn.ReLU(), nn.Linear(8, 1))
-{_TAIL}""",
-            old=", momentum=1e-4",
-            new="",
-            mark="BatchNorm1d",
+            model="nn.Sequential(nn.Linear(2, 8), nn.BatchNorm1d(8⟨, momentum=1e-4 → ⟩), nn.ReLU(), nn.Linear(8, 1))",
             component="model.1",
         ),
-        Example(
+        _example(
             "tiny batches",
-            before=f"""
-import torch
-from torch import nn
-model = nn.Sequential(nn.Linear(2, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 1))
-{_TAIL}""",
-            old="nn.BatchNorm1d(8)",
-            new="nn.LayerNorm(8)",
-            mark="BatchNorm1d",
-            component="training data",
+            model="nn.Sequential(nn.Linear(2, 8), nn.⟨BatchNorm1d → LayerNorm⟩(8), nn.ReLU(), nn.Linear(8, 1))",
             cause="HYP-BATCH-SMALL",
+            component="training data",
         ),
-        Example(
+        _example(
             "nothing to change",
-            before=f"""
-import torch
-from torch import nn
-model = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
-{_TAIL}""",
-            mark="nn.Sequential",
+            model="⟨nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))⟩",
             component="model.1",
         ),
     )

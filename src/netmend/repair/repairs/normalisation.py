@@ -5,26 +5,23 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.network.model_layers import in_stack, layers_of, model_of_fault, united
 from netmend.changes.network.stacks import made_together, put_behind
 from netmend.program.source.naming import spelled
 from netmend.program.text.file import File
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import ARCHITECTURE, BY_FACTS, Change, FileEdits
 
 _DEEP = 5  # layers from which it may also make up for a poor start or saturating units
 _SMALL = 8  # samples from which the statistics of a batch are worth something
-_TAIL = """
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(torch.randn(16, 2)), torch.ones(16, 1))
-    loss.backward()
-    optimizer.step()
-"""
+
+
+_example = partial(example, loss="nn.functional.mse_loss(model(torch.randn(16, 2)), torch.ones(16, 1))")
 
 
 @register
@@ -105,57 +102,33 @@ class Normalisation:
         )
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "a list that a loop fills",
-            before=f"""
-import torch
-from torch import nn
-def make(width=8):
-    layers = [nn.Linear(2, width), nn.ReLU()]
-    for _ in range(3):
-        layers += [nn.Linear(width, width), nn.ReLU()]
-    return nn.Sequential(*layers, nn.Linear(width, 1))
-model = make()
-{_TAIL}""",
-            old="""[nn.Linear(2, width), nn.ReLU()]
-    for _ in range(3):
-        layers += [nn.Linear(width, width), nn.ReLU()]""",
-            new="""[nn.Linear(2, width), nn.BatchNorm1d(width), nn.ReLU()]
-    for _ in range(3):
-        layers += [nn.Linear(width, width), nn.BatchNorm1d(width), nn.ReLU()]""",
+            data="""
+                def make(width=8):
+                    layers = [nn.Linear(2, width), nn.⟨ReLU → BatchNorm1d(width), nn.ReLU⟩()]
+                    for _ in range(3):
+                        layers += [nn.Linear(width, width), nn.⟨ReLU → BatchNorm1d(width), nn.ReLU⟩()]
+                    return nn.Sequential(*layers, nn.Linear(width, 1))""",
+            model="make()",
             mark="layers += ",
             component="model.0",
         ),
-        Example(
+        _example(
             "layers that forward calls",
-            before=f"""
-import torch
-from torch import nn
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.rest = nn.ModuleList([nn.Linear(a, 8) for a in (2, 8, 8)])
-        self.last = nn.Linear(8, 1)
-    def forward(self, x):
-        for layer in self.rest:
-            x = layer(x).relu()
-        return self.last(x)
-model = Net()
-{_TAIL}""",
-            old="nn.Linear(a, 8)",
-            new="nn.Sequential(nn.Linear(a, 8), nn.LayerNorm(8))",
-            mark="self.rest = ",
+            layers="""
+                self.rest = nn.ModuleList([nn.⟨Linear(a, 8) → Sequential(nn.Linear(a, 8), nn.LayerNorm(8))⟩ for a in (2, 8, 8)])
+                self.last = nn.Linear(8, 1)""",
+            forward="""
+                for layer in self.rest:
+                    x = layer(x).relu()
+                return self.last(x)""",
             component="model.rest.0",
             nth=1,
         ),
-        Example(
+        _example(
             "normalised already",
-            before=f"""
-import torch
-from torch import nn
-model = nn.Sequential(nn.Linear(2, 8), nn.LayerNorm(8), nn.Linear(8, 8), nn.Linear(8, 1))
-{_TAIL}""",
-            mark="nn.Sequential",
+            model="⟨nn.Sequential(nn.Linear(2, 8), nn.LayerNorm(8), nn.Linear(8, 8), nn.Linear(8, 1))⟩",
             component="model.0",
         ),
     )

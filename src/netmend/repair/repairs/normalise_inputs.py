@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.data.data_holders import evaluation_inputs, training_inputs
@@ -18,7 +19,8 @@ from netmend.changes.data.standardise import (
     standardised,
 )
 from netmend.program.source.writing import insert_after, insert_before, wrap
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary import LossFact, ModelFact, ModuleFact
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
@@ -107,163 +109,136 @@ def _in_model(case: Case, unit: tuple[str, str]) -> FileEdits:
     return insert_before(file, body[0], f"{name} = {name.join(unit)}")
 
 
-_TABLE = """
-import torch
-from torch import nn
-torch.manual_seed(0)
-
-def table(n):
-    x = torch.randn(n, 3) * torch.tensor([1.0, 100.0, 5000.0]) + 300
-    return x, (x[:, 0] > 300).long()
-
-x_train, y_train = table(24)
-x_test, y_test = table(8)
-"""
-_FILLED = (
-    _TABLE.partition("x_train, y_train")[0]
-    + """x_train, y_train = torch.zeros(24, 3), torch.zeros(24).long()
-for row in range(24):
-    x_train[row], y_train[row] = table(1)
-x_test, y_test = table(8)
-"""
+_example = partial(
+    example,
+    begin="""
+    torch.manual_seed(0)
+    def table(n):
+        x = torch.randn(n, 3) * torch.tensor([1.0, 100.0, 5000.0]) + 300
+        return x, (x[:, 0] > 300).long()""",
+    epochs="for epoch in range(2)",
+    loop="for rows in torch.randperm(24).split(8)",
+    backward="nn.functional.cross_entropy(model(x_train[rows]), y_train[rows])",
+    end="""
+    model.eval()
+    with torch.no_grad():
+        print((model(x_test).argmax(1) == y_test).float().mean())""",
 )
-_TRAIN = """
-optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-for epoch in range(2):
-    for rows in torch.randperm(24).split(8):
-        optimizer.zero_grad()
-        nn.functional.cross_entropy(net(x_train[rows]), y_train[rows]).backward()
-        optimizer.step()
-net.eval()
-with torch.no_grad():
-    print((net(x_test).argmax(1) == y_test).float().mean())
-"""
-_CLASS = """
-class Net(nn.Module):
-    def __init__(self, n_in=3, sizes=(3, 8, 2)):
-        super().__init__()
-        self.layers = nn.ModuleList({layers})
 
-    def forward(self, x):
-        for layer in self.layers:
-            x = layer(x)
-        return x
 
-net = Net()
-"""
-_BRANCHES = """
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.a = nn.Linear(3, 4)
-        self.b = nn.Sequential(nn.Linear(3, 4), nn.ReLU())
-        self.head = nn.Linear(8, 2)
-
-    def forward(self, x, table):
-        return self.head(torch.cat([self.a(x), self.b(table)], dim=1))
-
-net = Net()
-"""
-_WITH_NORM = _CLASS.replace(
-    "super().__init__()\n", "super().__init__()\n        self.input_norm = nn.BatchNorm1d({width})\n"
-).replace("(self, x):\n", "(self, x):\n        x = self.input_norm(x)\n")
-_PIXELS = """
-import torch
-from torch import nn
-torch.manual_seed(0)
-
-class Images(torch.utils.data.Dataset):
-    def __init__(self, n):
-        self.x = torch.randint(0, 256, (n, 1, 4, 4), dtype=torch.uint8)
-
-    def __len__(self):
-        return len(self.x)
-
-    def __getitem__(self, i):
-        return self.x[i].float(), int(self.x[i, 0, 0, 0] > 127)
-
-net = nn.Sequential(nn.Flatten(), nn.Linear(16, 2))
-optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-for x, y in torch.utils.data.DataLoader(Images(24), batch_size=8):
-    optimizer.zero_grad()
-    nn.functional.cross_entropy(net(x), y).backward()
-    optimizer.step()
-with torch.no_grad():
-    for x, y in torch.utils.data.DataLoader(Images(8), batch_size=8):
-        print((net(x).argmax(1) == y).float().mean())
-"""
 NormaliseInputs.EXAMPLES = (
-    Example(
+    _example(
         "a table, with the statistics of the training rows",
-        before=_TABLE + "net = nn.Linear(3, 2)" + _TRAIN,
-        old="x_test, y_test = table(8)\n",
-        new="""mean, std = x_train.mean(0), x_train.std(0)
-x_train = (x_train - mean) / std
-x_test, y_test = table(8)
-x_test = (x_test - mean) / std
-""",
-        mark="x_train, y_train = table",
+        data="""
+            x_train, y_train = table(24)
+            + mean, std = x_train.mean(0), x_train.std(0)
+            + x_train = (x_train - mean) / std
+            x_test, y_test = table(8)
+            + x_test = (x_test - mean) / std""",
+        model="nn.Linear(3, 2)",
     ),
-    Example(
+    _example(
         "a table that a loop fills: behind the loop",
-        before=_FILLED + "net = nn.Linear(3, 2)" + _TRAIN,
-        old="x_test, y_test = table(8)\n",
-        new="""mean, std = x_train.mean(0), x_train.std(0)
-x_train = (x_train - mean) / std
-x_test, y_test = table(8)
-x_test = (x_test - mean) / std
-""",
-        mark="x_train, y_train = torch.zeros",
+        data="""
+            ⟨x_train, y_train = torch.zeros(24, 3)⟩, torch.zeros(24).long()
+            for row in range(24):
+                x_train[row], y_train[row] = table(1)
+            + mean, std = x_train.mean(0), x_train.std(0)
+            + x_train = (x_train - mean) / std
+            x_test, y_test = table(8)
+            + x_test = (x_test - mean) / std""",
+        model="nn.Linear(3, 2)",
     ),
-    Example(
+    _example(
         "a batch norm as the first layer",
-        before=_TABLE + "net = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 2))" + _TRAIN,
-        old="nn.Sequential(nn.Linear(3, 8)",
-        new="nn.Sequential(nn.BatchNorm1d(3), nn.Linear(3, 8)",
-        mark="x_train, y_train = table",
-        component="net",
+        data="⟨x_train, y_train = table(24)⟩\nx_test, y_test = table(8)",
+        model="nn.Sequential(⟨nn. → nn.BatchNorm1d(3), nn.⟩Linear(3, 8), nn.ReLU(), nn.Linear(8, 2))",
+        component="model",
         nth=1,
     ),
-    Example(
+    _example(
         "a class whose layers come of a comprehension: its names mean nothing outside",
-        before=_TABLE + _CLASS.format(layers="nn.Linear(a, b) for a, b in zip(sizes, sizes[1:])") + _TRAIN,
-        old=_CLASS.format(layers="nn.Linear(a, b) for a, b in zip(sizes, sizes[1:])"),
-        new=_WITH_NORM.format(layers="nn.Linear(a, b) for a, b in zip(sizes, sizes[1:])", width="3"),
-        mark="x_train, y_train = table",
+        data="""
+            ⟨x_train, y_train = table(24)⟩
+            x_test, y_test = table(8)
+            class Net(nn.Module):
+                def __init__(self, n_in=3, sizes=(3, 8, 2)):
+                    super().__init__()
+                    + self.input_norm = nn.BatchNorm1d(3)
+                    self.layers = nn.ModuleList(nn.Linear(a, b) for a, b in zip(sizes, sizes[1:]))
+                def forward(self, x):
+                    + x = self.input_norm(x)
+                    for layer in self.layers:
+                        x = layer(x)
+                    return x""",
+        model="Net()",
         nth=1,
     ),
-    Example(
+    _example(
         "a second input, where its layers begin",
-        before=_TABLE
-        + _BRANCHES
-        + _TRAIN.replace("net(x_train[rows])", "net(x_train[rows], x_train[rows])").replace(
-            "net(x_test)", "net(x_test, x_test)"
-        ),
-        old="nn.Sequential(nn.Linear(3, 4)",
-        new="nn.Sequential(nn.BatchNorm1d(3), nn.Linear(3, 4)",
-        mark="self.b = nn",
-        component="net.b.0",
+        data="""
+            x_train, y_train = table(24)
+            x_test, y_test = table(8)
+            class Net(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.a = nn.Linear(3, 4)
+                    self.b = nn.Sequential(⟨nn. → nn.BatchNorm1d(3), nn.⟩Linear(3, 4), nn.ReLU())
+                    self.head = nn.Linear(8, 2)
+                def forward(self, x, table):
+                    return self.head(torch.cat([self.a(x), self.b(table)], dim=1))""",
+        model="Net()",
+        backward="nn.functional.cross_entropy(model(x_train[rows], x_train[rows]), y_train[rows])",
+        end="""
+            model.eval()
+            with torch.no_grad():
+                print((model(x_test, x_test).argmax(1) == y_test).float().mean())""",
+        component="model.b.0",
     ),
-    Example(
+    _example(
         "a class that is given its width",
-        before=_TABLE + _CLASS.format(layers="[nn.Linear(n_in, 8), nn.Linear(8, 2)]") + _TRAIN,
-        old=_CLASS.format(layers="[nn.Linear(n_in, 8), nn.Linear(8, 2)]"),
-        new=_WITH_NORM.format(layers="[nn.Linear(n_in, 8), nn.Linear(8, 2)]", width="n_in"),
-        mark="x_train, y_train = table",
+        data="""
+            ⟨x_train, y_train = table(24)⟩
+            x_test, y_test = table(8)
+            class Net(nn.Module):
+                def __init__(self, n_in=3, sizes=(3, 8, 2)):
+                    super().__init__()
+                    + self.input_norm = nn.BatchNorm1d(n_in)
+                    self.layers = nn.ModuleList([nn.Linear(n_in, 8), nn.Linear(8, 2)])
+                def forward(self, x):
+                    + x = self.input_norm(x)
+                    for layer in self.layers:
+                        x = layer(x)
+                    return x""",
+        model="Net()",
         nth=1,
     ),
-    Example(
+    _example(
         "pixels, where a sample is made",
-        before=_PIXELS,
-        old="return self.x[i].float(), int",
-        new="return (self.x[i].float() / 255 - 0.48) / 0.29, int",
-        mark="return self.x[i]",
+        begin="",
+        data="""
+            torch.manual_seed(0)
+            class Images(torch.utils.data.Dataset):
+                def __init__(self, n):
+                    self.x = torch.randint(0, 256, (n, 1, 4, 4), dtype=torch.uint8)
+                def __len__(self):
+                    return len(self.x)
+                def __getitem__(self, i):
+                    ⟨return self.x[i].float() → return (self.x[i].float() / 255 - 0.48) / 0.29⟩, int(self.x[i, 0, 0, 0] > 127)""",
+        model="nn.Sequential(nn.Flatten(), nn.Linear(16, 2))",
+        epochs="",
+        loop="for x, y in torch.utils.data.DataLoader(Images(24), batch_size=8)",
+        backward="nn.functional.cross_entropy(model(x), y)",
+        end="""
+            with torch.no_grad():
+                for x, y in torch.utils.data.DataLoader(Images(8), batch_size=8):
+                    print((model(x).argmax(1) == y).float().mean())""",
     ),
-    Example(
+    _example(
         "the fault is about the targets",
-        before=_TABLE + "net = nn.Linear(3, 2)" + _TRAIN,
-        mark="x_train, y_train = table",
+        data="⟨x_train, y_train = table(24)⟩\nx_test, y_test = table(8)",
+        model="nn.Linear(3, 2)",
         cause="PRE-MISS-SCALE",
-        component="cross_entropy@train.py:16",
+        component="cross_entropy@train.py:14",
     ),
 )

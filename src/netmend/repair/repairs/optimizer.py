@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.loop.good_rates import good_rate, rate_text, usual_rate
@@ -18,12 +19,21 @@ from netmend.program.text.edit_items import item_of
 from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
 from netmend.program.text.spans import spans_of
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
 from netmend.repair.repairs.learning_rate import LearningRate
+from netmend.testing.example import Example, example
 from netmend.vocabulary import OptimizerFact
 from netmend.vocabulary.change import SHORT_SEARCH, Change, FileEdits
 
 _SHARED = {"params", "lr", "weight_decay", "maximize"}  # mean the same everywhere
+
+
+_example = partial(
+    example,
+    data="torch.manual_seed(0)",
+    model="nn.Sequential(nn.Linear(100, 50), nn.ReLU(), nn.Linear(50, 1))",
+    loss="nn.functional.mse_loss(model(torch.randn(8, 100)), torch.ones(8, 1))",
+)
 
 
 @register
@@ -129,118 +139,49 @@ class Optimizer:
         )
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "an optimiser that hardly moves",
-            before="""
-import torch
-from torch import nn, optim
-torch.manual_seed(0)
-model = nn.Sequential(nn.Linear(100, 50), nn.ReLU(), nn.Linear(50, 1))
-optimizer = optim.Adadelta(model.parameters(), lr=0.001, rho=0.95, weight_decay=1e-4)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(torch.randn(8, 100)), torch.ones(8, 1))
-    loss.backward()
-    optimizer.step()
-""",
-            old="Adadelta(model.parameters(), lr=0.001, rho=0.95, weight",
-            new="Adam(model.parameters(), lr=0.001, weight",
-            mark="Adadelta(",
+            imports="from torch import optim",
+            optimizer="optim.⟨Adadelta(model.parameters(), lr=0.001, rho=0.95, weight → Adam(model.parameters(), lr=0.001, weight⟩_decay=1e-4)",
         ),
-        Example(
+        _example(
             "or its own rate",
-            before="""
-import torch
-from torch import nn, optim
-torch.manual_seed(0)
-model = nn.Sequential(nn.Linear(100, 50), nn.ReLU(), nn.Linear(50, 1))
-optimizer = optim.Adadelta(model.parameters(), lr=0.001, rho=0.95)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(torch.randn(8, 100)), torch.ones(8, 1))
-    loss.backward()
-    optimizer.step()
-""",
-            old="lr=0.001",
-            new="lr=1.0",
-            mark="Adadelta(",
+            imports="from torch import optim",
+            optimizer="optim.Adadelta(model.parameters(), lr=⟨0.001 → 1.0⟩, rho=0.95)",
             nth=1,
         ),
-        Example(
+        example(
             "arguments that Adam does not take, imported by name, the rate elsewhere",
-            before="""
-import torch
-from torch import nn
-from torch.optim import SGD
-torch.manual_seed(0)
-RATE = 0.5
-model = nn.Sequential(nn.Linear(100, 50), nn.ReLU(), nn.Linear(50, 1))
-optimizer = SGD(model.parameters(), RATE, 0.9, nesterov=True)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(torch.randn(8, 100)), torch.ones(8, 1))
-    loss.backward()
-    optimizer.step()
-""",
-            old="""import SGD
-torch.manual_seed(0)
-RATE = 0.5
-model = nn.Sequential(nn.Linear(100, 50), nn.ReLU(), nn.Linear(50, 1))
-optimizer = SGD(model.parameters(), RATE, 0.9, nesterov=True)""",
-            new="""import SGD, Adam
-torch.manual_seed(0)
-RATE = 0.003
-model = nn.Sequential(nn.Linear(100, 50), nn.ReLU(), nn.Linear(50, 1))
-optimizer = Adam(model.parameters(), RATE)""",
+            """
+                import torch
+                from torch import nn
+                from torch.optim import ⟨SGD → SGD, Adam⟩
+                torch.manual_seed(0)
+                RATE = ⟨0.5 → 0.003⟩
+                model = nn.Sequential(nn.Linear(100, 50), nn.ReLU(), nn.Linear(50, 1))
+                optimizer = ⟨SGD(model.parameters(), RATE, 0.9, nesterov=True) → Adam(model.parameters(), RATE)⟩
+                for step in range(3):
+                    optimizer.zero_grad()
+                    loss = nn.functional.mse_loss(model(torch.randn(8, 100)), torch.ones(8, 1))
+                    loss.backward()
+                    optimizer.step()""",
+            fault=False,
         ),
-        Example(
+        _example(
             "SGD where Adam is the suspect",
-            before="""
-import torch
-from torch import nn
-torch.manual_seed(0)
-model = nn.Sequential(nn.Linear(100, 50), nn.ReLU(), nn.Linear(50, 1))
-optimizer = torch.optim.RMSprop(model.parameters(), lr=1e-5, momentum=0.5, weight_decay=1e-4)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(torch.randn(8, 100)), torch.ones(8, 1))
-    loss.backward()
-    optimizer.step()
-""",
-            old="RMSprop(model.parameters(), lr=1e-5, momentum=0.5, ",
-            new="SGD(model.parameters(), lr=0.003, momentum=0.9, ",
-            mark="RMSprop(",
+            optimizer="torch.optim.⟨RMSprop(model.parameters(), lr=1e-5, momentum=0.5, weight_decay=1e-4) → SGD(model.parameters(), lr=0.003, momentum=0.9, weight_decay=1e-4)⟩",
         ),
-        Example(
+        _example(
             "a rate and an argument beside it",
-            before="""
-import torch
-from torch import nn
-torch.manual_seed(0)
-model = nn.Sequential(nn.Linear(100, 50), nn.ReLU(), nn.Linear(50, 1))
-optimizer = torch.optim.SGD(model.parameters(), lr=1e-5, momentum=0.5, weight_decay=1e-4)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(torch.randn(8, 100)), torch.ones(8, 1))
-    loss.backward()
-    optimizer.step()
-""",
-            old="SGD(model.parameters(), lr=1e-5, momentum=0.5, ",
-            new="Adam(model.parameters(), lr=0.003, ",
-            mark="SGD(",
+            optimizer="torch.optim.⟨SGD(model.parameters(), lr=1e-5, momentum=0.5, weight_decay=1e-4) → Adam(model.parameters(), lr=0.003, weight_decay=1e-4)⟩",
         ),
-        Example(
+        _example(
             "Adam is left alone where nothing speaks against it",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-optimizer = torch.optim.Adam(model.parameters(), lr=0.001)
-for step in range(3):
-    optimizer.zero_grad()
-    nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1)).backward()
-    optimizer.step()
-""",
+            data="",
+            model="nn.Linear(2, 1)",
+            optimizer="torch.optim.Adam(model.parameters(), lr=0.001)",
+            loss="",
+            backward="nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1))",
         ),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.loop.loop_code import Spot, block_of, callers, names_in, spot, targets_of
@@ -15,11 +16,17 @@ from netmend.program.source.names_of_object import known_as
 from netmend.program.source.writing import insert_after, replace
 from netmend.program.text.file import File
 from netmend.program.text.queries import Function
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary import ModelFact, OptimizerFact
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
 _MOST_CALLERS = 3
+
+
+_example = partial(
+    example, model="nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 4))", loop="for step in range(5)"
+)
 
 
 @register
@@ -243,192 +250,112 @@ class OptimizerParameters:
         return (*(edit for part in removals for edit in part), *insertion)
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        example(
             "only the head was given",
-            before="""
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.body, self.head = nn.Linear(8, 8), nn.Linear(8, 1)
-
-    def forward(self, x):
-        return self.head(self.body(x).relu())
-
-def fit(model, opt):
-    for step in range(5):
-        opt.zero_grad()
-        nn.functional.mse_loss(model(torch.randn(4, 8)), torch.ones(4, 1)).backward()
-        opt.step()
-
-net = Net()
-fit(net, torch.optim.Adam(net.head.parameters(), lr=5e-3))
-""",
-            old="net.head.parameters()",
-            new="net.parameters()",
-            mark="Adam(",
+            """
+                class Net(nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.body, self.head = nn.Linear(8, 8), nn.Linear(8, 1)
+                    def forward(self, x):
+                        return self.head(self.body(x).relu())
+                def fit(model, opt):
+                    for step in range(5):
+                        opt.zero_grad()
+                        nn.functional.mse_loss(model(torch.randn(4, 8)), torch.ones(4, 1)).backward()
+                        opt.step()
+                net = Net()
+                fit(net, torch.optim.Adam(net.⟨head. → ⟩parameters(), lr=5e-3))""",
         ),
-        Example(
+        _example(
             "a second network was forgotten",
-            before="""
-import torch
-from torch import nn
-encoder, decoder = nn.Linear(8, 4), nn.Linear(4, 8)
-optimizer = torch.optim.Adam(decoder.parameters(), lr=1e-2)
-for step in range(5):
-    x = torch.randn(4, 8)
-    optimizer.zero_grad()
-    nn.functional.mse_loss(decoder(encoder(x)), x).backward()
-    optimizer.step()
-""",
-            old="Adam(decoder.parameters(), ",
-            new="Adam([*encoder.parameters(), *decoder.parameters()], ",
-            mark="Adam(",
+            data="encoder, decoder = nn.Linear(8, 4), nn.Linear(4, 8)",
+            model="",
+            optimizer="torch.optim.Adam(⟨decoder.parameters() → [*encoder.parameters(), *decoder.parameters()]⟩, lr=1e-2)",
+            step="""
+                x = torch.randn(4, 8)
+                optimizer.zero_grad()
+                nn.functional.mse_loss(decoder(encoder(x)), x).backward()
+                optimizer.step()""",
         ),
-        Example(
+        example(
             "both optimisers got the parameters of one network",
-            before="""
-import torch
-from torch import nn
-maker, judge = nn.Linear(4, 8), nn.Linear(8, 1)
-first = torch.optim.Adam(judge.parameters(), lr=1e-3)
-second = torch.optim.Adam(judge.parameters(), lr=2e-3)
-score = nn.BCEWithLogitsLoss()
-for step in range(5):
-    made = maker(torch.randn(6, 4))
-    first.zero_grad()
-    score(judge(made.detach()), torch.zeros(6, 1)).backward()
-    first.step()
-    second.zero_grad()
-    score(judge(made), torch.ones(6, 1)).backward()
-    second.step()
-""",
-            old="second = torch.optim.Adam(judge.parameters(), ",
-            new="second = torch.optim.Adam(maker.parameters(), ",
-            mark="first = ",
+            """
+                maker, judge = nn.Linear(4, 8), nn.Linear(8, 1)
+                ⟨first = torch.optim.Adam(judge.parameters(), lr=1e-3)⟩
+                second = torch.optim.Adam(⟨judge → maker⟩.parameters(), lr=2e-3)
+                score = nn.BCEWithLogitsLoss()
+                for step in range(5):
+                    made = maker(torch.randn(6, 4))
+                    first.zero_grad()
+                    score(judge(made.detach()), torch.zeros(6, 1)).backward()
+                    first.step()
+                    second.zero_grad()
+                    score(judge(made), torch.ones(6, 1)).backward()
+                    second.step()""",
         ),
-        Example(
+        _example(
             "a layer was replaced afterwards",
-            before="""
-import torch
-from torch import nn
-model = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 4))
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-model[2] = nn.Linear(8, 1)
-for step in range(5):
-    optimizer.zero_grad()
-    nn.functional.mse_loss(model(torch.randn(4, 8)), torch.ones(4, 1)).backward()
-    optimizer.step()
-""",
-            old="""optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-model[2] = nn.Linear(8, 1)
-""",
-            new="""model[2] = nn.Linear(8, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-""",
+            helpers="+ model[2] = nn.Linear(8, 1)",
+            setup="- model[2] = nn.Linear(8, 1)",
+            backward="nn.functional.mse_loss(model(torch.randn(4, 8)), torch.ones(4, 1))",
             mark="SGD(",
         ),
-        Example(
+        _example(
             "a schedule was made with it",
-            before="""
-import torch
-from torch import nn
-
-def build(parameters):
-    return torch.optim.SGD(parameters, lr=0.1)
-
-def adapt(network):
-    network[2] = nn.Linear(8, 1)
-
-model = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 4))
-optimizer = build(model.parameters())
-scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 2)
-adapt(model)
-for step in range(5):
-    optimizer.zero_grad()
-    nn.functional.mse_loss(model(torch.randn(4, 8)), torch.ones(4, 1)).backward()
-    optimizer.step()
-    scheduler.step()
-""",
-            old="""optimizer = build(model.parameters())
-scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 2)
-adapt(model)
-""",
-            new="""adapt(model)
-optimizer = build(model.parameters())
-scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 2)
-""",
-            mark="build(model",
+            data="""
+                def build(parameters):
+                    return torch.optim.SGD(parameters, lr=0.1)
+                def adapt(network):
+                    network[2] = nn.Linear(8, 1)""",
+            helpers="+ adapt(model)",
+            optimizer="⟨build(model.parameters())⟩",
+            setup="scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 2)\n- adapt(model)",
+            after_step="scheduler.step()",
+            backward="nn.functional.mse_loss(model(torch.randn(4, 8)), torch.ones(4, 1))",
         ),
-        Example(
+        _example(
             "replaced after a first training",
-            before="""
-import torch
-from torch import nn
-
-def fit(width):
-    for step in range(5):
-        optimizer.zero_grad()
-        nn.functional.mse_loss(model(torch.randn(4, 8)), torch.ones(4, width)).backward()
-        optimizer.step()
-
-model = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 4))
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for group in optimizer.param_groups:
-    print(group["lr"])
-fit(4)
-model[2] = nn.Linear(8, 1)
-fit(1)
-""",
-            old="model[2] = nn.Linear(8, 1)\n",
-            new="model[2] = nn.Linear(8, 1)\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n",
+            data="""
+                def fit(width):
+                    for step in range(5):
+                        optimizer.zero_grad()
+                        nn.functional.mse_loss(model(torch.randn(4, 8)), torch.ones(4, width)).backward()
+                        optimizer.step()""",
+            loop="for group in optimizer.param_groups",
+            step='print(group["lr"])',
+            end="""
+                fit(4)
+                model[2] = nn.Linear(8, 1)
+                + optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                fit(1)""",
             mark="SGD(",
         ),
-        Example(
+        example(
             "a group is missing",
-            before="""
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.body, self.head = nn.Linear(8, 8), nn.Linear(8, 1)
-
-    def forward(self, x):
-        return self.head(self.body(x).relu())
-
-class Trainer:
-    def __init__(self):
-        self.model = Net()
-        self.opt = torch.optim.Adam([{"params": self.model.head.parameters(), "lr": 0.01}])
-
-    def fit(self):
-        for step in range(5):
-            self.opt.zero_grad()
-            nn.functional.mse_loss(self.model(torch.randn(4, 8)), torch.ones(4, 1)).backward()
-            self.opt.step()
-
-Trainer().fit()
-""",
-            old='"lr": 0.01}',
-            new='"lr": 0.01}, {"params": self.model.body.parameters()}',
-            mark="Adam(",
+            """
+                class Net(nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.body, self.head = nn.Linear(8, 8), nn.Linear(8, 1)
+                    def forward(self, x):
+                        return self.head(self.body(x).relu())
+                class Trainer:
+                    def __init__(self):
+                        self.model = Net()
+                        self.opt = torch.optim.Adam([{"params": self.model.head.parameters(), ⟨"lr": 0.01} → "lr": 0.01}, {"params": self.model.body.parameters()}⟩])
+                    def fit(self):
+                        for step in range(5):
+                            self.opt.zero_grad()
+                            nn.functional.mse_loss(self.model(torch.randn(4, 8)), torch.ones(4, 1)).backward()
+                            self.opt.step()
+                Trainer().fit()""",
         ),
-        Example(
+        _example(
             "frozen layers need no optimiser",
-            before="""
-import torch
-from torch import nn
-body, head = nn.Linear(8, 8).requires_grad_(False), nn.Linear(8, 1)
-opt = torch.optim.Adam(head.parameters(), lr=5e-3)
-for step in range(5):
-    opt.zero_grad()
-    nn.functional.mse_loss(head(body(torch.randn(4, 8))), torch.ones(4, 1)).backward()
-    opt.step()
-""",
-            mark="Adam(",
+            data="body, head = nn.Linear(8, 8).requires_grad_(False), nn.Linear(8, 1)",
+            model="",
+            optimizer="⟨torch.optim.Adam(head.parameters(), lr=5e-3)⟩",
+            backward="nn.functional.mse_loss(head(body(torch.randn(4, 8))), torch.ones(4, 1))",
         ),
     )

@@ -5,19 +5,24 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.loop.rate_places import set_setting
 from netmend.library.optimisers import OPTIMISERS
 from netmend.program.source.numbers import literal, set_number
 from netmend.program.source.values import Faces
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary import OptimizerFact
 from netmend.vocabulary.change import BY_FACTS, Change
 
 _EPSILON = {each.name: each.epsilon for each in OPTIMISERS}
 _EPSILON_POSITION = {"Adagrad": 5}
 _MOMENTUM_POSITION = {"SGD": 2, "RMSprop": 5}
+
+
+_example = partial(example, backward="nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1))")
 
 
 @register
@@ -80,85 +85,25 @@ class OptimizerSettings:
         return set_setting(case, optimizer.created, "betas", "(0.9, 0.999)", 2)
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "momentum close to one, from a dictionary",
-            before="""
-import torch
-from torch import nn
-HP = {"lr": 0.02, "momentum": 0.999, "epochs": 3}
-model = nn.Linear(2, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=HP["lr"], momentum=HP["momentum"])
-for step in range(HP["epochs"]):
-    optimizer.zero_grad()
-    nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1)).backward()
-    optimizer.step()
-""",
-            old='"momentum": 0.999',
-            new='"momentum": 0.9',
-            mark="SGD(",
+            data='HP = {"lr": 0.02, "momentum": ⟨0.999 → 0.9⟩, "epochs": 3}',
+            optimizer='⟨torch.optim.SGD(model.parameters(), lr=HP["lr"], momentum=HP["momentum"])⟩',
+            loop='for step in range(HP["epochs"])',
         ),
-        Example(
-            "given by position",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-optimizer = torch.optim.SGD(model.parameters(), 0.01, 0.995)
-for step in range(3):
-    optimizer.zero_grad()
-    nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1)).backward()
-    optimizer.step()
-""",
-            old="0.995",
-            new="0.9",
-            mark="SGD(",
-        ),
-        Example(
+        _example("given by position", optimizer="torch.optim.SGD(model.parameters(), 0.01, ⟨0.995 → 0.9⟩)"),
+        _example(
             "the first beta",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, betas=(0.999, 0.999))
-for step in range(3):
-    optimizer.zero_grad()
-    nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1)).backward()
-    optimizer.step()
-""",
-            old="betas=(0.999, 0.999)",
-            new="betas=(0.9, 0.999)",
-            mark="Adam(",
+            optimizer="torch.optim.Adam(model.parameters(), lr=1e-3, betas=(⟨0.999 → 0.9⟩, 0.999))",
         ),
-        Example(
+        _example(
             "a large epsilon",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, eps=10.0)
-for step in range(3):
-    optimizer.zero_grad()
-    nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1)).backward()
-    optimizer.step()
-""",
-            old="eps=10.0",
-            new="eps=1e-8",
-            mark="Adam(",
+            optimizer="torch.optim.Adam(model.parameters(), lr=1e-3, eps=⟨10.0 → 1e-8⟩)",
             cause="OPT-EPS",
         ),
-        Example(
+        _example(
             "usual settings stay",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
-for step in range(3):
-    optimizer.zero_grad()
-    nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1)).backward()
-    optimizer.step()
-""",
-            mark="Adam(",
+            optimizer="⟨torch.optim.Adam(model.parameters(), lr=1e-3)⟩",
             cause="OPT-EPS",
         ),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.loss.losses import Criterion, arguments, as_classes, as_yes_no, criterion_of, exchange
@@ -21,10 +22,14 @@ from netmend.diagnose.measures.heads import Head
 from netmend.library.losses import DISTANCES
 from netmend.program.source.values import Faces
 from netmend.program.source.writing import wrap
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
 _REFUSED = re.compile(r"Target (-?\d+) is out of bounds|index (-?\d+) is out of bounds for dimension 1")
+
+
+_example = partial(example, criterion="nn.CrossEntropyLoss()")
 
 
 @register
@@ -128,96 +133,45 @@ class OutputWidth:
         return once(edits)
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "a class without output; the width is a default",
-            before="""
-import torch
-from torch import nn
-class Net(nn.Module):
-    def __init__(self, width=3):
-        super().__init__()
-        self.fc = nn.Linear(2, width)
-    def forward(self, x):
-        return self.fc(x)
-net = Net()
-criterion = nn.CrossEntropyLoss()
-optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = criterion(net(torch.randn(4, 2)), torch.tensor([0, 1, 2, 3]))
-    loss.backward()
-    optimizer.step()
-""",
-            old="width=3",
-            new="width=4",
-            mark="width=3",
+            data="""
+                class Net(nn.Module):
+                    def __init__(self, width=⟨3 → 4⟩):
+                        super().__init__()
+                        self.fc = nn.Linear(2, width)
+                    def forward(self, x):
+                        return self.fc(x)""",
+            model="Net()",
+            loss="criterion(model(torch.randn(4, 2)), torch.tensor([0, 1, 2, 3]))",
             raises=True,
         ),
-        Example(
+        _example(
             "one output for two classes",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-criterion = nn.CrossEntropyLoss()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-y = torch.tensor([[0.0], [1.0], [1.0], [0.0]])
-for step in range(3):
-    optimizer.zero_grad()
-    loss = criterion(model(torch.randn(4, 2)), y)
-    loss.backward()
-    optimizer.step()
-""",
-            old="nn.CrossEntropyLoss()",
-            new="nn.BCEWithLogitsLoss()",
+            criterion="nn.⟨CrossEntropyLoss → BCEWithLogitsLoss⟩()",
+            setup="y = torch.tensor([[0.0], [1.0], [1.0], [0.0]])",
+            loss="criterion(model(torch.randn(4, 2)), y)",
             mark="nn.Linear",
         ),
-        Example(
+        example(
             "the program asks for the largest output",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-criterion = nn.CrossEntropyLoss()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-x, y = torch.randn(4, 2), torch.tensor([[0.0], [1.0], [1.0], [0.0]])
-def loss_of(x, y):
-    return criterion(model(x), y)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = loss_of(x, y)
-    loss.backward()
-    optimizer.step()
-hits = model(x).argmax(1) == y[:, 0]
-""",
-            old="""nn.Linear(2, 1)
-criterion = nn.CrossEntropyLoss()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-x, y = torch.randn(4, 2), torch.tensor([[0.0], [1.0], [1.0], [0.0]])
-def loss_of(x, y):
-    return criterion(model(x), y)""",
-            new="""nn.Linear(2, 2)
-criterion = nn.CrossEntropyLoss()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-x, y = torch.randn(4, 2), torch.tensor([[0.0], [1.0], [1.0], [0.0]])
-def loss_of(x, y):
-    return criterion(model(x), y.squeeze(1).long())""",
-            mark="nn.Linear",
+            """
+                model = nn.Linear(2, ⟨1 → 2⟩)
+                criterion = nn.CrossEntropyLoss()
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                x, y = torch.randn(4, 2), torch.tensor([[0.0], [1.0], [1.0], [0.0]])
+                def loss_of(x, y):
+                    return criterion⟨(model(x), y) → (model(x), y.squeeze(1).long())⟩
+                for step in range(3):
+                    optimizer.zero_grad()
+                    loss = loss_of(x, y)
+                    loss.backward()
+                    optimizer.step()
+                hits = model(x).argmax(1) == y[:, 0]""",
         ),
-        Example(
+        _example(
             "one output per class",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 2)
-criterion = nn.CrossEntropyLoss()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = criterion(model(torch.randn(4, 2)), torch.tensor([0, 1, 1, 0]))
-    loss.backward()
-    optimizer.step()
-""",
-            mark="nn.Linear",
+            model="⟨nn.Linear(2, 2)⟩",
+            loss="criterion(model(torch.randn(4, 2)), torch.tensor([0, 1, 1, 0]))",
         ),
     )

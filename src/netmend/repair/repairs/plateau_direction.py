@@ -4,27 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.program.source.values import set_argument
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary import SchedulerFact
 from netmend.vocabulary.change import BY_FACTS, Change
 
-_LOOP = """
-for epoch in range(20):
-    optimizer.zero_grad()
-    loss = model(torch.ones(4, 2)).square().mean()
-    loss.backward()
-    optimizer.step()
-    scheduler.step(loss.item())
-"""
-_HEAD = """
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-"""
+_example = partial(
+    example,
+    optimizer="torch.optim.SGD(model.parameters(), lr=0.01)",
+    loop="for epoch in range(20)",
+    loss="model(torch.ones(4, 2)).square().mean()",
+    after_step="scheduler.step(loss.item())",
+)
 
 
 @register
@@ -51,20 +46,12 @@ class PlateauDirection:
                 )
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "a loss that should rise",
-            before=_HEAD
-            + 'scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, mode="max", patience=1)'
-            + _LOOP,
-            old='"max"',
-            new='"min"',
-            mark="ReduceLROnPlateau",
+            setup='scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, mode="⟨max → min⟩", patience=1)',
         ),
-        Example(
+        _example(
             "as it should be",
-            before=_HEAD
-            + "scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=1)"
-            + _LOOP,
-            mark="ReduceLROnPlateau",
+            setup="⟨scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=1)⟩",
         ),
     )

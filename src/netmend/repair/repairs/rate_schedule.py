@@ -6,6 +6,7 @@ import ast
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.loop.epoch_loop import bound_of, epoch_rounds
@@ -16,7 +17,8 @@ from netmend.program.source.moving import taken_out
 from netmend.program.source.numbers import literal, number, set_number
 from netmend.program.source.values import Faces
 from netmend.program.text.file import File
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary import SchedulerFact
 from netmend.vocabulary.change import SHORT_SEARCH, Change, FileEdits
 
@@ -25,6 +27,13 @@ _LENGTHS = {
     "PolynomialLR": ("total_iters", 1),
     "OneCycleLR": ("total_steps", 2),
 }
+
+
+_example = partial(
+    example,
+    after_step="scheduler.step()",
+    backward="nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1))",
+)
 
 
 @register
@@ -190,113 +199,38 @@ class RateSchedule:
             yield from change(self, case, title, faces, knob="scheduler")
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "a decay that leaves nothing",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-opt = torch.optim.SGD(model.parameters(), lr=0.1)
-scheduler = torch.optim.lr_scheduler.ExponentialLR(opt, gamma=0.1)
-for epoch in range(20):
-    opt.zero_grad()
-    nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1)).backward()
-    opt.step()
-    scheduler.step()
-""",
-            old="gamma=0.1",
-            new="gamma=0.94",
-            mark="ExponentialLR(",
+            setup="scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=⟨0.1 → 0.94⟩)",
+            loop="for epoch in range(20)",
         ),
-        Example(
+        _example(
             "without the schedule",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-opt = torch.optim.SGD(model.parameters(), lr=0.1)
-scheduler = torch.optim.lr_scheduler.LambdaLR(opt, lambda epoch: 0.01 ** epoch)
-for epoch in range(5):
-    opt.zero_grad()
-    nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1)).backward()
-    opt.step()
-    scheduler.step()
-""",
-            old="    scheduler.step()\n",
-            new="",
-            mark="LambdaLR(",
+            setup="⟨scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 0.01 ** epoch)⟩",
+            loop="for epoch in range(5)",
+            after_step="- scheduler.step()",
         ),
-        Example(
+        _example(
             "steps of an ordinary size that come too often",
-            before="""
-import torch
-from torch import nn
-STEP_SIZE = 2
-model = nn.Linear(2, 1)
-opt = torch.optim.SGD(model.parameters(), lr=0.1)
-scheduler = torch.optim.lr_scheduler.StepLR(opt, STEP_SIZE, gamma=0.5)
-for epoch in range(30):
-    opt.zero_grad()
-    nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1)).backward()
-    opt.step()
-    scheduler.step()
-""",
-            old="STEP_SIZE = 2",
-            new="STEP_SIZE = 10",
-            mark="StepLR(",
+            data="STEP_SIZE = ⟨2 → 10⟩",
+            setup="⟨scheduler = torch.optim.lr_scheduler.StepLR(optimizer, STEP_SIZE, gamma=0.5)⟩",
+            loop="for epoch in range(30)",
         ),
-        Example(
+        _example(
             "a cosine that is over too early",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-opt = torch.optim.SGD(model.parameters(), lr=0.1)
-scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(opt, T_max=3)
-for epoch in range(12):
-    opt.zero_grad()
-    nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1)).backward()
-    opt.step()
-    scheduler.step()
-""",
-            old="T_max=3",
-            new="T_max=12",
-            mark="CosineAnnealingLR(",
+            setup="scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=⟨3 → 12⟩)",
+            loop="for epoch in range(12)",
         ),
-        Example(
+        _example(
             "a decay by hand",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-opt = torch.optim.SGD(model.parameters(), lr=0.1)
-for epoch in range(21):
-    opt.zero_grad()
-    nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1)).backward()
-    opt.step()
-    for group in opt.param_groups:
-        group["lr"] *= 0.3
-""",
-            old="*= 0.3",
-            new="*= 0.94",
-            mark='group["lr"]',
+            loop="for epoch in range(21)",
+            after_step='for group in optimizer.param_groups:\n    group["lr"] *= ⟨0.3 → 0.94⟩',
         ),
-        Example(
+        _example(
             "a warm-up goes as a whole, or not at all",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-opt = torch.optim.SGD(model.parameters(), lr=0.1)
-scheduler = torch.optim.lr_scheduler.LambdaLR(opt, lambda step: min(1.0, step / 1000))
-for epoch in range(5):
-    opt.zero_grad()
-    nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1)).backward()
-    opt.step()
-    scheduler.step()
-    print(scheduler.get_last_lr())
-""",
-            mark="LambdaLR(",
+            setup="⟨scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min(1.0, step / 1000))⟩",
+            loop="for epoch in range(5)",
+            after_step="scheduler.step()\nprint(scheduler.get_last_lr())",
         ),
     )
 

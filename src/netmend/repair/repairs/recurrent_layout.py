@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.library.layers import RECURRENT
@@ -13,7 +14,8 @@ from netmend.program.source.values import Faces, set_argument
 from netmend.program.source.writing import replace, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary import ModuleFact, Site
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
@@ -139,53 +141,28 @@ def _transposed(case: Case, module: ModuleFact | None) -> FileEdits:
     return ()
 
 
-_NET = """
-import torch
-from torch import nn
+_example = partial(
+    example,
+    data="torch.manual_seed(0)",
+    forward="out, _ = self.rnn(x)\nreturn self.fc(out[:, -1])",
+    helpers="x, y = torch.randn(16, 5, 3), torch.arange(16) % 2",
+    backward="nn.functional.cross_entropy(model(x), y)",
+    component="model.rnn",
+)
 
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.rnn = nn.GRU(3, 8)
-        self.fc = nn.Linear(8, 2)
 
-    def forward(self, x):
-        out, _ = self.rnn(x)
-        return self.fc(out[:, -1])
-
-torch.manual_seed(0)
-net = Net()
-x, y = torch.randn(16, 5, 3), torch.arange(16) % 2
-optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    nn.functional.cross_entropy(net(x), y).backward()
-    optimizer.step()
-"""
 RecurrentLayout.EXAMPLES = (
-    Example(
-        "samples first",
-        before=_NET,
-        old="nn.GRU(3, 8)",
-        new="nn.GRU(3, 8, batch_first=True)",
-        mark="nn.GRU(",
-        component="net.rnn",
+    _example(
+        "samples first", layers="self.rnn = nn.GRU(3, ⟨8 → 8, batch_first=True⟩)\nself.fc = nn.Linear(8, 2)"
     ),
-    Example(
+    _example(
         "turned for the layer",
-        before=_NET,
-        old="""self.rnn(x)
-        return self.fc(out[:, -1])""",
-        new="""self.rnn(x.transpose(0, 1))
-        return self.fc(out[-1])""",
-        mark="nn.GRU(",
-        component="net.rnn",
+        layers="self.rnn = ⟨nn.GRU(3, 8)⟩\nself.fc = nn.Linear(8, 2)",
+        forward="out, _ = self.rnn⟨(x) → (x.transpose(0, 1))⟩\nreturn self.fc(out[⟨:, - → -⟩1])",
         nth=1,
     ),
-    Example(
+    _example(
         "samples first already",
-        before=_NET.replace("nn.GRU(3, 8)", "nn.GRU(3, 8, batch_first=True)"),
-        mark="nn.GRU(",
-        component="net.rnn",
+        layers="self.rnn = ⟨nn.GRU(3, 8, batch_first=True)⟩\nself.fc = nn.Linear(8, 2)",
     ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.network.output_uses import once
@@ -24,21 +25,17 @@ from netmend.program.source.naming import qualified, spelled
 from netmend.program.source.writing import wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
-_TAIL = """
-model = Net()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))
-    loss.backward()
-    optimizer.step()
-"""
-
 _TENSORS = ("randn", "rand", "zeros", "ones", "empty", "normal", "full", "eye")
+
+
+_example = partial(
+    example, loss="nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))", component="model"
+)
 
 
 @register
@@ -155,282 +152,140 @@ class RegisterLayers:
             yield "nn.Parameter", (*wrap(file, value, f"{name}(", ")"), *extra)
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "a list",
-            before=f"""
-import torch
-from torch import nn
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.a = nn.Linear(2, 8)
-        self.rest = [nn.Linear(8, 8), nn.Linear(8, 1)]
-    def forward(self, x):
-        x = self.a(x)
-        for layer in self.rest:
-            x = layer(x.relu())
-        return x
-{_TAIL}""",
-            old="[nn.Linear(8, 8), nn.Linear(8, 1)]",
-            new="nn.ModuleList([nn.Linear(8, 8), nn.Linear(8, 1)])",
-            mark="self.rest = ",
-            component="model",
+            layers="""
+                self.a = nn.Linear(2, 8)
+                self.rest = ⟨[nn.Linear(8, 8), nn.Linear(8, 1)] → nn.ModuleList([nn.Linear(8, 8), nn.Linear(8, 1)])⟩""",
+            forward="""
+                x = self.a(x)
+                for layer in self.rest:
+                    x = layer(x.relu())
+                return x""",
         ),
-        Example(
+        _example(
             "a tensor that was scaled",
-            before=f"""
-import torch
-from torch import nn
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.w = torch.randn(2, 8) / 2
-        self.out = nn.Linear(8, 1)
-    def forward(self, x):
-        return self.out((x @ self.w).relu())
-{_TAIL}""",
-            old="torch.randn(2, 8) / 2",
-            new="nn.Parameter(torch.randn(2, 8) / 2)",
-            mark="self.w = ",
+            layers="""
+                self.w = ⟨torch.randn(2, 8) / 2 → nn.Parameter(torch.randn(2, 8) / 2)⟩
+                self.out = nn.Linear(8, 1)""",
+            forward="return self.out((x @ self.w).relu())",
+            component="",
         ),
-        Example(
+        _example(
             "a list that is filled later",
-            before=f"""
-import torch
-from torch import nn
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.a = nn.Linear(2, 8)
-        self.rest = []
-        for width in (8, 1):
-            self.rest.append(nn.Linear(8, width))
-    def forward(self, x):
-        x = self.a(x)
-        for layer in self.rest:
-            x = layer(x.relu())
-        return x
-{_TAIL}""",
-            old="self.rest = []",
-            new="self.rest = nn.ModuleList()",
-            mark="append(",
-            component="model",
+            layers="""
+                self.a = nn.Linear(2, 8)
+                self.rest = ⟨[] → nn.ModuleList()⟩
+                for width in (8, 1):
+                    ⟨self.rest.append(nn.Linear(8, width))⟩""",
+            forward="""
+                x = self.a(x)
+                for layer in self.rest:
+                    x = layer(x.relu())
+                return x""",
         ),
-        Example(
+        _example(
             "a tensor",
-            before=f"""
-import torch
-from torch import nn
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.a = nn.Linear(2, 1)
-        self.scale = torch.ones(1, requires_grad=True)
-    def forward(self, x):
-        return self.scale * self.a(x)
-{_TAIL}""",
-            old="torch.ones(1, requires_grad=True)",
-            new="nn.Parameter(torch.ones(1))",
-            mark="self.scale = ",
-            component="model",
+            layers="""
+                self.a = nn.Linear(2, 1)
+                self.scale = ⟨torch.ones(1, requires_grad=True) → nn.Parameter(torch.ones(1))⟩""",
+            forward="return self.scale * self.a(x)",
         ),
-        Example(
+        _example(
             "lists of tensors: all of them",
-            before=f"""
-import torch
-from torch import nn
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.scale = nn.Parameter(torch.ones(1))
-        self.weights = []
-        self.biases = []
-        for a, b in ((2, 8), (8, 1)):
-            self.weights.append(torch.randn(a, b).requires_grad_())
-            self.biases.append(torch.zeros(b, requires_grad=True))
-    def forward(self, x):
-        for w, b in zip(self.weights, self.biases):
-            x = x @ w + b
-        return self.scale * x
-{_TAIL}""",
-            old="self.weights = []\n        self.biases = []",
-            new="self.weights = nn.ParameterList()\n        self.biases = nn.ParameterList()",
+            layers="""
+                self.scale = nn.Parameter(torch.ones(1))
+                self.weights = ⟨[] → nn.ParameterList()⟩
+                self.biases = ⟨[] → nn.ParameterList()⟩
+                for a, b in ((2, 8), (8, 1)):
+                    self.weights.append(torch.randn(a, b).requires_grad_())
+                    self.biases.append(torch.zeros(b, requires_grad=True))""",
+            forward="""
+                for w, b in zip(self.weights, self.biases):
+                    x = x @ w + b
+                return self.scale * x""",
             mark="self.biases = []",
-            component="model",
         ),
-        Example(
+        _example(
             "a list that a function returns",
-            before=f"""
-import torch
-from torch import nn
-def stack(*sizes):
-    layers = []
-    for a, b in zip(sizes, sizes[1:]):
-        layers.append(nn.Linear(a, b))
-    return layers
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layers = stack(2, 8, 8)
-        self.last = nn.Linear(8, 1)
-    def forward(self, x):
-        for layer in self.layers:
-            x = layer(x).relu()
-        return self.last(x)
-{_TAIL}""",
-            old="stack(2, 8, 8)",
-            new="nn.ModuleList(stack(2, 8, 8))",
-            mark="layers.append",
-            component="model",
+            data="""
+                def stack(*sizes):
+                    layers = []
+                    for a, b in zip(sizes, sizes[1:]):
+                        ⟨layers.append(nn.Linear(a, b))⟩
+                    return layers""",
+            layers="""
+                self.layers = ⟨stack(2, 8, 8) → nn.ModuleList(stack(2, 8, 8))⟩
+                self.last = nn.Linear(8, 1)""",
+            forward="""
+                for layer in self.layers:
+                    x = layer(x).relu()
+                return self.last(x)""",
         ),
-        Example(
+        _example(
             "a class that is no module",
-            before=f"""
-import torch
-from torch import nn
-class Block:
-    def __init__(self, a, b):
-        self.linear = nn.Linear(a, b)
-    def __call__(self, x):
-        return self.linear(x).relu()
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.block = Block(2, 8)
-        self.last = nn.Linear(8, 1)
-    def forward(self, x):
-        return self.last(self.block(x))
-{_TAIL}""",
-            old="""class Block:
-    def __init__(self, a, b):
-        self.linear = nn.Linear(a, b)
-    def __call__(self, x):""",
-            new="""class Block(nn.Module):
-    def __init__(self, a, b):
-        super().__init__()
-        self.linear = nn.Linear(a, b)
-    def forward(self, x):""",
-            mark="self.linear = ",
-            component="model",
+            data="""
+                class Block⟨: → (nn.Module):⟩
+                    def __init__(self, a, b):
+                        + super().__init__()
+                        ⟨self.linear = nn.Linear(a, b)⟩
+                    def ⟨__call__ → forward⟩(self, x):
+                        return self.linear(x).relu()""",
+            layers="self.block = Block(2, 8)\nself.last = nn.Linear(8, 1)",
+            forward="return self.last(self.block(x))",
         ),
-        Example(
+        _example(
             "lists in a dict",
-            before=f"""
-import torch
-from torch import nn
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.parts = {{"left": [], "right": []}}
-        for side in self.parts:
-            self.parts[side].append(nn.Linear(2, 8))
-        self.last = nn.Linear(8, 1)
-    def forward(self, x):
-        return self.last(sum(part(x) for parts in self.parts.values() for part in parts))
-{_TAIL}""",
-            old="""{"left": [], "right": []}""",
-            new="""nn.ModuleDict({"left": nn.ModuleList(), "right": nn.ModuleList()})""",
-            mark=".append(",
-            component="model",
+            layers="""
+                self.parts = ⟨{"left": [], "right": []} → nn.ModuleDict({"left": nn.ModuleList(), "right": nn.ModuleList()})⟩
+                for side in self.parts:
+                    self.parts[side]⟨.append(nn.Linear(2, 8))⟩
+                self.last = nn.Linear(8, 1)""",
+            forward="return self.last(sum(part(x) for parts in self.parts.values() for part in parts))",
         ),
-        Example(
+        _example(
             "a layer behind a lambda",
-            before=f"""
-import torch
-from torch import nn
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        body = nn.Linear(2, 8)
-        self.body = lambda x: body(x)
-        self.last = nn.Linear(8, 1)
-    def forward(self, x):
-        return self.last(self.body(x))
-{_TAIL}""",
-            old="lambda x: body(x)",
-            new="body",
-            mark="body = nn.Linear",
-            component="model",
+            layers="""
+                ⟨body = nn.Linear(2, 8)⟩
+                self.body = ⟨lambda x: body(x) → body⟩
+                self.last = nn.Linear(8, 1)""",
+            forward="return self.last(self.body(x))",
         ),
-        Example(
+        _example(
             "a list that functions are in too",
-            before=f"""
-import torch
-from torch import nn
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layers = [nn.Linear(2, 8), torch.relu]
-        self.last = nn.Linear(8, 1)
-    def forward(self, x):
-        for layer in self.layers:
-            x = layer(x)
-        return self.last(x)
-{_TAIL}""",
-            old="        self.last = nn.Linear(8, 1)\n",
-            new="""        self.last = nn.Linear(8, 1)
-        self.layers_modules = nn.ModuleList(layer for layer in self.layers if isinstance(layer, nn.Module))
-""",
-            mark="self.layers = ",
-            component="model",
+            layers="""
+                ⟨self.layers = [nn.Linear(2, 8), torch.relu]⟩
+                self.last = nn.Linear(8, 1)
+                + self.layers_modules = nn.ModuleList(layer for layer in self.layers if isinstance(layer, nn.Module))""",
+            forward="""
+                for layer in self.layers:
+                    x = layer(x)
+                return self.last(x)""",
         ),
-        Example(
+        _example(
             "given another list later",
-            before=f"""
-import torch
-from torch import nn
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layers = [nn.Linear(2, 8)]
-        self.layers = [*self.layers, nn.ReLU()]
-        self.last = nn.Linear(8, 1)
-    def forward(self, x):
-        for layer in self.layers:
-            x = layer(x)
-        return self.last(x)
-{_TAIL}""",
-            old="        self.last = nn.Linear(8, 1)\n",
-            new="""        self.last = nn.Linear(8, 1)
-        self.layers_modules = nn.ModuleList(layer for layer in self.layers if isinstance(layer, nn.Module))
-""",
-            mark="self.layers = [nn",
-            component="model",
+            layers="""
+                ⟨self.layers = [nn.Linear(2, 8)]⟩
+                self.layers = [*self.layers, nn.ReLU()]
+                self.last = nn.Linear(8, 1)
+                + self.layers_modules = nn.ModuleList(layer for layer in self.layers if isinstance(layer, nn.Module))""",
+            forward="""
+                for layer in self.layers:
+                    x = layer(x)
+                return self.last(x)""",
         ),
-        Example(
+        _example(
             "names that no module can have",
-            before=f"""
-import torch
-from torch import nn
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.parts = {{"a.0": nn.Linear(2, 8), "a.1": nn.Linear(8, 8)}}
-        self.last = nn.Linear(8, 1)
-    def forward(self, x):
-        return self.last(self.parts["a.1"](self.parts["a.0"](x)))
-{_TAIL}""",
-            old="        self.last = nn.Linear(8, 1)\n",
-            new="""        self.last = nn.Linear(8, 1)
-        self.parts_modules = nn.ModuleList(layer for layer in self.parts.values() if isinstance(layer, nn.Module))
-""",
-            mark="self.parts = ",
-            component="model",
+            layers="""
+                ⟨self.parts = {"a.0": nn.Linear(2, 8), "a.1": nn.Linear(8, 8)}⟩
+                self.last = nn.Linear(8, 1)
+                + self.parts_modules = nn.ModuleList(layer for layer in self.parts.values() if isinstance(layer, nn.Module))""",
+            forward='return self.last(self.parts["a.1"](self.parts["a.0"](x)))',
         ),
-        Example(
+        _example(
             "registered already",
-            before=f"""
-import torch
-from torch import nn
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.rest = nn.ModuleList([nn.Linear(2, 8), nn.Linear(8, 1)])
-    def forward(self, x):
-        return self.rest[1](self.rest[0](x).relu())
-{_TAIL}""",
-            mark="self.rest = ",
-            component="model",
+            layers="⟨self.rest = nn.ModuleList([nn.Linear(2, 8), nn.Linear(8, 1)])⟩",
+            forward="return self.rest[1](self.rest[0](x).relu())",
         ),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.loss.penalties import penalties, penalty_factors, value_of
@@ -12,9 +13,12 @@ from netmend.changes.loss.penalty_terms import Penalty, penalty_terms
 from netmend.program.source.dataflow import resolved
 from netmend.program.source.values import Faces, set_argument, set_value
 from netmend.program.source.writing import wrap
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary import OptimizerFact
 from netmend.vocabulary.change import SHORT_SEARCH, Change
+
+_example = partial(example, loss="model(torch.randn(8, 2)).pow(2).mean()")
 
 
 @register
@@ -132,135 +136,46 @@ class Regularisation:
             yield from change(self, case, "no penalty on the weights", found[0].removal, knob=knob)
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "a weight decay of one",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1, weight_decay=1.0)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = model(torch.randn(8, 2)).pow(2).mean()
-    loss.backward()
-    optimizer.step()
-""",
-            old="weight_decay=1.0",
-            new="weight_decay=0.0001",
-            mark="SGD(",
+            optimizer="torch.optim.SGD(model.parameters(), lr=0.1, weight_decay=⟨1.0 → 0.0001⟩)",
         ),
-        Example(
+        _example(
             "a penalty in the loss",
-            before="""
-import torch
-from torch import nn
-STRENGTH = 0.5
-model = nn.Linear(2, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = model(torch.randn(8, 2)).pow(2).mean() + STRENGTH * sum(p.abs().sum() for p in model.parameters())
-    loss.backward()
-    optimizer.step()
-""",
-            old="STRENGTH = 0.5",
-            new="STRENGTH = 0.0001",
-            mark="STRENGTH = 0.5",
+            data="STRENGTH = ⟨0.5 → 0.0001⟩",
+            loss="model(torch.randn(8, 2)).pow(2).mean() + STRENGTH * sum(p.abs().sum() for p in model.parameters())",
         ),
-        Example(
+        _example(
             "a penalty that is added up, with the number where it is used",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-def size(model):
-    total = 0.0
-    for p in model.parameters():
-        total = total + p.pow(2).sum()
-    return total
-for step in range(3):
-    optimizer.zero_grad()
-    fit = model(torch.randn(8, 2)).pow(2).mean()
-    loss = fit + 10 * size(model)
-    loss.backward()
-    optimizer.step()
-""",
-            old="10 * size",
-            new="0.0001 * size",
-            mark="total = total",
+            setup="""
+                def size(model):
+                    total = 0.0
+                    for p in model.parameters():
+                        ⟨total = total + p.pow(2).sum()⟩
+                    return total""",
+            outputs="fit = model(torch.randn(8, 2)).pow(2).mean()",
+            loss="fit + ⟨10 → 0.0001⟩ * size(model)",
         ),
-        Example(
+        _example(
             "nothing against overfitting",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = model(torch.randn(8, 2)).pow(2).mean()
-    loss.backward()
-    optimizer.step()
-""",
-            old="lr=0.1)",
-            new="lr=0.1, weight_decay=1e-4)",
-            mark="Adam(",
+            optimizer="torch.optim.Adam(model.parameters(), lr=⟨0.1 → 0.1, weight_decay=1e-4⟩)",
             cause="LOS-REG-MISSING",
         ),
-        Example(
-            "there is no penalty",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = model(torch.randn(8, 2)).pow(2).mean()
-    loss.backward()
-    optimizer.step()
-""",
-            mark="loss = ",
+        _example(
+            "there is no penalty", optimizer="torch.optim.Adam(model.parameters(), lr=0.1)", mark="loss = "
         ),
-        Example(
+        _example(
             "a penalty of single layers, by a function",
-            before="""
-import torch
-from torch import nn
-model = nn.Sequential(nn.Linear(2, 4), nn.ReLU(), nn.Linear(4, 1))
-def size(layer):
-    return layer.weight.abs().sum()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = model(torch.randn(8, 2)).pow(2).mean()
-    loss += 0.5 * size(model[0])
-    loss.backward()
-    optimizer.step()
-""",
-            old="0.5 * size",
-            new="0.0001 * size",
-            mark="loss += ",
+            model="nn.Sequential(nn.Linear(2, 4), nn.ReLU(), nn.Linear(4, 1))",
+            helpers="def size(layer):\n    return layer.weight.abs().sum()",
+            after_loss="loss += ⟨0.5 → 0.0001⟩ * size(model[0])",
         ),
-        Example(
+        _example(
             "a penalty without a factor is taken out of the sum",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    fit = model(torch.randn(8, 2)).pow(2).mean()
-    size = model.weight.norm(2) + model.bias.norm(2)
-    loss = fit + size
-    loss.backward()
-    optimizer.step()
-""",
-            old="fit + size",
-            new="fit",
-            mark="loss = ",
+            outputs="""
+                fit = model(torch.randn(8, 2)).pow(2).mean()
+                size = model.weight.norm(2) + model.bias.norm(2)""",
+            loss="⟨fit + size → fit⟩",
             nth=1,
         ),
     )

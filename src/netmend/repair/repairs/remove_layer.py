@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.network.layer_removal import call_removed, layer_removed
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary import FunctionFact, ModuleFact
 from netmend.vocabulary.change import BY_FACTS, Change
 
-_TAIL = """
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))
-    loss.backward()
-    optimizer.step()
-"""
+_example = partial(example, loss="nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))")
 
 
 @register
@@ -51,44 +46,20 @@ class RemoveLayer:
             yield from change(self, case, f"without {function.function}", edits, knob=function.name)
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "in a stack",
-            before=f"""
-import torch
-from torch import nn
-model = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1), nn.Tanh())
-{_TAIL}""",
-            old=", nn.Tanh()",
-            new="",
-            mark="nn.Sequential",
+            model="nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1)⟨, nn.Tanh() → ⟩)",
             component="model.3",
         ),
-        Example(
+        _example(
             "a call in forward",
-            before=f"""
-import torch
-from torch import nn
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc, self.act = nn.Linear(2, 1), nn.Tanh()
-    def forward(self, x):
-        return self.act(self.fc(x))
-model = Net()
-{_TAIL}""",
-            old="self.act(self.fc(x))",
-            new="self.fc(x)",
-            mark="return",
+            layers="self.fc, self.act = nn.Linear(2, 1), nn.Tanh()",
+            forward="return self.⟨act(self.fc(x)) → fc(x)⟩",
             component="model.act",
         ),
-        Example(
+        _example(
             "a layer that changes the width",
-            before=f"""
-import torch
-from torch import nn
-model = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
-{_TAIL}""",
-            mark="nn.Sequential",
+            model="⟨nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))⟩",
             component="model.0",
         ),
     )

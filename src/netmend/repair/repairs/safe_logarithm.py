@@ -14,7 +14,8 @@ from netmend.program.source.naming import qualified, rename_callee, spelled
 from netmend.program.source.writing import replace, unwrap_call, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
@@ -139,74 +140,19 @@ class SafeLogarithm:
         return wrap(file, value, "", guard)
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        example(
             "both logarithms of a formula",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    p, y = torch.sigmoid(model(torch.randn(8, 2))), torch.ones(8, 1)
-    loss = -(y * torch.log(p) + (1 - y) * torch.log(1 - p)).mean()
-    loss.backward()
-    optimizer.step()
-""",
-            old="y * torch.log(p) + (1 - y) * torch.log(1 - p)",
-            new="y * torch.log(p.clamp(min=1e-7)) + (1 - y) * torch.log((1 - p).clamp(min=1e-7))",
-            mark="loss = ",
+            outputs="p, y = torch.sigmoid(model(torch.randn(8, 2))), torch.ones(8, 1)",
+            loss="-(y * torch.log(⟨p) + (1 - y) * torch.log(1 - p → p.clamp(min=1e-7)) + (1 - y) * torch.log((1 - p).clamp(min=1e-7)⟩)).mean()",
         ),
-        Example(
+        example(
             "the logarithm of a softmax",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 3)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    out = torch.log(torch.softmax(model(torch.randn(8, 2)), dim=1))
-    loss = -out[:, 0].mean()
-    loss.backward()
-    optimizer.step()
-""",
-            old="torch.log(torch.softmax(model(torch.randn(8, 2)), dim=1))",
-            new="torch.log_softmax(model(torch.randn(8, 2)), dim=1)",
-            mark="torch.log(",
+            model="nn.Linear(2, 3)",
+            outputs="out = torch.⟨log(torch.softmax(model(torch.randn(8, 2)), dim=1)) → log_softmax(model(torch.randn(8, 2)), dim=1)⟩",
+            loss="-out[:, 0].mean()",
         ),
-        Example(
-            "a root",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = torch.sqrt(model(torch.randn(8, 2)).pow(2)).mean()
-    loss.backward()
-    optimizer.step()
-""",
-            old="torch.sqrt(model(torch.randn(8, 2)).pow(2))",
-            new="torch.sqrt(model(torch.randn(8, 2)).pow(2) + 1e-8)",
-            mark="loss = ",
-        ),
-        Example(
-            "nothing that could fail",
-            before="""
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = model(torch.randn(8, 2)).pow(2).sum() / 8
-    loss.backward()
-    optimizer.step()
-""",
-            mark="loss = ",
-        ),
+        example("a root", loss="torch.sqrt(model(torch.randn(8, 2)).⟨pow(2) → pow(2) + 1e-8⟩).mean()"),
+        example("nothing that could fail", loss="model(torch.randn(8, 2)).pow(2).sum() / 8", mark="loss = "),
     )
 
 

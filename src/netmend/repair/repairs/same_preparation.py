@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.data.alike_at_line import alike_at_line
@@ -21,7 +22,8 @@ from netmend.program.source.writing import (
 )
 from netmend.program.text.file import File
 from netmend.program.text.queries import Function, last_name
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 
@@ -236,126 +238,104 @@ def _compose(flow: Flow) -> tuple[File, ast.List] | None:
     return None
 
 
-_HEAD = """
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, Dataset
-torch.manual_seed(0)
-x, y = 50 + 9 * torch.randn(24, 3), torch.arange(24) % 2
-x_test, y_test = 50 + 9 * torch.randn(8, 3), torch.arange(8) % 2
-net = nn.Linear(3, 2)
-optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-"""
-_TRAIN = """
-for rows in torch.randperm(24).split(8):
-    optimizer.zero_grad()
-    nn.functional.cross_entropy(net(x[rows]), y[rows]).backward()
-    optimizer.step()
-net.eval()
-with torch.no_grad():
-    print((net(x_test).argmax(1) == y_test).float().mean())
-"""
-_SCALER = """
-class Scaler:
-    def fit_transform(self, x):
-        self.mean, self.std = x.mean(0), x.std(0)
-        return self.transform(x)
+_example = partial(
+    example,
+    begin="""
+    torch.manual_seed(0)
+    x, y = 50 + 9 * torch.randn(24, 3), torch.arange(24) % 2
+    x_test, y_test = 50 + 9 * torch.randn(8, 3), torch.arange(8) % 2""",
+    model="nn.Linear(3, 2)",
+    loop="for rows in torch.randperm(24).split(8)",
+    backward="nn.functional.cross_entropy(model(x[rows]), y[rows])",
+    end="""
+    model.eval()
+    with torch.no_grad():
+        print((model(x_test).argmax(1) == y_test).float().mean())""",
+)
 
-    def transform(self, x):
-        return (x - self.mean) / self.std
 
-scaler = Scaler()
-x = scaler.fit_transform(x)
-x_test = scaler.fit_transform(x_test)
-"""
-_SET = """
-class Rows(Dataset):
-    def __init__(self, x, y, stats=None):
-        self.x, self.y, self.stats = x, y, stats
-
-    def __len__(self):
-        return len(self.y)
-
-    def __getitem__(self, i):
-        row = self.x[i]
-        if self.stats is not None:
-            row = (row - self.stats[0]) / self.stats[1]
-        return row, self.y[i]
-
-stats = x.mean(0), x.std(0)
-train = DataLoader(Rows(x, y, stats), batch_size=8)
-test = DataLoader(Rows(x_test, y_test), batch_size=8)
-for a, b in train:
-    optimizer.zero_grad()
-    nn.functional.cross_entropy(net(a), b).backward()
-    optimizer.step()
-net.eval()
-with torch.no_grad():
-    print([(net(a).argmax(1) == b).float().mean() for a, b in test])
-"""
-_IN_LOOP = """
-mean, std = x.mean(0), x.std(0)
-for rows in torch.randperm(24).split(8):
-    a = (x[rows] - mean) / std
-    optimizer.zero_grad()
-    nn.functional.cross_entropy(net(a), y[rows]).backward()
-    optimizer.step()
-net.eval()
-with torch.no_grad():
-    print((net(x_test).argmax(1) == y_test).float().mean())
-"""
 SamePreparation.EXAMPLES = (
-    Example(
+    _example(
         "the same line",
-        before=_HEAD + "mean, std = x.mean(0), x.std(0)\nx = (x - mean) / std" + _TRAIN,
-        old="x = (x - mean) / std\n",
-        new="x = (x - mean) / std\nx_test = (x_test - mean) / std\n",
-        mark="x = (x - mean)",
+        setup="""
+            mean, std = x.mean(0), x.std(0)
+            x = (x - mean) / std
+            + x_test = (x_test - mean) / std""",
     ),
-    Example(
+    _example(
         "before the statistics are changed",
-        before=_HEAD + "x = (x - x.mean(0)) / x.std(0)" + _TRAIN,
-        old="x = (x - x.mean(0)) / x.std(0)",
-        new="x_test = (x_test - x.mean(0)) / x.std(0)\nx = (x - x.mean(0)) / x.std(0)",
-        mark="x = (x - x.mean",
+        setup="+ x_test = (x_test - x.mean(0)) / x.std(0)\n⟨x = (x - x.mean(0)) / x.std(0)⟩",
     ),
-    Example(
+    _example(
         "arrays, which become tensors later",
-        before=_HEAD
-        + "rows, rows_test = x.numpy(), x_test.numpy()"
-        + _SCALER.partition("x = ")[0]
-        + "rows = scaler.fit_transform(rows)\nx, x_test = torch.tensor(rows), torch.tensor(rows_test)"
-        + _TRAIN,
-        old="rows = scaler.fit_transform(rows)\n",
-        new="rows = scaler.fit_transform(rows)\nrows_test = scaler.transform(rows_test)\n",
-        mark="rows = scaler.fit",
+        setup="""
+            rows, rows_test = x.numpy(), x_test.numpy()
+            class Scaler:
+                def fit_transform(self, x):
+                    self.mean, self.std = x.mean(0), x.std(0)
+                    return self.transform(x)
+                def transform(self, x):
+                    return (x - self.mean) / self.std
+            scaler = Scaler()
+            rows = scaler.fit_transform(rows)
+            + rows_test = scaler.transform(rows_test)
+            x, x_test = torch.tensor(rows), torch.tensor(rows_test)""",
     ),
-    Example(
+    _example(
         "an argument of the data set",
-        before=_HEAD + _SET,
-        old="Rows(x_test, y_test)",
-        new="Rows(x_test, y_test, stats)",
-        mark="test = DataLoader",
+        setup="""
+            class Rows(Dataset):
+                def __init__(self, x, y, stats=None):
+                    self.x, self.y, self.stats = x, y, stats
+                def __len__(self):
+                    return len(self.y)
+                def __getitem__(self, i):
+                    row = self.x[i]
+                    if self.stats is not None:
+                        row = (row - self.stats[0]) / self.stats[1]
+                    return row, self.y[i]
+            stats = x.mean(0), x.std(0)
+            train = DataLoader(Rows(x, y, stats), batch_size=8)
+            test = DataLoader(Rows(x_test, ⟨y_test → y_test, stats⟩), batch_size=8)""",
+        loop="for a, b in train",
+        backward="nn.functional.cross_entropy(model(a), b)",
+        end="""
+            model.eval()
+            with torch.no_grad():
+                print([(model(a).argmax(1) == b).float().mean() for a, b in test])""",
     ),
-    Example(
+    _example(
         "in the loop",
-        before=_HEAD + _IN_LOOP,
-        old="net(x_test)",
-        new="net((x_test - mean) / std)",
-        mark="a = (x[rows]",
+        setup="mean, std = x.mean(0), x.std(0)",
+        backward="",
+        step="""
+            ⟨a = (x[rows] - mean) / std⟩
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(model(a), y[rows]).backward()
+            optimizer.step()""",
+        end="""
+            model.eval()
+            with torch.no_grad():
+                print((⟨model(x_test) → model((x_test - mean) / std)⟩.argmax(1) == y_test).float().mean())""",
     ),
-    Example(
+    _example(
         "prepared alike",
-        before=_HEAD
-        + "mean, std = x.mean(0), x.std(0)\nx = (x - mean) / std\nx_test = (x_test - mean) / std"
-        + _TRAIN,
-        mark="x = (x - mean)",
+        setup="""
+            mean, std = x.mean(0), x.std(0)
+            ⟨x = (x - mean) / std⟩
+            x_test = (x_test - mean) / std""",
     ),
-    Example(
+    _example(
         "a scaler that is fitted again",
-        before=_HEAD + _SCALER + _TRAIN,
-        old="x_test = scaler.fit_transform(x_test)",
-        new="x_test = scaler.transform(x_test)",
-        mark="fit_transform(x_test)",
+        setup="""
+            class Scaler:
+                def fit_transform(self, x):
+                    self.mean, self.std = x.mean(0), x.std(0)
+                    return self.transform(x)
+                def transform(self, x):
+                    return (x - self.mean) / self.std
+            scaler = Scaler()
+            x = scaler.fit_transform(x)
+            x_test = scaler.⟨fit_transform → transform⟩(x_test)""",
     ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.data.data_holders import forward_calls
@@ -13,7 +14,8 @@ from netmend.library.optimisers import SCALE_FREE
 from netmend.program.source.writing import insert_after, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import Function
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary import LossFact, TargetFact
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
@@ -131,71 +133,45 @@ def _at_calls(case: Case, unit: str) -> FileEdits:
     return edits
 
 
-_HEAD = """
-import torch
-from torch import nn
-torch.manual_seed(0)
-x = torch.randn(16, 3)
-y = 30000.0 + 4000.0 * x[:, :1].round()
-y[::2], y[1::2] = 20000.0, 40000.0
-"""
-_CLASS = """
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(3, 1)
+_example = partial(
+    example,
+    begin="torch.manual_seed(0)\nx = torch.randn(16, 3)",
+    model="nn.Linear(3, 1)",
+    optimizer="torch.optim.Adam(model.parameters())",
+    loss="nn.functional.mse_loss(model(x), y)",
+)
 
-    def forward(self, x):
-        return self.fc(x)
 
-net = Net()
-"""
-_LOOP = """
-for step in range(3):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(net(x), y)
-    loss.backward()
-    optimizer.step()
-"""
-_ADAM = "optimizer = torch.optim.Adam(net.parameters())"
 ScaleTargets.EXAMPLES = (
-    Example(
+    _example(
         "in forward",
-        before=_HEAD + _CLASS + _ADAM + _LOOP,
-        old="return self.fc(x)",
-        new="return self.fc(x) * 10000 + 30000",
-        mark="y = 30000.0",
+        data="⟨y = 30000.0 + 4000.0 * x[:, :1].round()⟩\ny[::2], y[1::2] = 20000.0, 40000.0",
+        layers="self.fc = nn.Linear(3, 1)",
+        forward="return self.⟨fc(x) → fc(x) * 10000 + 30000⟩",
     ),
-    Example(
+    _example(
         "a model without a class",
-        before=_HEAD + "net = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 1))\n" + _ADAM + _LOOP,
-        old="nn.Linear(8, 1))\n",
-        new="nn.Linear(8, 1))\nnet.register_forward_hook(lambda module, inputs, output: output * 10000 + 30000)\n",
-        mark="y = 30000.0",
+        data="⟨y = 30000.0 + 4000.0 * x[:, :1].round()⟩\ny[::2], y[1::2] = 20000.0, 40000.0",
+        model="nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 1))",
+        helpers="+ model.register_forward_hook(lambda module, inputs, output: output * 10000 + 30000)",
     ),
-    Example(
+    _example(
         "plain gradient steps: the loss too",
-        before=_HEAD
-        + "net = nn.Linear(3, 1)\noptimizer = torch.optim.SGD(net.parameters(), lr=1e-9)"
-        + _LOOP,
-        old="""net = nn.Linear(3, 1)
-optimizer = torch.optim.SGD(net.parameters(), lr=1e-9)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(net(x), y)
-    loss.backward()""",
-        new="""net = nn.Linear(3, 1)
-net.register_forward_hook(lambda module, inputs, output: output * 10000 + 30000)
-optimizer = torch.optim.SGD(net.parameters(), lr=1e-9)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(net(x), y)
-    (loss / 1e+08).backward()""",
-        mark="y = 30000.0",
+        data="⟨y = 30000.0 + 4000.0 * x[:, :1].round()⟩\ny[::2], y[1::2] = 20000.0, 40000.0",
+        helpers="+ model.register_forward_hook(lambda module, inputs, output: output * 10000 + 30000)",
+        optimizer="torch.optim.SGD(model.parameters(), lr=1e-9)",
+        loss="",
+        step="""
+            optimizer.zero_grad()
+            loss = nn.functional.mse_loss(model(x), y)
+            ⟨loss → (loss / 1e+08)⟩.backward()
+            optimizer.step()""",
     ),
-    Example(
+    _example(
         "targets of about unit size",
-        before=_HEAD + "y = (y - y.mean()) / y.std()\nnet = nn.Linear(3, 1)\n" + _ADAM + _LOOP,
-        mark="y = (y",
+        data="""
+            y = 30000.0 + 4000.0 * x[:, :1].round()
+            y[::2], y[1::2] = 20000.0, 40000.0
+            ⟨y = (y - y.mean()) / y.std()⟩""",
     ),
 )

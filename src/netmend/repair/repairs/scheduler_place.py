@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.loop.loop_code import (
@@ -26,18 +27,21 @@ from netmend.program.source.moving import combined, moved_after, taken_out, text
 from netmend.program.source.names_of_object import known_as
 from netmend.program.source.writing import insert_after
 from netmend.program.text.file import File
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary import SchedulerFact
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 # Schedules whose numbers count steps of the optimiser, as their documentation shows them.
 _PER_BATCH = ("OneCycleLR", "CyclicLR", "LambdaLR", "LinearLR", "SequentialLR", "CosineAnnealingWarmRestarts")
-_HEAD = """
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-"""
+
+
+_example = partial(
+    example,
+    optimizer="torch.optim.SGD(model.parameters(), lr=0.01)",
+    loop="for step in range(5)",
+    cause="HYP-LR-SCHED",
+)
 
 
 @register
@@ -130,150 +134,94 @@ class SchedulerPlace:
         return ()
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "before the optimiser's step",
-            before=_HEAD
-            + """
-scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 3)
-for step in range(5):
-    optimizer.zero_grad()
-    model(torch.ones(4, 2)).mean().backward()
-    scheduler.step()
-    optimizer.step()
-""",
-            old="    scheduler.step()\n    optimizer.step()\n",
-            new="    optimizer.step()\n    scheduler.step()\n",
-            mark="scheduler.step",
+            setup="scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 3)",
+            step="""
+                optimizer.zero_grad()
+                model(torch.ones(4, 2)).mean().backward()
+                + optimizer.step()
+                ⟨scheduler.step()⟩
+                - optimizer.step()""",
+            cause="",
         ),
-        Example(
+        _example(
             "at the top of the loop over epochs",
-            before=_HEAD
-            + """
-scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 3)
-
-def train():
-    for step in range(3):
-        optimizer.zero_grad()
-        model(torch.ones(4, 2)).mean().backward()
-        optimizer.step()
-
-for epoch in range(3):
-    scheduler.step()
-    train()
-    print(epoch)
-""",
-            old="    scheduler.step()\n    train()\n",
-            new="    train()\n    scheduler.step()\n",
-            mark="scheduler.step",
+            setup="""
+                scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 3)
+                def train():
+                    for step in range(3):
+                        optimizer.zero_grad()
+                        model(torch.ones(4, 2)).mean().backward()
+                        optimizer.step()""",
+            loop="for epoch in range(3)",
+            step="""
+                + train()
+                ⟨scheduler.step()⟩
+                - train()
+                print(epoch)""",
+            cause="",
         ),
-        Example(
+        _example(
             "counts epochs, stepped for every batch",
-            before=_HEAD
-            + """
-scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 3, gamma=0.1)
-for epoch in range(3):
-    for step in range(5):
-        optimizer.zero_grad()
-        model(torch.ones(4, 2)).mean().backward()
-        optimizer.step()
-        scheduler.step()
-    print(epoch)
-""",
-            old="        scheduler.step()\n",
-            new="    scheduler.step()\n",
-            mark="scheduler.step",
-            cause="HYP-LR-SCHED",
+            setup="scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 3, gamma=0.1)",
+            epochs="for epoch in range(3)",
+            after_step="- scheduler.step()",
+            backward="model(torch.ones(4, 2)).mean()",
+            after_epoch="+ scheduler.step()\nprint(epoch)",
         ),
-        Example(
+        _example(
             "a warm-up, which would take still longer",
-            before=_HEAD
-            + """
-scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: step / 1000)
-for epoch in range(3):
-    for step in range(5):
-        optimizer.zero_grad()
-        model(torch.ones(4, 2)).mean().backward()
-        optimizer.step()
-        scheduler.step()
-""",
-            mark="scheduler.step",
-            cause="HYP-LR-SCHED",
+            setup="scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: step / 1000)",
+            epochs="for epoch in range(3)",
+            after_step="⟨scheduler.step()⟩",
+            backward="model(torch.ones(4, 2)).mean()",
         ),
-        Example(
+        _example(
             "a factor that leaves next to nothing at any step",
-            before=_HEAD
-            + """
-scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 0.001 * 0.9 ** step)
-for epoch in range(3):
-    for step in range(5):
-        optimizer.zero_grad()
-        model(torch.ones(4, 2)).mean().backward()
-        optimizer.step()
-        scheduler.step()
-""",
-            mark="scheduler.step",
-            cause="HYP-LR-SCHED",
+            setup="scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 0.001 * 0.9 ** step)",
+            epochs="for epoch in range(3)",
+            after_step="⟨scheduler.step()⟩",
+            backward="model(torch.ones(4, 2)).mean()",
         ),
-        Example(
+        _example(
             "the last line, in a function for one epoch",
-            before=_HEAD
-            + """
-def train(opt, sched):
-    for step in range(5):
-        opt.zero_grad()
-        model(torch.ones(4, 2)).mean().backward()
-        opt.step()
-        sched.step()
-
-scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.5)
-for epoch in range(3):
-    train(optimizer, scheduler)
-""",
-            old="        sched.step()\n",
-            new="    sched.step()\n",
-            mark="sched.step",
-            cause="HYP-LR-SCHED",
+            setup="""
+                def train(opt, sched):
+                    for step in range(5):
+                        opt.zero_grad()
+                        model(torch.ones(4, 2)).mean().backward()
+                        opt.step()
+                        - sched.step()
+                    + sched.step()
+                scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.5)""",
+            loop="for epoch in range(3)",
+            step="train(optimizer, scheduler)",
         ),
-        Example(
+        _example(
             "with the condition around it",
-            before=_HEAD
-            + """
-def train(opt, sched=None):
-    for step in range(5):
-        opt.zero_grad()
-        model(torch.ones(4, 2)).mean().backward()
-        opt.step()
-        if sched is not None:
-            sched.step()
-    return step
-
-scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 3)
-for epoch in range(3):
-    train(optimizer, scheduler)
-""",
-            old="""        if sched is not None:
-            sched.step()
-""",
-            new="""    if sched is not None:
-        sched.step()
-""",
+            setup="""
+                def train(opt, sched=None):
+                    for step in range(5):
+                        opt.zero_grad()
+                        model(torch.ones(4, 2)).mean().backward()
+                        opt.step()
+                        - if sched is not None:
+                            - sched.step()
+                    + if sched is not None:
+                    +     sched.step()
+                    return step
+                scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 3)""",
+            loop="for epoch in range(3)",
+            step="train(optimizer, scheduler)",
             mark="sched.step",
-            cause="HYP-LR-SCHED",
         ),
-        Example(
+        _example(
             "stepped once per epoch, as it should be",
-            before=_HEAD
-            + """
-scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 3, gamma=0.1)
-for epoch in range(3):
-    for step in range(5):
-        optimizer.zero_grad()
-        model(torch.ones(4, 2)).mean().backward()
-        optimizer.step()
-    scheduler.step()
-""",
-            mark="scheduler.step",
-            cause="HYP-LR-SCHED",
+            setup="scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 3, gamma=0.1)",
+            epochs="for epoch in range(3)",
+            backward="model(torch.ones(4, 2)).mean()",
+            after_epoch="⟨scheduler.step()⟩",
         ),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.data.data_holders import (
@@ -23,7 +24,8 @@ from netmend.program.source.naming import spelled
 from netmend.program.source.writing import insert_after, replace, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 
@@ -275,82 +277,64 @@ def _is_read(file: File, name: str) -> bool:
     )
 
 
-_HEAD = """
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, Subset, TensorDataset, random_split
-torch.manual_seed(0)
-x, y = torch.randn(24, 3), torch.arange(24) % 2
-net = nn.Linear(3, 2)
-optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-"""
-_TRAIN = """
-for rows in torch.randperm(len(x_train)).split(8):
-    optimizer.zero_grad()
-    nn.functional.cross_entropy(net(x_train[rows]), y_train[rows]).backward()
-    optimizer.step()
-net.eval()
-with torch.no_grad():
-    print((net(x_val).argmax(1) == y_val).float().mean())
-"""
-_LOADERS = """
-for a, b in DataLoader(train_set, batch_size=8):
-    optimizer.zero_grad()
-    nn.functional.cross_entropy(net(a), b).backward()
-    optimizer.step()
-net.eval()
-with torch.no_grad():
-    for a, b in DataLoader({part}, batch_size=8, shuffle=False):
-        print((net(a).argmax(1) == b).float().mean())
-"""
+_example = partial(
+    example,
+    begin="torch.manual_seed(0)\nx, y = torch.randn(24, 3), torch.arange(24) % 2",
+    model="nn.Linear(3, 2)",
+    loop="for rows in torch.randperm(len(x_train)).split(8)",
+    backward="nn.functional.cross_entropy(model(x_train[rows]), y_train[rows])",
+    end="""
+    model.eval()
+    with torch.no_grad():
+        print((model(x_val).argmax(1) == y_val).float().mean())""",
+)
+
+
 SeparateEvaluation.EXAMPLES = (
-    Example(
+    _example(
         "all rows for training",
-        before=_HEAD + "x_train, y_train = x, y\nx_val, y_val = x[16:], y[16:]" + _TRAIN,
-        old="x_train, y_train = x, y",
-        new="x_train, y_train = x[:16], y[:16]",
-        mark="x_val, y_val =",
+        setup="x_train, y_train = x⟨, y → [:16], y[:16]⟩\n⟨x_val, y_val = x[16:], y[16:]⟩",
     ),
-    Example(
+    _example(
         "slices that overlap",
-        before=_HEAD + "x_train, y_train = x[:16], y[:16]\nx_val, y_val = x[10:], y[10:]" + _TRAIN,
-        old="x[10:], y[10:]",
-        new="x[16:], y[16:]",
-        mark="x_val, y_val =",
+        setup="x_train, y_train = x[:16], y[:16]\nx_val, y_val = x[⟨10:], y[10 → 16:], y[16⟩:]",
     ),
-    Example(
+    _example(
         "indices of subsets",
-        before=_HEAD
-        + "full, order = TensorDataset(x, y), torch.randperm(24).tolist()\n"
-        + "train_set, val_set = Subset(full, order), Subset(full, order[16:])"
-        + _LOADERS.format(part="val_set"),
-        old="Subset(full, order),",
-        new="Subset(full, order[:16]),",
-        mark="train_set, val_set =",
+        setup="""
+            full, order = TensorDataset(x, y), torch.randperm(24).tolist()
+            train_set, val_set = Subset(full, ⟨order → order[:16]⟩), Subset(full, order[16:])""",
+        loop="for a, b in DataLoader(train_set, batch_size=8)",
+        backward="nn.functional.cross_entropy(model(a), b)",
+        end="""
+            model.eval()
+            with torch.no_grad():
+                for a, b in DataLoader(val_set, batch_size=8, shuffle=False):
+                    print((model(a).argmax(1) == b).float().mean())""",
     ),
-    Example(
+    _example(
         "a part that nobody reads",
-        before=_HEAD
-        + "train_set, val_set = random_split(TensorDataset(x, y), [16, 8])"
-        + _LOADERS.format(part="train_set"),
-        old="DataLoader(train_set, batch_size=8, shuffle=False)",
-        new="DataLoader(val_set, batch_size=8, shuffle=False)",
-        mark="train_set, val_set =",
+        setup="⟨train_set, val_set = random_split(TensorDataset(x, y), [16, 8])⟩",
+        loop="for a, b in DataLoader(train_set, batch_size=8)",
+        backward="nn.functional.cross_entropy(model(a), b)",
+        end="""
+            model.eval()
+            with torch.no_grad():
+                for a, b in DataLoader(⟨train_set → val_set⟩, batch_size=8, shuffle=False):
+                    print((model(a).argmax(1) == b).float().mean())""",
     ),
-    Example(
+    _example(
         "split in the order of the classes",
-        before=_HEAD
-        + "y = torch.arange(24) // 12\nx_train, y_train = x[:12], y[:12]\nx_val, y_val = x[12:], y[12:]"
-        + _TRAIN.replace(
-            "(net(x_val).argmax(1) == y_val).float().mean()", "nn.functional.cross_entropy(net(x_val), y_val)"
-        ),
-        old="y = torch.arange(24) // 12\n",
-        new="y = torch.arange(24) // 12\norder = torch.randperm(len(x))\nx, y = x[order], y[order]\n",
-        mark="x_val, y_val =",
+        setup="""
+            y = torch.arange(24) // 12
+            + order = torch.randperm(len(x))
+            + x, y = x[order], y[order]
+            x_train, y_train = x[:12], y[:12]
+            ⟨x_val, y_val = x[12:], y[12:]⟩""",
+        end="""
+            model.eval()
+            with torch.no_grad():
+                print(nn.functional.cross_entropy(model(x_val), y_val))""",
     ),
-    Example(
-        "apart already",
-        before=_HEAD + "x_train, y_train = x[:16], y[:16]\nx_val, y_val = x[16:], y[16:]" + _TRAIN,
-        mark="x_val, y_val =",
-    ),
+    _example("apart already", setup="x_train, y_train = x[:16], y[:16]\n⟨x_val, y_val = x[16:], y[16:]⟩"),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.data.batch_order import in_random_order
@@ -12,7 +13,8 @@ from netmend.diagnose.measures.data import training_loader
 from netmend.program.source.naming import rename_callee
 from netmend.program.source.values import Faces, set_argument
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary import LoaderFact
 from netmend.vocabulary.change import FREE, Change
 
@@ -66,101 +68,67 @@ def _shuffled(case: Case, loader: LoaderFact) -> Faces:
     return set_argument(case.code, loader.created, "shuffle", "True", position=2, arguments=case.arguments)
 
 
-_HEAD = """
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
-torch.manual_seed(0)
-x, y = torch.randn(12, 4), torch.arange(12) // 6
-net = nn.Linear(4, 2)
-optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-"""
-_LOOP = """
-for epoch in range(2):
-    for a, b in loader:
-        optimizer.zero_grad()
-        nn.functional.cross_entropy(net(a), b).backward()
-        optimizer.step()
-"""
-_BY_HAND = """
-for epoch in range(2):
-    for start in range(0, len(x), 4):
-        stop = start + 4
-        out = net(x[start:stop])
-        loss = nn.functional.cross_entropy(out, y[start:stop])
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-"""
-_SPLIT = """
-for epoch in range(2):
-    for a, b in zip(x.split(4), y.split(4)):
-        optimizer.zero_grad()
-        nn.functional.cross_entropy(net(a), b).backward()
-        optimizer.step()
-"""
-_GENERATOR = """
-def batches(inputs, labels, size):
-    for i in range(0, len(inputs), size):
-        yield inputs[i : i + size], labels[i : i + size]
+_example = partial(
+    example,
+    begin="torch.manual_seed(0)\nx, y = torch.randn(12, 4), torch.arange(12) // 6",
+    model="nn.Linear(4, 2)",
+    epochs="for epoch in range(2)",
+    loop="for a, b in loader",
+    backward="nn.functional.cross_entropy(model(a), b)",
+)
 
-for epoch in range(2):
-    for a, b in batches(x, y, 4):
-        optimizer.zero_grad()
-        nn.functional.cross_entropy(net(a), b).backward()
-        optimizer.step()
-"""
+
 Shuffle.EXAMPLES = (
-    Example(
-        "a loader",
-        before=_HEAD + "loader = DataLoader(TensorDataset(x, y), batch_size=4)" + _LOOP,
-        old="batch_size=4)",
-        new="batch_size=4, shuffle=True)",
-        mark="DataLoader(",
-    ),
-    Example(
+    _example("a loader", setup="loader = DataLoader(TensorDataset(x, y), batch_size=⟨4 → 4, shuffle=True⟩)"),
+    _example(
         "a constant elsewhere",
-        before=_HEAD
-        + "MIX = False\nloader = DataLoader(TensorDataset(x, y), batch_size=4, shuffle=MIX)"
-        + _LOOP,
-        old="MIX = False",
-        new="MIX = True",
-        mark="DataLoader(",
+        setup="""
+            MIX = ⟨False → True⟩
+            loader = ⟨DataLoader(TensorDataset(x, y), batch_size=4, shuffle=MIX)⟩""",
     ),
-    Example(
+    example(
         "slices in order",
-        before=_HEAD + _BY_HAND,
-        old="""    for start in range(0, len(x), 4):
-        stop = start + 4
-        out = net(x[start:stop])
-        loss = nn.functional.cross_entropy(out, y[start:stop])""",
-        new="""    order = torch.randperm(len(x))
-    for start in range(0, len(x), 4):
-        stop = start + 4
-        out = net(x[order[start:stop]])
-        loss = nn.functional.cross_entropy(out, y[order[start:stop]])""",
+        """
+            torch.manual_seed(0)
+            x, y = torch.randn(12, 4), torch.arange(12) // 6
+            model = nn.Linear(4, 2)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for epoch in range(2):
+                + order = torch.randperm(len(x))
+                for start in range(0, len(x), 4):
+                    stop = start + 4
+                    out = model(x[⟨start:stop → order[start:stop]⟩])
+                    loss = nn.functional.cross_entropy(out, y[⟨start:stop → order[start:stop]⟩])
+                    optimizer.zero_grad()
+                    loss.backward()
+                    optimizer.step()""",
         mark="for start",
     ),
-    Example(
+    example(
         "pieces side by side",
-        before=_HEAD + _SPLIT,
-        old="    for a, b in zip(x.split(4), y.split(4)):",
-        new="    order = torch.randperm(len(x))\n    for a, b in zip(x[order].split(4), y[order].split(4)):",
+        """
+            torch.manual_seed(0)
+            x, y = torch.randn(12, 4), torch.arange(12) // 6
+            model = nn.Linear(4, 2)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for epoch in range(2):
+                + order = torch.randperm(len(x))
+                for a, b in zip(x⟨.split(4), y → [order].split(4), y[order]⟩.split(4)):
+                    optimizer.zero_grad()
+                    nn.functional.cross_entropy(model(a), b).backward()
+                    optimizer.step()""",
         mark="for a, b",
     ),
-    Example(
+    _example(
         "a generator of batches",
-        before=_HEAD + _GENERATOR,
-        old="""    for i in range(0, len(inputs), size):
-        yield inputs[i : i + size], labels[i : i + size]""",
-        new="""    order = torch.randperm(len(inputs))
-    for i in range(0, len(inputs), size):
-        yield inputs[order[i : i + size]], labels[order[i : i + size]]""",
-        mark="for a, b",
+        setup="""
+            def batches(inputs, labels, size):
+                + order = torch.randperm(len(inputs))
+                for i in range(0, len(inputs), size):
+                    yield inputs[⟨i : i + size], labels[i : i + size → order[i : i + size]], labels[order[i : i + size]⟩]""",
+        loop="⟨for a, b in batches(x, y, 4)⟩",
     ),
-    Example(
-        "shuffled already",
-        before=_HEAD + "loader = DataLoader(TensorDataset(x, y), batch_size=4, shuffle=True)" + _LOOP,
-        mark="DataLoader(",
+    _example(
+        "shuffled already", setup="loader = ⟨DataLoader(TensorDataset(x, y), batch_size=4, shuffle=True)⟩"
     ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.network.model_layers import in_stack, layers_of, model_of_fault, united
@@ -12,19 +13,11 @@ from netmend.program.source.writing import insert_before, wrap
 from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary import ModuleFact, Site
 from netmend.vocabulary.change import ARCHITECTURE, Change, FileEdits
 
-_TAIL = """
-model = Net()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(torch.randn(4, 8)), torch.ones(4, 1))
-    loss.backward()
-    optimizer.step()
-"""
 _CLASS = '''class Residual({base}):
     """Adds what goes in to what comes out."""
 
@@ -32,6 +25,13 @@ _CLASS = '''class Residual({base}):
         return x + super().forward(x)
 
 '''
+
+
+_example = partial(
+    example,
+    optimizer="torch.optim.SGD(model.parameters(), lr=0.01)",
+    loss="nn.functional.mse_loss(model(torch.randn(4, 8)), torch.ones(4, 1))",
+)
 
 
 @register
@@ -131,41 +131,21 @@ class SkipConnection:
         return tuple(replace(one, edit=replace(one.edit, text=f"{one.edit.text}\n\n")) for one in made)
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "a loop in forward",
-            before=f"""
-import torch
-from torch import nn
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.rest = nn.ModuleList([nn.Linear(8, 8) for _ in range(9)])
-        self.last = nn.Linear(8, 1)
-    def forward(self, x):
-        for layer in self.rest:
-            x = torch.relu(layer(x))
-        return self.last(x)
-{_TAIL}""",
-            old="x = torch.relu(layer(x))",
-            new="x = x + torch.relu(layer(x))",
-            mark="x = torch.relu",
+            layers="""
+                self.rest = nn.ModuleList([nn.Linear(8, 8) for _ in range(9)])
+                self.last = nn.Linear(8, 1)""",
+            forward="""
+                for layer in self.rest:
+                    x = ⟨ → x + ⟩torch.relu(layer(x))
+                return self.last(x)""",
             component="model.rest.0",
         ),
-        Example(
+        _example(
             "a shallow network",
-            before=f"""
-import torch
-from torch import nn
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.rest = nn.Linear(8, 8)
-        self.last = nn.Linear(8, 1)
-    def forward(self, x):
-        x = torch.relu(self.rest(x))
-        return self.last(x)
-{_TAIL}""",
-            mark="x = torch.relu",
+            layers="self.rest = nn.Linear(8, 8)\nself.last = nn.Linear(8, 1)",
+            forward="⟨x = torch.relu(self.rest(x))⟩\nreturn self.last(x)",
             component="model.rest",
         ),
     )

@@ -15,7 +15,8 @@ from netmend.program.source.values import Faces, set_argument
 from netmend.program.source.writing import add_argument, replace
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary import FunctionFact, ModuleFact, Site
 from netmend.vocabulary.change import FREE, Change
 
@@ -106,64 +107,23 @@ class SoftmaxAxis:
         return [axis for axis in axes if axis != present]
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        example(
             "a module",
-            before="""
-import torch
-from torch import nn
-model = nn.Sequential(nn.Linear(2, 3), nn.LogSoftmax(dim=0))
-criterion = nn.NLLLoss()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = criterion(model(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))
-    loss.backward()
-    optimizer.step()
-""",
-            old="dim=0",
-            new="dim=1",
-            mark="LogSoftmax",
+            model="nn.Sequential(nn.Linear(2, 3), nn.LogSoftmax(dim=⟨0 → 1⟩))",
+            criterion="nn.NLLLoss()",
+            loss="criterion(model(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))",
         ),
-        Example(
+        example(
             "a method",
-            before="""
-import torch
-import torch.nn.functional as F
-from torch import nn
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(2, 3)
-    def forward(self, x):
-        return self.fc(x).log_softmax(0)
-net = Net()
-optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = F.nll_loss(net(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))
-    loss.backward()
-    optimizer.step()
-""",
-            old="log_softmax(0)",
-            new="log_softmax(1)",
-            mark="log_softmax(",
+            layers="self.fc = nn.Linear(2, 3)",
+            forward="return self.fc(x).log_softmax(⟨0 → 1⟩)",
+            loss="F.nll_loss(model(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))",
         ),
-        Example(
+        example(
             "over the classes already",
-            before="""
-import torch
-import torch.nn.functional as F
-from torch import nn
-model = nn.Linear(2, 3)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    out = F.log_softmax(model(torch.randn(8, 2)), dim=1)
-    loss = F.nll_loss(out, torch.zeros(8, dtype=torch.long))
-    loss.backward()
-    optimizer.step()
-""",
-            mark="log_softmax",
+            model="nn.Linear(2, 3)",
+            outputs="⟨out = F.log_softmax(model(torch.randn(8, 2)), dim=1)⟩",
+            loss="F.nll_loss(out, torch.zeros(8, dtype=torch.long))",
         ),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.loop.loop_code import callers, spots
@@ -13,15 +14,11 @@ from netmend.program.source.writing import replace
 from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
 from netmend.program.text.queries import Function, last_name
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
-_HEAD = """
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-"""
+_example = partial(example, optimizer="torch.optim.SGD(model.parameters(), lr=0.01)", raises=True)
 
 
 @register
@@ -98,89 +95,43 @@ class SwitchGradientsOn:
         return ()
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "a block around the training pass",
-            before=_HEAD
-            + """
-for step in range(3):
-    with torch.no_grad():
-        # the prediction
-        out = model(torch.ones(4, 2))
-
-        loss = out.mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-""",
-            old="""    with torch.no_grad():
-        # the prediction
-        out = model(torch.ones(4, 2))
-
-        loss = out.mean()
-""",
-            new="""    # the prediction
-    out = model(torch.ones(4, 2))
-
-    loss = out.mean()
-""",
-            mark="with torch",
-            raises=True,
+            step="""
+                - with torch.no_grad():
+                    - # the prediction
+                    - out = model(torch.ones(4, 2))
+                    - loss = out.mean()
+                + # the prediction
+                + out = model(torch.ones(4, 2))
+                + loss = out.mean()
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()""",
         ),
-        Example(
+        _example(
             "a decorator",
-            before=_HEAD
-            + """
-@torch.no_grad()
-def predict(net, x):
-    return net(x)
-
-for step in range(3):
-    loss = predict(model, torch.ones(4, 2)).mean()
-    loss.backward()
-""",
-            old="@torch.no_grad()\n",
-            new="",
-            mark="@torch",
-            raises=True,
+            setup="""
+                - @torch.no_grad()
+                def predict(net, x):
+                    return net(x)""",
+            step="loss = predict(model, torch.ones(4, 2)).mean()\nloss.backward()",
         ),
-        Example(
+        _example(
             "for good, found from the training pass",
-            before=_HEAD
-            + """
-torch.set_grad_enabled(False)
-for step in range(3):
-    loss = model(torch.ones(4, 2)).mean()
-    loss.backward()
-""",
-            old="torch.set_grad_enabled(False)\n",
-            new="",
-            mark="loss = model",
-            raises=True,
+            setup="- torch.set_grad_enabled(False)",
+            step="⟨loss = model(torch.ones(4, 2)).mean()⟩\nloss.backward()",
         ),
-        Example(
+        _example(
             "beside another context",
-            before=_HEAD
-            + """
-for step in range(3):
-    with torch.no_grad(), torch.autograd.set_detect_anomaly(False):
-        loss = model(torch.ones(4, 2)).mean()
-    loss.backward()
-""",
-            old="with torch.no_grad(), torch.auto",
-            new="with torch.auto",
-            mark="with torch",
-            raises=True,
+            step="""
+                with torch.⟨no_grad(), torch. → ⟩autograd.set_detect_anomaly(False):
+                    loss = model(torch.ones(4, 2)).mean()
+                loss.backward()""",
         ),
-        Example(
+        _example(
             "nothing switches them off",
-            before=_HEAD
-            + """
-for step in range(3):
-    loss = model(torch.ones(4, 2)).detach().mean()
-    loss.backward()
-""",
-            mark="loss = model",
-            raises=True,
+            step="⟨loss = model(torch.ones(4, 2)).detach().mean()⟩\nloss.backward()",
         ),
     )
 

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.loop.mode_places import in_training_mode
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary.change import FREE, Change
 
-_HEAD = """
-import torch
-from torch import nn
-model = nn.Sequential(nn.Linear(2, 4), nn.Dropout(0.5), nn.Linear(4, 1))
-optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-"""
+_example = partial(
+    example,
+    model="nn.Sequential(nn.Linear(2, 4), nn.Dropout(0.5), nn.Linear(4, 1))",
+    optimizer="torch.optim.SGD(model.parameters(), lr=0.01)",
+    loop="for epoch in range(3)",
+    component="model",
+)
 
 
 @register
@@ -43,89 +46,64 @@ class TrainingMode:
         )
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        example(
             "called before the loop over epochs: moved",
-            before=_HEAD
-            + """
-model.train()
-for epoch in range(3):
-    for batch in range(3):
-        optimizer.zero_grad()
-        model(torch.ones(4, 2)).mean().backward()
-        optimizer.step()
-    model.eval()
-    with torch.no_grad():
-        model(torch.ones(4, 2))
-""",
-            old="""model.train()
-for epoch in range(3):
-""",
-            new="""for epoch in range(3):
-    model.train()
-""",
+            """
+                model = nn.Sequential(nn.Linear(2, 4), nn.Dropout(0.5), nn.Linear(4, 1))
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+                - model.train()
+                for epoch in range(3):
+                    + model.train()
+                    for batch in range(3):
+                        optimizer.zero_grad()
+                        model(torch.ones(4, 2)).mean().backward()
+                        optimizer.step()
+                    model.eval()
+                    with torch.no_grad():
+                        model(torch.ones(4, 2))""",
             mark="batch in",
             component="model",
         ),
-        Example(
+        _example(
             "an epoch in a function",
-            before=_HEAD
-            + """
-def train_epoch(net, opt):
-    \"\"\"One pass.\"\"\"
-    total = 0.0
-    for batch in range(3):
-        opt.zero_grad()
-        loss = net(torch.ones(4, 2)).mean()
-        loss.backward()
-        opt.step()
-        total += loss.item()
-
-def evaluate(net):
-    net.eval()
-    with torch.no_grad():
-        net(torch.ones(4, 2))
-
-for epoch in range(3):
-    train_epoch(model, optimizer)
-    evaluate(model)
-""",
-            old="    for batch in",
-            new="    net.train()\n    for batch in",
-            mark="batch in",
+            setup='''
+                def train_epoch(net, opt):
+                    """One pass."""
+                    total = 0.0
+                    + net.train()
+                    for ⟨batch in range(3)⟩:
+                        opt.zero_grad()
+                        loss = net(torch.ones(4, 2)).mean()
+                        loss.backward()
+                        opt.step()
+                        total += loss.item()
+                def evaluate(net):
+                    net.eval()
+                    with torch.no_grad():
+                        net(torch.ones(4, 2))''',
+            step="train_epoch(model, optimizer)\nevaluate(model)",
             component="net",
         ),
-        Example(
+        _example(
             "the whole data at once",
-            before=_HEAD
-            + """
-for epoch in range(6):
-    optimizer.zero_grad()
-    loss = model(torch.ones(4, 2)).mean()
-    loss.backward()
-    optimizer.step()
-    model.eval()
-    with torch.no_grad():
-        model(torch.ones(4, 2))
-""",
-            old="    optimizer.zero_grad()",
-            new="    model.train()\n    optimizer.zero_grad()",
-            mark="epoch in",
-            component="model",
+            loop="for epoch in range(6)",
+            step="""
+                + model.train()
+                optimizer.zero_grad()
+                loss = model(torch.ones(4, 2)).mean()
+                loss.backward()
+                optimizer.step()
+                model.eval()
+                with torch.no_grad():
+                    model(torch.ones(4, 2))""",
         ),
-        Example(
+        _example(
             "eval where train belongs",
-            before=_HEAD
-            + """
-for epoch in range(3):
-    model.eval()
-    for batch in range(3):
-        optimizer.zero_grad()
-        model(torch.ones(4, 2)).mean().backward()
-        optimizer.step()
-""",
-            old="model.eval()",
-            new="model.train()",
-            mark="batch in",
-            component="model",
+            step="""
+                model.⟨eval → train⟩()
+                for ⟨batch in range(3)⟩:
+                    optimizer.zero_grad()
+                    model(torch.ones(4, 2)).mean().backward()
+                    optimizer.step()""",
         ),
     )

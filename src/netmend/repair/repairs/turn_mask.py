@@ -5,37 +5,22 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.program.source.writing import add_argument, replace
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
-_PROGRAM = """
-import torch
-from torch import nn
-import torch.nn.functional as F
-tokens = torch.randint(1, 9, (8, 6))
-tokens[:, 4:] = 0
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.embed, self.out = nn.Embedding(9, 4), nn.Linear(4, 1)
-    def forward(self, x):
-        h = self.embed(x)
-        scores = h @ h.transpose(1, 2)
-        hidden = {}
-        return self.out(scores.masked_fill(hidden, float("-inf")).softmax(-1) @ h)
-net = Net()
-optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-for step in range(3):
-    optimizer.zero_grad()
-    loss = F.mse_loss(net(tokens), torch.ones(8, 6, 1))
-    loss.backward()
-    optimizer.step()
-"""
+_example = partial(
+    example,
+    begin="tokens = torch.randint(1, 9, (8, 6))\ntokens[:, 4:] = 0",
+    layers="self.embed, self.out = nn.Embedding(9, 4), nn.Linear(4, 1)",
+    loss="F.mse_loss(model(tokens), torch.ones(8, 6, 1))",
+)
 
 
 @register
@@ -71,29 +56,39 @@ class TurnMask:
                 return
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "True at the tokens",
-            before=_PROGRAM.format("(x != 9)[:, None, :]"),
-            old="x != 9",
-            new="x == 9",
-            mark="hidden =",
+            forward="""
+                h = self.embed(x)
+                scores = h @ h.transpose(1, 2)
+                hidden = (x ⟨! → =⟩= 9)[:, None, :]
+                return self.out(scores.masked_fill(hidden, float("-inf")).softmax(-1) @ h)""",
         ),
-        Example(
+        _example(
             "the diagonal, too",
-            before=_PROGRAM.format("torch.ones(6, 6, dtype=torch.bool).triu()"),
-            old="triu()",
-            new="triu(1)",
-            mark="hidden =",
+            forward="""
+                h = self.embed(x)
+                scores = h @ h.transpose(1, 2)
+                hidden = torch.ones(6, 6, dtype=torch.bool).triu(⟨ → 1⟩)
+                return self.out(scores.masked_fill(hidden, float("-inf")).softmax(-1) @ h)""",
         ),
-        Example(
+        _example(
             "too far above the diagonal",
-            before=_PROGRAM.format("torch.triu(torch.ones(6, 6), diagonal=6) > 0"),
-            old="diagonal=6",
-            new="diagonal=1",
-            mark="hidden =",
+            forward="""
+                h = self.embed(x)
+                scores = h @ h.transpose(1, 2)
+                hidden = torch.triu(torch.ones(6, 6), diagonal=⟨6 → 1⟩) > 0
+                return self.out(scores.masked_fill(hidden, float("-inf")).softmax(-1) @ h)""",
             cause="TOK-CAUSAL-MISSING",
         ),
-        Example("padding", before=_PROGRAM.format("(x == 0)[:, None, :]")),
+        _example(
+            "padding",
+            forward="""
+                h = self.embed(x)
+                scores = h @ h.transpose(1, 2)
+                hidden = (x == 0)[:, None, :]
+                return self.out(scores.masked_fill(hidden, float("-inf")).softmax(-1) @ h)""",
+        ),
     )
 
 

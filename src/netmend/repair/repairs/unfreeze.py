@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.loop.loop_code import callers
@@ -12,20 +13,17 @@ from netmend.program.source.moving import emptied, taken_out
 from netmend.program.source.writing import replace, unwrap_method
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary import ParameterFact
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
-_HEAD = """
-import torch
-from torch import nn
-"""
-_TAIL = """
-for step in range(3):
-    optimizer.zero_grad()
-    model(torch.ones(4, 2)).mean().backward()
-    optimizer.step()
-"""
+_example = partial(
+    example,
+    model="nn.Sequential(nn.Linear(2, 4), nn.ReLU(), nn.Linear(4, 1))",
+    optimizer="torch.optim.SGD(model.parameters(), lr=0.01)",
+    backward="model(torch.ones(4, 2)).mean()",
+)
 
 
 @register
@@ -102,90 +100,36 @@ class Unfreeze:
         return replace(found[0], inner, found[0].source(root))
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "a loop over parameters",
-            before=_HEAD
-            + """
-model = nn.Sequential(nn.Linear(2, 4), nn.ReLU(), nn.Linear(4, 1))
-for name, p in model.named_parameters():
-    if not name.startswith("2"):
-        p.requires_grad = False
-optimizer = torch.optim.SGD([p for p in model.parameters() if p.requires_grad], lr=0.01)
-"""
-            + _TAIL,
-            old="""for name, p in model.named_parameters():
-    if not name.startswith("2"):
-        p.requires_grad = False
-""",
-            new="",
+            helpers="""
+                - for name, p in model.named_parameters():
+                    - if not name.startswith("2"):
+                        - p.requires_grad = False""",
+            optimizer="torch.optim.SGD([p for p in model.parameters() if p.requires_grad], lr=0.01)",
             mark="p.requires_grad = False",
             component="model.0",
         ),
-        Example(
+        _example(
             "the optimiser gets them too",
-            before=_HEAD
-            + """
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.body = nn.Linear(2, 4)
-        self.head = nn.Linear(4, 1)
-        self.body.requires_grad_(False)
-
-    def forward(self, x):
-        return self.head(self.body(x))
-
-model = Net()
-optimizer = torch.optim.SGD(model.head.parameters(), lr=0.01)
-"""
-            + _TAIL,
-            old="""        self.body.requires_grad_(False)
-
-    def forward(self, x):
-        return self.head(self.body(x))
-
-model = Net()
-optimizer = torch.optim.SGD(model.head.parameters(), lr=0.01)
-""",
-            new="""
-    def forward(self, x):
-        return self.head(self.body(x))
-
-model = Net()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-""",
-            mark="requires_grad_(False)",
+            layers="""
+                self.body = nn.Linear(2, 4)
+                self.head = nn.Linear(4, 1)
+                - self.body.requires_grad_(False)""",
+            forward="return self.head(self.body(x))",
+            optimizer="torch.optim.SGD(model.⟨head. → ⟩parameters(), lr=0.01)",
             component="model.body",
         ),
-        Example(
+        _example(
             "a function that freezes",
-            before=_HEAD
-            + """
-def freeze(module):
-    for p in module.parameters():
-        p.requires_grad_(False)
-
-model = nn.Sequential(nn.Linear(2, 4), nn.ReLU(), nn.Linear(4, 1))
-freeze(model[0])
-optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-"""
-            + _TAIL,
-            old="freeze(model[0])\n",
-            new="",
-            mark="p.requires_grad_",
+            data="""
+                def freeze(module):
+                    for p in module.parameters():
+                        ⟨p.requires_grad_(False)⟩""",
+            helpers="- freeze(model[0])",
             component="model.0",
         ),
-        Example(
-            "nothing is frozen",
-            before=_HEAD
-            + """
-model = nn.Linear(2, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-"""
-            + _TAIL,
-            mark="nn.Linear",
-            component="model",
-        ),
+        _example("nothing is frozen", model="nn.Linear(2, 1)", mark="nn.Linear", component="model"),
     )
 
 

@@ -5,26 +5,22 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.loop.loop_code import Spot, callers, scaler_of, spot, spots
 from netmend.program.source.moving import moved_before
 from netmend.program.source.writing import insert_after, insert_before, replace
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, Example, change, register
+from netmend.repair.repair import Case, change, register
+from netmend.testing.example import Example, example
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
-_HEAD = """
-import torch
-from torch import nn
-model = nn.Linear(2, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-scaler = torch.amp.GradScaler("cpu")
-for step in range(3):
-    optimizer.zero_grad()
-    loss = model(torch.ones(4, 2)).square().mean()
-    scaler.scale(loss).backward()
-"""
+_example = partial(
+    example,
+    optimizer="torch.optim.SGD(model.parameters(), lr=0.01)",
+    setup='scaler = torch.amp.GradScaler("cpu")',
+)
 
 
 @register
@@ -98,50 +94,49 @@ class UnscaleBeforeClip:
         )
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (
-        Example(
+        _example(
             "clipped while scaled",
-            before=_HEAD
-            + """    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    scaler.step(optimizer)
-    scaler.update()
-""",
-            old="    nn.utils.clip",
-            new="    scaler.unscale_(optimizer)\n    nn.utils.clip",
-            mark="clip_grad",
+            step="""
+                optimizer.zero_grad()
+                loss = model(torch.ones(4, 2)).square().mean()
+                scaler.scale(loss).backward()
+                + scaler.unscale_(optimizer)
+                ⟨nn.utils.clip_grad_norm_(model.parameters(), 1.0)⟩
+                scaler.step(optimizer)
+                scaler.update()""",
         ),
-        Example(
+        _example(
             "unscaled too late",
-            before=_HEAD
-            + """    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    scaler.unscale_(optimizer)
-    scaler.step(optimizer)
-    scaler.update()
-""",
-            old="""    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    scaler.unscale_(optimizer)
-""",
-            new="""    scaler.unscale_(optimizer)
-    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-""",
-            mark="clip_grad",
+            step="""
+                optimizer.zero_grad()
+                loss = model(torch.ones(4, 2)).square().mean()
+                scaler.scale(loss).backward()
+                + scaler.unscale_(optimizer)
+                ⟨nn.utils.clip_grad_norm_(model.parameters(), 1.0)⟩
+                - scaler.unscale_(optimizer)
+                scaler.step(optimizer)
+                scaler.update()""",
         ),
-        Example(
+        _example(
             "past the scaler",
-            before=_HEAD + "    optimizer.step()\n    scaler.update()\n",
-            old="optimizer.step()",
-            new="scaler.step(optimizer)",
-            mark="scaler.scale",
+            step="""
+                optimizer.zero_grad()
+                loss = model(torch.ones(4, 2)).square().mean()
+                ⟨scaler.scale(loss).backward()⟩
+                ⟨optimizer.step() → scaler.step(optimizer)⟩
+                scaler.update()""",
             raises=True,
         ),
-        Example(
+        _example(
             "in order",
-            before=_HEAD
-            + """    scaler.unscale_(optimizer)
-    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    scaler.step(optimizer)
-    scaler.update()
-""",
-            mark="clip_grad",
+            step="""
+                optimizer.zero_grad()
+                loss = model(torch.ones(4, 2)).square().mean()
+                scaler.scale(loss).backward()
+                scaler.unscale_(optimizer)
+                ⟨nn.utils.clip_grad_norm_(model.parameters(), 1.0)⟩
+                scaler.step(optimizer)
+                scaler.update()""",
         ),
     )
 
