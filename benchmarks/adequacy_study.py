@@ -30,7 +30,7 @@ from torch import nn
 
 from netmend.adequacy.result import Adequacy
 from netmend.adequacy.session import adequacy
-from netmend.report.adequacy.words import verdict_words
+from netmend.report.adequacy import verdict_words
 
 RESULT = Path(__file__).parent / "results" / "adequacy-study.json"
 TRAIN, TEST = 1000, 400

@@ -21,7 +21,7 @@ from netmend.mutate.agents.study import Study
 from netmend.mutate.agents.summary import summary
 from netmend.mutate.mutation import Mutation
 from netmend.program.text.positions import lines_of
-from netmend.report.agents.as_json import rl_data
+from netmend.report.agents import STUDY
 from netmend.trials.local import LocalExecutor
 from netmend.trials.runner import Runner, memory_limit
 from netmend.trials.trial import Limits, Target
@@ -74,7 +74,7 @@ def studied(name: str, runs: int, jobs: int, work: Path) -> dict[str, object]:
         print(f"    {generator:7} {told}, kill rate {bug.rates.get(generator, 0):.2f}")
     for each in bug.revealing:
         print(f"    {each.share:.0%} of pairs: {each.words}")
-    return rl_data(found)
+    return STUDY(found)
 
 
 def main() -> int:

@@ -31,9 +31,8 @@ def main() -> int:
 
     from netmend.mutate.agents.options import RlOptions
     from netmend.mutate.agents.session import options_of, study, target_of
-    from netmend.report.agents.as_json import rl_json
-    from netmend.report.agents.text import rl_text
-    from netmend.report.terminal import console
+    from netmend.report.agents import STUDY, study_document
+    from netmend.report.terminal import console, draw
 
     work = (given.work / given.study).resolve()
     work.mkdir(parents=True, exist_ok=True)
@@ -48,10 +47,10 @@ def main() -> int:
             print(f"{time.time() - started:7.0f} s  {text}", flush=True)
 
     found = study(target_of(file, directory=work), options_of(file, options), told)
-    console(sys.stdout).print(rl_text(found))
+    console(sys.stdout).print(draw(study_document(found)))
     if not found.stopped:
         given.results.mkdir(exist_ok=True)
-        (given.results / f"rl-{given.study}.json").write_text(rl_json(found), encoding="utf-8")
+        (given.results / f"rl-{given.study}.json").write_text(STUDY.json(found), encoding="utf-8")
     return 0
 
 

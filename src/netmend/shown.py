@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from importlib import import_module
-from io import StringIO
 from typing import Any
 
-# What makes the JSON and the text of a result, by its class: results are made below `report/`, which imports them.
+# What tells of a result and what its JSON holds, by its class: results are made below `report/`, which imports them.
 FORMS = {
-    "Adequacy": ("adequacy.as_json:adequacy_json", "adequacy.text:adequacy_text"),
-    "Located": ("locate.as_json:locate_json", "locate.text:locate_text"),
-    "Mended": ("mend.as_json:mend_json", "mend.text:mend_text"),
+    "Adequacy": ("adequacy", "adequacy_document", "ADEQUACY"),
+    "Located": ("locate", "located_document", "LOCATED"),
+    "Mended": ("mend.search", "mend_document", "MENDED"),
 }
 
 
@@ -18,16 +17,15 @@ class Shown:
     """Prints itself; `json()` is the form for machines (docs/json.md)."""
 
     def json(self) -> str:
-        return str(_form(self, 0))
+        return str(_forms(self)[1].json(self))
 
     def __str__(self) -> str:
-        from netmend.report.terminal import console
+        from netmend.report.terminal import as_text, draw
 
-        stream = StringIO()
-        console(stream, no_color=True).print(_form(self, 1))
-        return stream.getvalue().rstrip()
+        return as_text(draw(_forms(self)[0](self)), no_color=True)
 
 
-def _form(result: Shown, which: int) -> Any:
-    module, _, name = FORMS[type(result).__name__][which].partition(":")
-    return getattr(import_module(f"netmend.report.{module}"), name)(result)
+def _forms(result: Shown) -> tuple[Any, Any]:
+    name, document, fields = FORMS[type(result).__name__]
+    module = import_module(f"netmend.report.{name}")
+    return getattr(module, document), getattr(module, fields)

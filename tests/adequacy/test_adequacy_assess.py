@@ -16,7 +16,7 @@ from netmend.adequacy.coverage import surprise_range
 from netmend.adequacy.reference import draws, out_of_fold
 from netmend.adequacy.result import ALIKE, LESS, UNKNOWN, Adequacy
 from netmend.errors import UsageError
-from netmend.report.adequacy.words import verdict_words
+from netmend.report.adequacy import verdict_words
 
 TRAIN = collected(600, 1)
 

@@ -15,9 +15,8 @@ from adequacy_sample import collected
 from netmend.adequacy.assess import assess
 from netmend.adequacy.collected import Collected
 from netmend.adequacy.result import Adequacy, suggestions_csv
-from netmend.report.adequacy.as_json import adequacy_data, adequacy_json
-from netmend.report.adequacy.text import adequacy_text
-from netmend.report.terminal import console
+from netmend.report.adequacy import ADEQUACY, adequacy_document
+from netmend.report.terminal import console, draw
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "adequacy.md"
 
@@ -45,7 +44,7 @@ def printed(found: Adequacy, width: int) -> str:
     stream = StringIO()
     screen = console(stream)
     screen.width = width
-    screen.print(adequacy_text(found))
+    screen.print(draw(adequacy_document(found)))
     return stream.getvalue()
 
 
@@ -87,7 +86,7 @@ def test_classes_and_what_could_not_be_measured_are_told() -> None:
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_json_has_the_documented_fields_and_no_bad_numbers(name: str) -> None:
-    data = json.loads(adequacy_json(SAMPLES[name]), parse_constant=pytest.fail)
+    data = json.loads(ADEQUACY.json(SAMPLES[name]), parse_constant=pytest.fail)
     document = DOCUMENT.read_text(encoding="utf-8")
     fields = {
         *data,
@@ -102,7 +101,7 @@ def test_json_has_the_documented_fields_and_no_bad_numbers(name: str) -> None:
 
 def test_json_says_what_the_data_says() -> None:
     found = SAMPLES["classes missing"]
-    data = adequacy_data(found)
+    data = ADEQUACY(found)
     assert (
         data["missing_classes"] == [1, 2, 4]
         and data["source"] == "test"

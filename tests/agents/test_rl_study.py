@@ -19,9 +19,8 @@ from netmend.mutate.agents.examining import EPISODES, FACTS, PLAY
 from netmend.mutate.agents.options import RlOptions
 from netmend.mutate.agents.result import RlStudy
 from netmend.mutate.agents.session import INTERRUPTED, ladders_of, study, target_of
-from netmend.report.agents.as_json import rl_json
-from netmend.report.agents.page import rl_html
-from netmend.report.agents.text import rl_text
+from netmend.report.agents import STUDY, study_document, study_page
+from netmend.report.terminal import draw
 from netmend.trials.trial import FAILED, FINISHED, Outcome, Target, Trial
 
 SCRIPT = """\
@@ -182,16 +181,16 @@ def test_a_generator_of_the_users_own_is_judged_beside_the_others(target: Target
 
 def test_the_reports_say_what_was_found(target: Target, tmp_path: Path) -> None:
     found = studied(target, MadeUp(leaning), tmp_path)
-    data = json.loads(rl_json(found))
+    data = json.loads(STUDY.json(found))
     assert (
         data["published"]["rows"]["mean"]["sensitivity"] == 0.18
         and data["operators"][0]["kill_rates"]["strong"] == 1.0
     )
-    page = rl_html(found)
+    page = study_page(found)
     assert "gamma 0.98 → 0.8" in page and "<script" not in page
     for width in (60, 120):
         console = Console(width=width, record=True, file=io.StringIO())
-        console.print(rl_text(found))
+        console.print(draw(study_document(found)))
         text = console.export_text()
         assert (
             "published for this pair 0.18" in " ".join(text.split())

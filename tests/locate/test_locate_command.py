@@ -24,7 +24,8 @@ from netmend.locate.extrinsic import Extrinsic, Outside
 from netmend.locate.extrinsic_checks import Here, HereChecked
 from netmend.locate.kinds import Kind
 from netmend.locate.located import Located
-from netmend.report.locate.text import locate_text
+from netmend.report.locate import located_document
+from netmend.report.terminal import draw
 from netmend.store import RunWriter
 from netmend.vocabulary import Diagnosis, Fault, Trace
 from netmend.vocabulary.facts import LossFact, OptimizerFact, RunFact
@@ -201,7 +202,7 @@ def drawn(width: int, colour: bool) -> str:
         file=stream, width=width, force_terminal=colour, color_system="standard" if colour else None,
         highlight=False, markup=False,
     )  # fmt: skip
-    console.print(locate_text(found()), crop=False)
+    console.print(draw(located_document(found())), crop=False)
     return stream.getvalue()
 
 

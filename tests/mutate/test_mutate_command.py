@@ -29,10 +29,9 @@ from netmend.mutate.session import ESTIMATED, INTERRUPTED
 from netmend.mutate.study import refuse_failure
 from netmend.mutate.test_sets import TRAINING
 from netmend.mutate.verdicts import Verdict
-from netmend.report.mutate.as_json import mutate_data, mutate_json
-from netmend.report.mutate.page import mutate_html
-from netmend.report.mutate.text import mutate_text
-from netmend.report.terminal import console
+from netmend.report.mutate.document import MUTATION, mutation_document
+from netmend.report.mutate.page import mutation_page
+from netmend.report.terminal import console, draw
 from netmend.trials.trial import FAILED, FINISHED, Outcome
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "mutate.md"
@@ -226,7 +225,7 @@ def printed(result: MutationResult, width: int = 100) -> str:
     stream = StringIO()
     screen = console(stream)
     screen.width = width
-    screen.print(mutate_text(result))
+    screen.print(draw(mutation_document(result)))
     return stream.getvalue()
 
 
@@ -265,7 +264,7 @@ def test_survivors_that_are_too_close_to_call_are_told_apart() -> None:
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_json_has_every_documented_field_and_no_other(name: str) -> None:
-    data = json.loads(mutate_json(SAMPLES[name]))
+    data = json.loads(MUTATION.json(SAMPLES[name]))
     words = set(re.findall(r"`([a-z_]+)`", DOCUMENT.read_text(encoding="utf-8")))
     fields = (
         set(data)
@@ -276,7 +275,7 @@ def test_json_has_every_documented_field_and_no_other(name: str) -> None:
 
 
 def test_numbers_that_are_none_are_null() -> None:
-    assert mutate_data(sample())["mutants"][0]["scores"]["test"] == [0.8, None]
+    assert MUTATION(sample())["mutants"][0]["scores"]["test"] == [0.8, None]
 
 
 class Checker(HTMLParser):
@@ -294,7 +293,7 @@ class Checker(HTMLParser):
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_the_page_is_whole_and_harmless(name: str) -> None:
-    page = mutate_html(SAMPLES[name])
+    page = mutation_page(SAMPLES[name])
     checker = Checker()
     checker.feed(page)
     assert (
@@ -321,7 +320,7 @@ def several() -> MutationResult:
 
 
 def test_the_page_begins_with_a_picture_and_what_is_missed() -> None:
-    page = mutate_html(several())
+    page = mutation_page(several())
     heads = re.findall(r"<h2>([^<]+)</h2>", page)
     assert heads[:3] == ["What is detected", "What is missed", "What to add"]
     assert page.index("<h2>What is missed") < page.index("<table")
@@ -336,7 +335,7 @@ def test_the_page_begins_with_a_picture_and_what_is_missed() -> None:
 
 
 def test_bars_count_what_became_of_the_mutants_of_each_operator() -> None:
-    from netmend.report.mutate.bars import bar_charts
+    from netmend.report.mutate.page import bar_charts
 
     of_test, of_weak = bar_charts(several())
     assert [(bar.code, bar.parts) for bar in of_test.bars] == [
@@ -347,14 +346,14 @@ def test_bars_count_what_became_of_the_mutants_of_each_operator() -> None:
 
 
 def test_a_page_without_survivors_says_so() -> None:
-    page = mutate_html(replace(sample(), mutants=(mutant("M302 a", True, True),)))
+    page = mutation_page(replace(sample(), mutants=(mutant("M302 a", True, True),)))
     assert "Nothing: every mutant that counts is detected." in page
 
 
 def test_the_score_is_one_number_and_a_sentence_says_what_it_is() -> None:
     half = Score(0.5, {"M101": 0.5, "M302": None}, (OutcomeScore("M101", 0.5, 1, 1),))
     found = replace(sample(), sets=(replace(sample().sets[0], source=half),))
-    page = mutate_html(found)
+    page = mutation_page(found)
     tiles = re.findall(
         r'<span class="name">score[^/]*</span><span class="value">([^<]+)</span><span class="beside">([^<]*)<',
         page,
@@ -365,11 +364,11 @@ def test_the_score_is_one_number_and_a_sentence_says_what_it_is() -> None:
             "The score is the mean over operators" in told
             and "In numbers of faults: test detects 1 of 1." in told
         )
-    assert "In numbers" not in mutate_html(SAMPLES["estimated"])
+    assert "In numbers" not in mutation_page(SAMPLES["estimated"])
 
 
 def test_tables_scroll_as_a_whole_on_a_phone() -> None:
-    phone = mutate_html(sample()).partition("@media (max-width: 34rem) {")[2].partition("\n}")[0]
+    phone = mutation_page(sample()).partition("@media (max-width: 34rem) {")[2].partition("\n}")[0]
     assert (
         ".scroll { max-height: none; }" in phone
         and ".scroll table { width: max-content; max-width: 44rem; }" in phone

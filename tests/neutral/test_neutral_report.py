@@ -13,12 +13,9 @@ import pytest
 from neutral_sample import analysis, every, node, nodes
 
 from netmend.neutral.neutrality import START, Neutrality
-from netmend.report.neutral.as_json import neutral_data, neutral_json
-from netmend.report.neutral.graph import graph
-from netmend.report.neutral.page import neutral_html
-from netmend.report.neutral.text import neutral_text
-from netmend.report.neutral.words import verdict_words
-from netmend.report.terminal import console
+from netmend.report.neutral.document import NEUTRALITY, neutral_document, verdict_words
+from netmend.report.neutral.page import graph, neutral_page
+from netmend.report.terminal import console, draw
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "neutral.md"
 SAMPLES = every()
@@ -28,7 +25,7 @@ def printed(found: Neutrality, width: int = 80) -> str:
     stream = StringIO()
     screen = console(stream)
     screen.width = width
-    screen.print(neutral_text(found))
+    screen.print(draw(neutral_document(found)))
     return stream.getvalue()
 
 
@@ -76,7 +73,7 @@ def test_a_program_that_is_as_good_as_its_fix_is_told() -> None:
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_json_has_every_documented_field_and_no_other(name: str) -> None:
-    data = json.loads(neutral_json(SAMPLES[name]))
+    data = json.loads(NEUTRALITY.json(SAMPLES[name]))
     words = set(re.findall(r"`([a-z_]+)`", DOCUMENT.read_text(encoding="utf-8")))
     parts = [data, data["metric"], data["goal"], *data["alternatives"], *data["nodes"]]
     parts += [change for one in data["nodes"] for change in one["changes"]]
@@ -85,7 +82,7 @@ def test_json_has_every_documented_field_and_no_other(name: str) -> None:
 
 
 def test_json_of_alternatives() -> None:
-    data = neutral_data(analysis())
+    data = NEUTRALITY(analysis())
     assert data["goal"] == {
         "kind": "best",
         "value": pytest.approx(0.9533, abs=1e-4),
@@ -128,7 +125,7 @@ class Tags(HTMLParser):
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_every_page_is_well_formed_and_asks_nobody(name: str) -> None:
-    page = neutral_html(SAMPLES[name])
+    page = neutral_page(SAMPLES[name])
     tags = Tags()
     tags.feed(page)
     assert tags.open == [] and tags.wrong == []
@@ -138,7 +135,7 @@ def test_every_page_is_well_formed_and_asks_nobody(name: str) -> None:
 
 def test_the_page_shows_the_graph_and_every_patch() -> None:
     found = analysis()
-    page = neutral_html(found)
+    page = neutral_page(found)
     assert page.count("<circle") == len(found.nodes)
     assert page.count('<path class="edge') == len(found.nodes) - 1
     assert page.count('class="edge way"') == 3  # to 2, to 1 and on to 5

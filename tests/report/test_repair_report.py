@@ -20,11 +20,12 @@ from netmend.repair.objective import Objective
 from netmend.repair.result import Result
 from netmend.repair.search import Attempt
 from netmend.repair.version import Part, Version
-from netmend.report import console, repair_html, repair_json, repair_text
-from netmend.report.repair.figures import course_chart, ends_chart
-from netmend.report.repair.patch import DiffLine, diff_lines, places
-from netmend.report.repair.proof import mean_words
-from netmend.report.repair.text import Diff
+from netmend.report import console, repair_json, repair_page, repair_text
+from netmend.report.content import DiffLine
+from netmend.report.numbers import mean_words
+from netmend.report.patches import places, version_lines
+from netmend.report.repair.page import course_chart, ends_chart
+from netmend.report.terminal import Diff
 from netmend.trials.trial import FINISHED, Outcome
 from netmend.vocabulary import UNDECIDED, Diagnosis
 from netmend.vocabulary.change import Change
@@ -106,7 +107,7 @@ def test_only_some_of_many_attempts_are_shown() -> None:
     text = text_of(replace(result, attempts=many))
     assert "and 20 more that helped less" in text
     assert len(re.findall(r"^  n\d+ ", text, re.MULTILINE)) == 10
-    assert repair_html(replace(result, attempts=many)).count("<td>n") == 30
+    assert repair_page(replace(result, attempts=many)).count("<td>n") == 30
 
 
 def test_what_is_missing_is_told() -> None:
@@ -191,7 +192,7 @@ def test_the_program_cannot_steer_the_terminal(sign: str) -> None:
     crashed = replace(
         repaired.crashed(), baseline=replace(repaired.crashed().baseline, exception=f"E: {sign}")
     )
-    for text in (text_of(result), text_of(crashed), repair_html(result)):
+    for text in (text_of(result), text_of(crashed), repair_page(result)):
         assert sign not in text
 
 
@@ -212,11 +213,15 @@ def test_lines_of_changes_are_those_of_the_original() -> None:
     assert places(both) == (("train.py", 1), ("train.py", 1), ("train.py", 7))
 
 
+def shown_lines(result: Result) -> tuple[DiffLine, ...]:
+    return version_lines(result.version, result.script)
+
+
 def test_kinds_of_lines_follow_the_patch() -> None:
-    lines = diff_lines(with_change("x", "-- a/b\r\nkept\r\n", "++ c\r\nkept\r\n"))
+    lines = shown_lines(with_change("x", "-- a/b\r\nkept\r\n", "++ c\r\nkept\r\n"))
     assert [line.kind for line in lines] == ["file", "file", "hunk", "old", "new", "same"]
     assert lines[3].text == "--- a/b"
-    assert [line.kind for line in diff_lines(with_change("x", "a", "b"))][-1] == "note"
+    assert [line.kind for line in shown_lines(with_change("x", "a", "b"))][-1] == "note"
 
 
 @pytest.mark.parametrize(
@@ -309,7 +314,7 @@ def test_json_keeps_bytes_that_are_no_text() -> None:
 
 @pytest.mark.parametrize("name", repaired.RESULTS)
 def test_every_page_is_well_formed_and_asks_nobody(name: str) -> None:
-    page = repair_html(repaired.RESULTS[name]())
+    page = repair_page(repaired.RESULTS[name]())
     outline = Outline(page)
     assert page.startswith("<!doctype html>")
     assert not outline.count("script") and not outline.count("iframe")
@@ -319,7 +324,7 @@ def test_every_page_is_well_formed_and_asks_nobody(name: str) -> None:
 
 
 def test_the_page_shows_verdict_patch_figures_and_attempts() -> None:
-    page = repair_html(repaired.proven())
+    page = repair_page(repaired.proven())
     outline = Outline(page)
     texts = " ".join(filter(None, outline.texts))
     assert outline.count("h1", **{"class": "verdict healthy"}) == 1
@@ -338,7 +343,7 @@ def test_the_page_shows_verdict_patch_figures_and_attempts() -> None:
 
 
 def test_trainings_that_failed_are_crosses() -> None:
-    page = repair_html(repaired.promising())
+    page = repair_page(repaired.promising())
     assert page.count('class="fail before"') == 2 and page.count('class="fail after"') == 1
     assert "× failed" in page and 'class="verdict undecided"' in page
 
@@ -349,7 +354,7 @@ def test_everything_on_the_page_is_escaped() -> None:
     series = f"printed:{NASTY}"
     objective = Objective(series, True, True)
     outcomes = tuple(Outcome(FINISHED, series={series: [[1, 0.1], [2, 0.5]]}) for _ in repaired.SEEDS)
-    page = repair_html(
+    page = repair_page(
         replace(
             result,
             script=NASTY,
@@ -378,7 +383,7 @@ def test_a_measure_told_only_once_has_no_course() -> None:
     result = replace(repaired.proven(), before=once, after=once)
     assert not course_chart(result)
     assert ends_chart(result)
-    Outline(repair_html(result))
+    Outline(repair_page(result))
 
 
 def test_courses_of_different_lengths_have_a_mean() -> None:

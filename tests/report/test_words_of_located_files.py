@@ -12,7 +12,7 @@ from netmend.locate.answer import Answer, RankedFile, Reason
 from netmend.locate.bug_report import read_report
 from netmend.locate.kinds import kind_of
 from netmend.locate.located import Located
-from netmend.report.locate.words import standing_words, vague_words
+from netmend.report.locate import standing_words, vague_words
 
 
 def located(text: str, *reasons: Reason) -> Located:

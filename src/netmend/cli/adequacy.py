@@ -84,8 +84,8 @@ def _finish(parts: Callable[[], dict[str, Any]], wishes: Wishes) -> None:
 
 def _measure(parts: dict[str, Any], wishes: Wishes) -> None:
     from netmend.adequacy.session import adequacy
-    from netmend.report.adequacy.text import adequacy_text
-    from netmend.report.terminal import console
+    from netmend.report.adequacy import adequacy_document
+    from netmend.report.terminal import console, draw
 
     options = {"layer": wishes.layer, "task": wishes.task, "limit": wishes.limit, "count": wishes.count}
     given = {key: value for key, value in options.items() if value is not None}
@@ -96,7 +96,7 @@ def _measure(parts: dict[str, Any], wishes: Wishes) -> None:
         found.save(wishes.save)
     if not wishes.quiet:
         sys.stdout.flush()
-        console(sys.stdout).print(adequacy_text(found))
+        console(sys.stdout).print(draw(adequacy_document(found)))
 
 
 def _run(program: tuple[str, ...], names: Names) -> dict[str, Any]:

@@ -38,13 +38,12 @@ def show_environment(project: Path, paths: tuple[Path, ...], json: bool) -> int:
             f"--project {project} is not a folder. Name the folder that holds requirements.txt or pyproject.toml."
         )
     checked = check(project, paths)
+    from netmend.report.environment import ENVIRONMENT, environment_document
+
     if json:
-        from netmend.report.environment.as_json import environment_json
-
-        sys.stdout.write(environment_json(checked))
+        sys.stdout.write(ENVIRONMENT.json(checked))
     else:
-        from netmend.report.environment.text import environment_text
-        from netmend.report.terminal import console
+        from netmend.report.terminal import console, draw
 
-        console(sys.stdout).print(environment_text(checked))
+        console(sys.stdout).print(draw(environment_document(checked)))
     return int(checked.bad)

@@ -89,10 +89,12 @@ def locate(
     if form == "json":
         sys.stdout.write(found.json())
     elif not quiet:
-        from netmend.report.locate.text import locate_text
-        from netmend.report.terminal import console
+        from netmend.report.locate import located_document
+        from netmend.report.terminal import console, draw
 
-        console(sys.stdout).print(locate_text(found), crop=False)  # a path to open may be longer than a line
+        console(sys.stdout).print(
+            draw(located_document(found)), crop=False
+        )  # a path to open may be longer than a line
     return 0
 
 

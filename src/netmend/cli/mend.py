@@ -91,15 +91,14 @@ def show(
     from netmend.mend.fit import fit
     from netmend.mend.model_files import open_model
     from netmend.mend.patch_file import read_patch
-    from netmend.report.mend.patch_as_json import patch_json
-    from netmend.report.mend.patch_text import patch_text
+    from netmend.report.mend.patch import patch_document, patch_json
 
     _refuse_bad_file(json)
     if model is not None:
         _refuse_swapped("show", patch, model)
     held = read_patch(patch)
     state = fit(held, open_model(model), str(model)) if model else None
-    _finish(patch_json(held, state) if json else "", json, patch_text(held, f"patch {patch}", state))
+    _finish(patch_json(held, state) if json else "", json, patch_document(held, f"patch {patch}", state))
     return 0
 
 
@@ -118,8 +117,7 @@ def diff(
     from netmend.mend.model_files import open_model
     from netmend.mend.patch import patch_between
     from netmend.mend.patch_file import read_patch, write_patch
-    from netmend.report.mend.patch_as_json import patch_json
-    from netmend.report.mend.patch_text import patch_text
+    from netmend.report.mend.patch import patch_document, patch_json
 
     _refuse_bad_file(json)
     if out is not None and out.exists() and not force:
@@ -143,7 +141,7 @@ def diff(
             write_patch(patch, out)
         elif out is not None:
             raise UsageError(f"{first} and {second} hold the same weights, so there is no patch to write")
-    _finish(patch_json(patch, state) if json else "", json, patch_text(patch, title, state, changes=True))
+    _finish(patch_json(patch, state) if json else "", json, patch_document(patch, title, state, changes=True))
     return 0
 
 
@@ -159,14 +157,13 @@ def _change(
 ) -> int:
     from netmend.mend.change_model import change_model
     from netmend.mend.fit import State
-    from netmend.report.mend.patch_as_json import patch_json
-    from netmend.report.mend.patch_text import changed_text
+    from netmend.report.mend.patch import changed_document, patch_json
 
     _refuse_bad_file(json)
     _refuse_swapped("apply" if wanted is State.IN else "revert", patch, model)
     changed = change_model(patch, model, wanted, out, in_place, force)
-    text = None if quiet else changed_text(changed)
-    _finish(patch_json(changed.patch, changed.after, changed) if json else "", json, text)
+    document = None if quiet else changed_document(changed)
+    _finish(patch_json(changed.patch, changed.after, changed) if json else "", json, document)
     return 0
 
 
@@ -187,13 +184,13 @@ def _is_patch(file: Path) -> bool:
         return False
 
 
-def _finish(machine: str, file: Path | None, text: Any) -> None:
-    from netmend.report.terminal import console
+def _finish(machine: str, file: Path | None, document: Any) -> None:
+    from netmend.report.terminal import console, draw
 
     if file is not None:
         file.write_text(machine, encoding="utf-8")
-    if text is not None:
-        console(sys.stdout).print(text, crop=False)  # a command to copy may be longer than a line
+    if document is not None:
+        console(sys.stdout).print(draw(document), crop=False)  # a command to copy may be longer than a line
 
 
 def _refuse_bad_file(file: Path | None) -> None:

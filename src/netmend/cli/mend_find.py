@@ -83,9 +83,8 @@ def _classifier(asked: Asked) -> int:
     from netmend.cli.mend_progress import MendProgress
     from netmend.mend.from_file import mend_file
     from netmend.mend.options import MendOptions, parse_methods, parse_rates
-    from netmend.report.mend.as_json import mend_json
-    from netmend.report.mend.text import mend_text
-    from netmend.report.terminal import console
+    from netmend.report.mend.search import MENDED, mend_document
+    from netmend.report.terminal import console, draw
 
     given = ("--dry-run", asked.dry_run), ("--spread", asked.spread), ("--memory", asked.memory is not None)
     if words := [option for option, is_given in given if is_given]:
@@ -124,10 +123,10 @@ def _classifier(asked: Asked) -> int:
         found.save(asked.target)
         found = replace(found, files=(asked.target,))
     if asked.json is not None:
-        asked.json.write_text(mend_json(found), encoding="utf-8")
+        asked.json.write_text(MENDED.json(found), encoding="utf-8")
     if not asked.quiet:
         sys.stdout.flush()
-        console(sys.stdout).print(mend_text(found), crop=False)
+        console(sys.stdout).print(draw(mend_document(found)), crop=False)
     return 0 if found.patch is not None else 1
 
 

@@ -70,9 +70,8 @@ def _options(asked: Asked) -> Options:
 def _repair(asked: Asked, options: Options, pairs: Path, texts: Path) -> int:
     from netmend.mend.patch_file import write_patch
     from netmend.mend.torch.language.session import mend_folder
-    from netmend.report.mend.language_as_json import language_json
-    from netmend.report.mend.language_text import language_text
-    from netmend.report.terminal import console
+    from netmend.report.mend.language import language_document, language_json
+    from netmend.report.terminal import console, draw
 
     outcome = mend_folder(asked.model, pairs, texts, options, _sayer(asked.quiet))
     written = None
@@ -82,7 +81,8 @@ def _repair(asked: Asked, options: Options, pairs: Path, texts: Path) -> int:
     if asked.json is not None:
         asked.json.write_text(language_json(outcome, options, asked.model, written), encoding="utf-8")
     if not asked.quiet:
-        console(sys.stdout).print(language_text(outcome, options, asked.model, written), crop=False)
+        document = language_document(outcome, options, asked.model, written)
+        console(sys.stdout).print(draw(document), crop=False)
     return 0 if written is not None else 1
 
 

@@ -72,21 +72,20 @@ def _judged(result: MutationResult, least: float | None) -> int:
 
 
 def _hand_over(result: MutationResult, wishes: Wishes) -> None:
-    from netmend.report.mutate.as_json import mutate_json
-    from netmend.report.mutate.page import mutate_html
-    from netmend.report.mutate.text import mutate_text
-    from netmend.report.terminal import console
+    from netmend.report.mutate.document import MUTATION, mutation_document
+    from netmend.report.mutate.page import mutation_page
+    from netmend.report.terminal import console, draw
 
     if wishes.json is not None:
-        wishes.json.write_text(mutate_json(result), encoding="utf-8")
+        wishes.json.write_text(MUTATION.json(result), encoding="utf-8")
     if wishes.html is not None:
-        wishes.html.write_text(mutate_html(result), encoding="utf-8")
+        wishes.html.write_text(mutation_page(result), encoding="utf-8")
     if wishes.additions is not None:
         from netmend.mutate.added_inputs import write_added
 
         write_added(result, wishes.additions)
     if not wishes.quiet:
-        console(sys.stdout).print(mutate_text(result))
+        console(sys.stdout).print(draw(mutation_document(result)))
 
 
 def _refuse_bad_file(option: str, file: Path | None) -> None:

@@ -89,17 +89,16 @@ def neutral_program(
 
 
 def _hand_over(found: Neutrality, wishes: Wishes) -> None:
-    from netmend.report.neutral.as_json import neutral_json
-    from netmend.report.neutral.page import neutral_html
-    from netmend.report.neutral.text import neutral_text
-    from netmend.report.terminal import console
+    from netmend.report.neutral.document import NEUTRALITY, neutral_document
+    from netmend.report.neutral.page import neutral_page
+    from netmend.report.terminal import console, draw
 
     if wishes.json is not None:
-        wishes.json.write_text(neutral_json(found), encoding="utf-8")
+        wishes.json.write_text(NEUTRALITY.json(found), encoding="utf-8")
     if wishes.html is not None:
-        wishes.html.write_text(neutral_html(found), encoding="utf-8")
+        wishes.html.write_text(neutral_page(found), encoding="utf-8")
     if not wishes.quiet:
-        console(sys.stdout).print(neutral_text(found))
+        console(sys.stdout).print(draw(neutral_document(found)))
 
 
 def _refuse_what_cannot_start(found: Neutrality) -> None:

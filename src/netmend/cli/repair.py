@@ -90,7 +90,7 @@ def repair_program(
     if wishes.json is not None:
         wishes.json.write_text(report.repair_json(result), encoding="utf-8")
     if wishes.html is not None:
-        wishes.html.write_text(report.repair_html(result), encoding="utf-8")
+        wishes.html.write_text(report.repair_page(result), encoding="utf-8")
     console = report.console(sys.stdout)
     if not wishes.quiet:
         console.print(report.repair_text(result, applied=wishes.apply))

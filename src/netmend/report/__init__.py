@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from netmend.report.as_runs_table import runs_table
     from netmend.report.as_summary import summary
     from netmend.report.live import LiveStatus
-    from netmend.report.repair.as_json import repair_json
-    from netmend.report.repair.page import repair_html
-    from netmend.report.repair.text import repair_text
+    from netmend.report.repair.document import repair_json, repair_text
+    from netmend.report.repair.page import repair_page
     from netmend.report.terminal import console
 
 __all__ = [
@@ -31,8 +30,8 @@ __all__ = [
     "html",
     "page",
     "render",
-    "repair_html",
     "repair_json",
+    "repair_page",
     "repair_text",
     "runs_table",
     "summary",
@@ -47,9 +46,9 @@ _HOMES = {
     "console": "netmend.report.terminal",
     "html": "netmend.report.as_html",
     "page": "netmend.report.as_page",
-    "repair_html": "netmend.report.repair.page",
-    "repair_json": "netmend.report.repair.as_json",
-    "repair_text": "netmend.report.repair.text",
+    "repair_page": "netmend.report.repair.page",
+    "repair_json": "netmend.report.repair.document",
+    "repair_text": "netmend.report.repair.document",
     "runs_table": "netmend.report.as_runs_table",
     "summary": "netmend.report.as_summary",
 }

@@ -1,4 +1,4 @@
-"""What a report says, before anything is laid out: remarks and grids of plain strings.
+"""What a report says, before anything is laid out: remarks, grids and lines of a diff, as plain strings.
 
 The terminal and the HTML page are drawn from the same content, so they cannot disagree.
 """
@@ -65,6 +65,37 @@ class Section:
 
     def __bool__(self) -> bool:
         return bool(self.remarks) or any(grid.rows for grid in self.grids)
+
+
+@dataclass(frozen=True)
+class DiffLine:
+    """One line of a change, with the sign before it."""
+
+    kind: str  # file | hunk | old | new | same | note
+    text: str
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number at the top of a page, with its name and what it is to be compared with."""
+
+    label: str
+    value: str
+    beside: str = ""
+
+
+@dataclass(frozen=True)
+class Document:
+    """What a command answers: the outcome in a few words, then its parts in reading order.
+
+    A part is remarks or a grid, left out where it is empty, or something that the terminal draws as it is.
+    """
+
+    tone: str
+    verdict: str
+    parts: tuple[object, ...] = ()
+    opening: tuple[Remark, ...] = ()  # stands directly below the verdict
+    wide: bool = False  # the tables take the whole width of the terminal
 
 
 def place(site: Site | None, run: RunFact) -> str:

@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from netmend.report.content import Figure
 from netmend.report.numbers import count, duration, share
 from netmend.report.overview import last_metrics, learning, overhead_words
 from netmend.report.wording import metric_name
 from netmend.vocabulary import Trace
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A number with its name and what it is to be compared with."""
-
-    label: str
-    value: str
-    beside: str = ""
 
 
 def key_figures(trace: Trace) -> tuple[Figure, ...]:

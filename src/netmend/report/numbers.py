@@ -126,6 +126,35 @@ def shape(dimensions: Sequence[int]) -> str:
     return "×".join(str(size) for size in dimensions) if dimensions else "scalar"
 
 
+def mean_words(values: Sequence[float | None]) -> str:
+    """Mean and standard deviation of the trainings that ended well."""
+    known = [value for value in values if value is not None and math.isfinite(value)]
+    return _with_spread(known) if known else "(fails)"
+
+
+def failed_words(values: Sequence[float | None]) -> str:
+    """How many trainings did not end well; empty when all did."""
+    failed = sum(value is None or not math.isfinite(value) for value in values)
+    return f"{failed} of {len(values)} fail" if failed else ""
+
+
+def _with_spread(values: Sequence[float]) -> str:
+    """With as many digits as the deviation leaves a meaning."""
+    from statistics import fmean, stdev  # takes long to load; a run that only shows its status needs it not
+
+    mean, spread = fmean(values), stdev(values) if len(values) > 1 else 0.0
+    if spread == 0:
+        return measure(mean)
+    if not 1e-3 <= abs(mean) < 1e6:
+        return f"{measure(mean)} ± {measure(spread)}"
+    power = math.floor(math.log10(spread))
+    digits = max(0, (0 if spread >= 3 * 10**power else 1) - power)  # 0.03, 0.012
+    most = max(0, 3 - math.floor(math.log10(abs(mean))))  # of the mean, four digits say enough
+    if digits > most:
+        return f"{mean:,.{most}f} ± {setting(float(f'{spread:.1g}'))}"
+    return f"{mean:,.{digits}f} ± {spread:,.{digits}f}"
+
+
 def _short_exponent(text: str) -> str:
     """`1.20e-05` → `1.20e-5`, `1.5e+07` → `1.5e7`."""
     if "e" not in text:

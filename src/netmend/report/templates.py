@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
+
+from netmend.report.content import Document
+
+CLASSES = {
+    "good": "healthy",
+    "plain": "undecided",
+    "warn": "undecided",
+    "bad": "faulty",
+}  # of the style sheet
 
 
 def templates() -> Environment:
@@ -17,6 +29,27 @@ def templates() -> Environment:
     )
     environment.filters["with_code"] = with_code
     return environment
+
+
+def page(
+    template: str,
+    document: Document,
+    headline: str,
+    title: str = "",
+    styles: Sequence[str] = (),
+    **parts: Any,
+) -> str:
+    """One self-contained page. Everything that comes from the user's program is escaped."""
+    environment = templates()
+    names = ("page.css", "repair.css", *styles)
+    words = document.verdict
+    return environment.get_template(template).render(
+        title=f"{title or headline}: {words} – netmend",
+        style=Markup("\n".join(environment.get_template(name).render() for name in names)),
+        verdict=(CLASSES[document.tone], f"{words[:1].upper()}{words[1:]}"),
+        headline=headline,
+        **parts,
+    )
 
 
 def with_code(text: str) -> Markup:

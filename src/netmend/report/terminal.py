@@ -7,17 +7,19 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from io import StringIO
 from typing import IO, cast
 
 from rich import box
 from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from netmend.report.content import Grid, Remark
-from netmend.report.signs import spelled
+from netmend.report.content import DiffLine, Document, Grid, Remark
+from netmend.report.signs import cells, cropped, on_screen, spelled
 from netmend.report.textplot import sparkline
 
 LOG_WIDTH = 100  # columns where there is no terminal: log viewers rarely show more
@@ -26,6 +28,8 @@ STYLES = {"plain": "", "good": "bold green", "bad": "bold red", "warn": "yellow"
 _TRAILING = re.compile(r"[ \t]+(?=\n)")
 LABEL_STYLE = "bold"
 PLACE_STYLE = "cyan"
+_DIFF_STYLES = {"file": "bold", "hunk": "cyan", "old": "red", "new": "green", "same": "", "note": "dim"}
+_INDENT = 2  # columns before what stands below a verdict
 
 
 class _Stream:
@@ -198,5 +202,89 @@ def fitting(grid: Grid, width: int) -> tuple[list[int], list[str]]:
     return kept, dropped
 
 
+class Diff:
+    """Lines of a patch; changed lines that are too long go on below, others are cut."""
+
+    def __init__(self, lines: tuple[DiffLine, ...]) -> None:
+        self.lines = lines
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for line in self.lines:
+            for text in _fitted(line, max(12, options.max_width)):
+                yield Text(text, _DIFF_STYLES[line.kind], no_wrap=True)
+
+
+def _fitted(line: DiffLine, width: int) -> Iterator[str]:
+    sign, rest = (line.text[:1], line.text[1:]) if line.kind not in ("file", "hunk") else ("", line.text)
+    text = on_screen(rest)[0].rstrip()
+    room = width - len(sign)
+    if line.kind not in ("old", "new"):
+        yield sign + cropped(text, 0, room)[0]
+        return
+    first = True
+    while True:
+        part = _beginning(text, room if first else room - 1)
+        yield f"{sign}{part}" if first else f"{sign}…{part}"
+        text, first = text[len(part) :], False
+        if not text:
+            return
+
+
+def _beginning(text: str, room: int) -> str:
+    """As much of a text as fits, up to a blank where there is one in its second half."""
+    if cells(text) <= room:
+        return text
+    fits, used = 0, 0
+    for sign in text:
+        used += cells(sign)
+        if used > room:
+            break
+        fits += 1
+    blank = text.rfind(" ", 0, fits)
+    return text[: blank + 1 if blank >= fits // 2 and text[:blank].strip() else max(1, fits)]
+
+
+class Inset:
+    """A part two columns in. Unlike rich's padding it leaves no blanks behind the lines, and cuts nothing off."""
+
+    def __init__(self, part: RenderableType) -> None:
+        self.part = part
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        inner = options.update_width(max(1, options.max_width - _INDENT))
+        for line in Segment.split_lines(console.render(self.part, inner)):
+            yield Segment(" " * _INDENT)
+            yield from line
+            yield Segment.line()
+
+
+def title(tone: str, verdict: str) -> Text:
+    """The first line of an answer."""
+    return Text("netmend  ", style="bold").append(verdict, STYLES[tone])
+
+
+def draw(document: Document) -> RenderableType:
+    """A document on the terminal: the outcome first, then its parts with a blank line before each."""
+    parts: list[RenderableType] = [title(document.tone, document.verdict)]
+    if document.opening:
+        parts.append(Remarks(document.opening, _INDENT))
+    for part in document.parts:
+        if isinstance(part, Grid):
+            table = GridTable(part)
+            parts += [blank(), table if document.wide else Inset(table)] if part.rows else []
+        elif isinstance(part, tuple):
+            parts += [blank(), Remarks(part, _INDENT)] if part else []
+        else:
+            parts += [blank(), cast("RenderableType", part)]
+    return Group(*parts)
+
+
 def blank() -> RenderableType:
     return Text("")
+
+
+def as_text(shown: RenderableType, no_color: bool | None = None) -> str:
+    """What would be printed, for results that show themselves."""
+    stream = StringIO()
+    console(stream, no_color).print(shown)
+    return stream.getvalue().rstrip()

@@ -62,19 +62,17 @@ def mutate_agent(
 
 
 def _hand_over(found: RlStudy, wishes: Wishes) -> None:
-    from netmend.report.agents.as_json import rl_json
-    from netmend.report.agents.page import rl_html
-    from netmend.report.agents.text import rl_text
-    from netmend.report.terminal import console
+    from netmend.report.agents import STUDY, study_document, study_page
+    from netmend.report.terminal import console, draw
 
     if wishes.json is not None:
-        wishes.json.write_text(rl_json(found), encoding="utf-8")
+        wishes.json.write_text(STUDY.json(found), encoding="utf-8")
     if wishes.html is not None:
-        wishes.html.write_text(rl_html(found), encoding="utf-8")
+        wishes.html.write_text(study_page(found), encoding="utf-8")
     if wishes.additions is not None:
         write_starts(found, wishes.additions)
     if not wishes.quiet:
-        console(sys.stdout).print(rl_text(found))
+        console(sys.stdout).print(draw(study_document(found)))
 
 
 def write_starts(found: RlStudy, file: Path) -> None:

@@ -1,39 +1,31 @@
-"""Mutation testing as one self-contained HTML page: scores, a picture, what is missed with its patch, then tables."""
+"""Mutation testing as a page: scores, for each operator a bar of what a test set notices, what is missed with its patch, tables."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from markupsafe import Markup
-
 from netmend.mutate.outcomes import COUNTED
 from netmend.mutate.result import SOURCE, WEIGHT_LEVEL, Mutant, MutationResult
 from netmend.mutate.test_sets import TRAINING
-from netmend.report.content import Column, Grid
-from netmend.report.figures import Figure
-from netmend.report.mutate.bars import DETECTED, INCONCLUSIVE, MISSED, bar_charts, standing
-from netmend.report.mutate.words import (
+from netmend.report.content import Column, DiffLine, Figure, Grid, clean
+from netmend.report.mutate.document import (
     addition_remarks,
     end_remarks,
-    mutant_row,
+    mutation_document,
+    operator_words,
     operators_grid,
     score_sentence,
     score_words,
     sets_grid,
     start_remarks,
-    start_words,
     survivors,
-    verdict_words,
 )
-from netmend.report.numbers import alike, plural
-from netmend.report.repair.patch import FILE, HUNK, NEW, OLD, DiffLine
-from netmend.report.repair.patch import SAME as SAME_LINE
-from netmend.report.signs import harmless
-from netmend.report.templates import templates
+from netmend.report.numbers import UNKNOWN, alike, measure, plural
+from netmend.report.patches import patch_lines, start_words
+from netmend.report.templates import page
 
-_CLASSES = {"good": "healthy", "warn": "undecided", "bad": "faulty"}  # of the style sheet
-_KINDS = {"@": HUNK, "-": OLD, "+": NEW}
+DETECTED, MISSED, INCONCLUSIVE = "detected", "missed", "inconclusive"  # also classes of the style sheet
 _MOST_ADDITIONS = 50
 
 
@@ -47,16 +39,12 @@ class _Survivor:
     lines: tuple[DiffLine, ...]
 
 
-def mutate_html(result: MutationResult) -> str:
-    """The page as a string. Everything that comes from the user's program is escaped."""
-    environment = templates()
-    tone, words = verdict_words(result)
-    names = ("page.css", "repair.css", "mutate.css")
-    return environment.get_template("mutate.html").render(
-        title=f"{start_words(result)}: {words} – netmend",
-        style=Markup("\n".join(environment.get_template(name).render() for name in names)),
-        verdict=(_CLASSES[tone], f"{words[:1].upper()}{words[1:]}"),
-        headline=start_words(result),
+def mutation_page(result: MutationResult) -> str:
+    return page(
+        "mutate.html",
+        mutation_document(result),
+        clean(start_words(result.script, result.arguments)),
+        styles=("mutate.css",),
         figures=tuple(_figures(result)),
         score=score_sentence(result),
         charts=tuple(bar_charts(result)),
@@ -91,9 +79,7 @@ def _survivors(result: MutationResult) -> list[_Survivor]:
             missed.setdefault(mutant.name, (mutant, []))[1].append(each.name)
     found = []
     for mutant, tests in missed.values():
-        lines = mutant.patch.splitlines()
-        shown = [DiffLine(FILE, harmless(line)) for line in lines[:2]]
-        shown += [DiffLine(_KINDS.get(line[:1], SAME_LINE), harmless(line)) for line in lines[2:]]
+        lines = tuple(patch_lines(mutant.patch.splitlines()))
         judged = {test: standing(mutant, test) for test in tests}
         beside = "; ".join(
             f"{words} {', '.join(own)}"
@@ -101,7 +87,7 @@ def _survivors(result: MutationResult) -> list[_Survivor]:
             if (own := [test for test in tests if judged[test] == name])
         )
         clear = MISSED in judged.values()
-        found.append(_Survivor(alike(f"{mutant.operator} {mutant.title}"), beside, clear, tuple(shown)))
+        found.append(_Survivor(alike(f"{mutant.operator} {mutant.title}"), beside, clear, lines))
     return sorted(found, key=lambda each: not each.clear)
 
 
@@ -116,4 +102,68 @@ def _mutants(result: MutationResult, level: str) -> Grid:
         Column("standing"),
     )
     own = [mutant for mutant in result.mutants if mutant.level == level]
-    return Grid(columns, tuple(mutant_row(mutant, tests) for mutant in own))
+    return Grid(columns, tuple(_mutant_row(mutant, tests) for mutant in own))
+
+
+def _mutant_row(mutant: Mutant, tests: tuple[str, ...]) -> tuple[str, ...]:
+    """Verdict and effect on every set."""
+    cells = []
+    for test in tests:
+        verdict = mutant.verdicts.get(test)
+        if verdict is None:
+            cells.append(UNKNOWN)
+        else:
+            said = "killed" if verdict.killed else "survives"
+            sure = "" if verdict.is_clear else ", not clearly"
+            cells.append(f"{said}{sure} (d {measure(verdict.effect_size)})")
+    note = f": {clean(mutant.note)[:120]}" if mutant.note else ""
+    return (
+        mutant.operator,
+        alike(clean(mutant.title)),
+        clean(mutant.place),
+        str(mutant.runs),
+        *cells,
+        mutant.standing + note,
+    )
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One operator: how many of its mutants are detected, missed, inconclusive; those without any are left out."""
+
+    code: str
+    words: str
+    parts: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class BarChart:
+    """The bars of one test set, worst first."""
+
+    name: str
+    bars: tuple[Bar, ...]
+    widest: int  # mutants of the longest bar: bars of one page share a scale
+
+
+def bar_charts(result: MutationResult) -> Iterator[BarChart]:
+    counted = [one for one in result.mutants if one.standing == COUNTED and one.level == SOURCE]
+    codes = list(dict.fromkeys(one.operator for one in counted))
+    widest = max((sum(one.operator == code for one in counted) for code in codes), default=0)
+    for each in result.sets:
+        bars = [_bar(code, [one for one in counted if one.operator == code], each.name) for code in codes]
+        if bars:
+            worst_first = sorted(bars, key=lambda bar: (-dict(bar.parts).get(MISSED, 0), bar.code))
+            yield BarChart(clean(each.name), tuple(worst_first), widest)
+
+
+def _bar(code: str, own: list[Mutant], test: str) -> Bar:
+    judged = [standing(one, test) for one in own]
+    parts = tuple((name, judged.count(name)) for name in (DETECTED, MISSED, INCONCLUSIVE) if name in judged)
+    return Bar(code, operator_words(code), parts)
+
+
+def standing(mutant: Mutant, test: str) -> str:
+    """What a test set makes of a mutant that counts."""
+    if mutant.is_killed(test):
+        return DETECTED
+    return MISSED if mutant.is_clear(test) else INCONCLUSIVE

@@ -1,11 +1,14 @@
-"""A neutrality analysis put into words and rows; terminal, page and JSON say it alike."""
+"""A neutrality analysis as it is told: the alternatives, the tree that led to them, what it cost; and its JSON (docs/neutral.md)."""
 
 from __future__ import annotations
 
 import math
-import shlex
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.text import Text
 
 from netmend.neutral.alternatives import error_of, reaches
 from netmend.neutral.neutrality import (
@@ -22,14 +25,18 @@ from netmend.neutral.neutrality import (
     Neutrality,
     Node,
 )
-from netmend.program.text.files import diff
-from netmend.report.content import Column, Grid, Remark, clean
-from netmend.report.numbers import duration, measure, plural, setting
-from netmend.report.repair.patch import FILE, HUNK, NEW, NOTE, OLD, DiffLine
-from netmend.report.repair.patch import SAME as SAME_LINE
-from netmend.report.repair.proof import mean_words, metric_words
+from netmend.report.content import Column, Document, Grid, Remark, clean
+from netmend.report.machine import Fields
+from netmend.report.numbers import duration, mean_words, measure, plural, setting
+from netmend.report.patches import change_data
+from netmend.report.repair.words import metric_words, objective_data
+from netmend.report.signs import cells, cropped
+from netmend.report.terminal import Inset
 
+_MOST_ALTERNATIVES = 12
+_MOST_ROWS = 24
 AS_IS = "the original program"
+
 FATES = {
     KEPT: "as good as its parent",
     WORSE: "worse than its parent",
@@ -38,7 +45,19 @@ FATES = {
     SAME: "no effect: trains exactly like its parent",
     OPEN: "looked close, but the budget ended before all seeds",
 }
-_KINDS = {"@": HUNK, "-": OLD, "+": NEW, "\\": NOTE}
+
+
+def neutral_document(found: Neutrality) -> Document:
+    """The outcome first, then what a person needs to judge it."""
+    return Document(
+        *verdict_words(found),
+        (
+            tuple(goal_remarks(found)),
+            alternatives_grid(found, _MOST_ALTERNATIVES),
+            *((Inset(Tree(found)),) if len(found.nodes) > 1 else ()),
+            tuple(end_remarks(found)),
+        ),
+    )
 
 
 def verdict_words(found: Neutrality) -> tuple[str, str]:
@@ -73,14 +92,14 @@ def metric_name(found: Neutrality) -> str:
     return "value" if found.objective is None else metric_words(found.objective)
 
 
-def start_words(found: Neutrality) -> str:
-    return clean(shlex.join((found.script, *found.arguments)))
-
-
 def goal_remarks(found: Neutrality) -> Iterator[Remark]:
     """The program as it is, the goal, what counts and how it is compared."""
     name = metric_name(found)
-    yield Remark("original", f"{name} {_values_words(found.original)}", tail=_note(found.original))
+    yield Remark(
+        "original",
+        f"{name} {mean_words(found.original.values) if found.original.values else '(not trained)'}",
+        tail=clean(found.original.note),
+    )
     goal = found.goal
     if goal.kind == LIKE:
         yield Remark("goal", f"{name} {setting(goal.value)}, as you set it")
@@ -202,28 +221,107 @@ def tree_rows(found: Neutrality, nodes: set[int]) -> Iterator[tuple[int, Node]]:
     yield from below(None, 0)
 
 
-def patch_lines(found: Neutrality, node: Node) -> tuple[DiffLine, ...]:
-    """What a configuration changes in the program as it is: its patch, and the arguments in the same form."""
-    lines: list[DiffLine] = []
-    for file, text in sorted(node.version.texts.items()):
-        own = diff(file, node.version.originals[file], text).split("\n")[:-1]
-        lines += [DiffLine(FILE, line.rstrip("\t")) for line in own[:2]]
-        lines += [DiffLine(_KINDS.get(line[:1], SAME_LINE), line.removesuffix("\r")) for line in own[2:]]
-    if node.new_arguments is not None:
-        lines.append(DiffLine(FILE, "arguments"))
-        lines.append(DiffLine(OLD, f"-{shlex.join((found.script, *node.version.arguments))}"))
-        lines.append(DiffLine(NEW, f"+{shlex.join((found.script, *node.new_arguments))}"))
-    return tuple(lines)
-
-
-def _values_words(node: Node) -> str:
-    return mean_words(node.values) if node.values else "(not trained)"
-
-
-def _note(node: Node) -> str:
-    return clean(node.note)
-
-
 def value_words(node: Node) -> str:
     """The mean, with the spread where there are several seeds."""
     return mean_words(node.values) if node.values else measure(None)
+
+
+class Tree:
+    """How the search went: configurations that were followed up or reach the goal, below the ones they come from."""
+
+    def __init__(self, found: Neutrality) -> None:
+        self.found = found
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        rows = list(tree_rows(self.found, shown_nodes(self.found)))
+        minimal = {number for one in self.found.minimal for number in one.nodes}
+        larger = {number for one in self.found.alternatives for number in one.nodes} - minimal
+        marks = dict.fromkeys(minimal, "●") | dict.fromkeys(larger, "○")
+        if options.ascii_only:
+            marks = {number: {"●": "*", "○": "o"}[mark] for number, mark in marks.items()}
+        numbers = max((len(str(node.id)) for _, node in rows), default=1)
+        values = max((cells(value_words(node)) for _, node in rows), default=0)
+        yield Text("search", "bold")
+        for depth, node in rows[:_MOST_ROWS]:
+            room = options.max_width - numbers - values - 5
+            words = "  " * depth + step_words(node)
+            text = cropped(words, 0, room)[0] if cells(words) > room else words
+            mark = marks.get(node.id, " ")
+            line = Text(f"{node.id:>{numbers}} ", "dim", no_wrap=True).append(f"{mark} ", "green")
+            line.append(text + " " * (room - cells(text)), _style(node, mark))
+            yield line.append(f"  {value_words(node):>{values}}")
+        yield from _notes(self.found, len(rows))
+
+
+def shown_nodes(found: Neutrality) -> set[int]:
+    """Alternatives and what was followed up, with all that they come from."""
+    wanted = {number for one in found.alternatives for number in one.nodes}
+    wanted |= {node.id for node in found.nodes if node.expanded or node.parent is None}
+    for number in sorted(wanted, reverse=True):
+        parent = found.node(number).parent
+        while parent is not None:
+            wanted.add(parent)
+            parent = found.node(parent).parent
+    return wanted
+
+
+def _style(node: Node, mark: str) -> str:
+    return "" if mark.strip() or node.parent is None else "dim"
+
+
+def _notes(found: Neutrality, shown: int) -> Iterator[Text]:
+    notes = ["● minimal set, ○ larger set that reaches the goal"] if found.alternatives else []
+    if shown > _MOST_ROWS:
+        notes.append(f"{shown - _MOST_ROWS} more rows are on the page (--html)")
+    if notes:
+        yield Text("; ".join(notes), "dim")
+
+
+def _alternative(found: Neutrality, one: Alternative) -> dict[str, Any]:
+    best = found.node(one.nodes[0])
+    return {
+        "knobs": one.knobs,
+        "causes": one.causes,
+        "titles": best.titles,
+        "minimal": one.minimal,
+        "contains": one.contains,
+        "nodes": one.nodes,
+        "mean": best.mean,
+        "deviation": best.spread,
+        "lines": best.lines,
+        "patch": best.patch,
+        "arguments": best.new_arguments,
+    }
+
+
+_CHANGE = Fields("title", "cause", "unit=repair", "knob")
+_NODE = Fields(
+    "id",
+    "parent",
+    "depth",
+    ("step", lambda node: None if node.change is None else node.change.title),
+    ("changes", lambda node: change_data(node.version, _CHANGE)),
+    "status",
+    "expanded",
+    "values",
+    "mean",
+    "deviation=spread",
+    "lines",
+    "cost",
+    ("exception", lambda node: node.note or None),
+)
+NEUTRALITY = Fields(
+    "script",
+    "arguments",
+    ("metric", lambda found: objective_data(found.objective)),
+    ("goal", Fields("kind", "value", "values", "node")),
+    "seeds",
+    ("alternatives", lambda found: [_alternative(found, one) for one in found.alternatives]),
+    ("nodes", _NODE),
+    "trainings",
+    "seconds",
+    "budget",
+    "stopped",
+    "untried",
+    "failures=problems",
+)

@@ -1,8 +1,7 @@
-"""The outcome of mutation testing put into words and rows; terminal, page and JSON say it alike."""
+"""Mutation testing as it is told: the score, test sets, operators, what survives, what to add; and its JSON (docs/mutate.md)."""
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -11,17 +10,34 @@ from netmend.mutate.outcomes import COUNTED, CRASHED, EQUIVALENT, TRIVIALLY_KILL
 from netmend.mutate.result import SOURCE, WEIGHT_LEVEL, Mutant, MutationResult, SetScore
 from netmend.mutate.session import ESTIMATED, INTERRUPTED
 from netmend.mutate.test_sets import TRAINING
-from netmend.report.content import Column, Grid, Remark, clean
-from netmend.report.numbers import UNKNOWN, alike, duration, measure, plural, setting
-from netmend.report.repair.proof import mean_words
+from netmend.report.content import Column, Document, Grid, Remark, clean
+from netmend.report.machine import Fields
+from netmend.report.numbers import UNKNOWN, alike, duration, mean_words, plural, setting
 
 _GOOD, _POOR = 0.8, 0.5  # of the mutation score: only the colour of the first line
+_MOST = 6  # of one kind, on the terminal
 _LEFT_OUT = {
     EQUIVALENT: "equivalent: not even the training data detects them",
     TRIVIALLY_KILLED: "trivial: nearly every input detects them",
     UNSTABLE: "inconclusive: needs more runs",
     CRASHED: "crashing: any run of the program reveals them",
 }
+
+
+def mutation_document(result: MutationResult) -> Document:
+    """The outcome first, then what a person needs to judge it."""
+    opening = list(start_remarks(result))
+    if sentence := score_sentence(result):
+        opening.append(Remark("score", sentence, tone="muted"))
+    judged: tuple[object, ...] = (
+        sets_grid(result),
+        operators_grid(result, SOURCE),
+        operators_grid(result, WEIGHT_LEVEL),
+        tuple(survivor_remarks(result, _MOST)),
+        tuple(addition_remarks(result, _MOST)),
+    )
+    parts = (tuple(opening), *(judged if result.sets else ()), tuple(end_remarks(result)))
+    return Document(*verdict_words(result), parts)
 
 
 def verdict_words(result: MutationResult) -> tuple[str, str]:
@@ -52,10 +68,6 @@ def score_sentence(result: MutationResult) -> str:
         "The score is the mean over operators: each counts by the share of its faults that are detected, or, "
         f"where a fault has a strength, by the mildest one that is detected. In numbers of faults: {counted}."
     )
-
-
-def start_words(result: MutationResult) -> str:
-    return clean(shlex.join((result.script, *result.arguments)))
 
 
 def measure_words(result: MutationResult) -> str:
@@ -238,23 +250,67 @@ def end_remarks(result: MutationResult) -> Iterator[Remark]:
         yield Remark("note", clean(problem), tone="warn")
 
 
-def mutant_row(mutant: Mutant, tests: tuple[str, ...]) -> tuple[str, ...]:
-    """For the page: verdict and effect on every set."""
-    cells = []
-    for test in tests:
-        verdict = mutant.verdicts.get(test)
-        if verdict is None:
-            cells.append(UNKNOWN)
-        else:
-            said = "killed" if verdict.killed else "survives"
-            sure = "" if verdict.is_clear else ", not clearly"
-            cells.append(f"{said}{sure} (d {measure(verdict.effect_size)})")
-    note = f": {clean(mutant.note)[:120]}" if mutant.note else ""
-    return (
-        mutant.operator,
-        alike(clean(mutant.title)),
-        clean(mutant.place),
-        str(mutant.runs),
-        *cells,
-        mutant.standing + note,
-    )
+_SCORE = Fields("score", "killed", "killable", "by_operator=operators")
+_ADDITION = Fields("label", "inputs", "kills")
+_SET = Fields(
+    "name",
+    "description=words",
+    "inputs",
+    "originals",
+    "score=source.score",
+    "killed=source.killed",
+    "killable=source.killable",
+    "by_operator=source.operators",
+    ("weights", _SCORE),
+    ("part_of", lambda each: each.part_of or None),
+    "sensitivity",
+    "weights_sensitivity",
+    (
+        "additions",
+        lambda each: [{"what": one.what, "of": each.pool, **_ADDITION(one)} for one in each.additions],
+    ),
+)
+_VERDICT = Fields("killed", "p_value", "effect_size", "power", "better", "runs", "reason", "clear=is_clear")
+_MUTANT = Fields(
+    "name",
+    "operator",
+    ("cause", lambda mutant: mutant.cause or None),
+    "title",
+    "level",
+    "standing",
+    "runs",
+    "triviality",
+    "value",
+    ("strength", lambda mutant: mutant.knob or None),
+    ("place", lambda mutant: mutant.place or None),
+    ("patch", lambda mutant: mutant.patch or None),
+    ("note", lambda mutant: mutant.note or None),
+    ("verdicts", _VERDICT),
+    "scores",
+)
+_TRIED = Fields("killed", "survived", ("tried", lambda found: [value for value, _ in found.tried]))
+MUTATION = Fields(
+    "script",
+    "arguments",
+    "profile",
+    ("metric", lambda result: {"name": measure_words(result), "higher_is_better": result.higher_is_better}),
+    "paired",
+    "seeds",
+    "training",
+    ("tests=sets", _SET),
+    (
+        "operators",
+        lambda result: [{"code": code, "title": operator_words(code)} for code in result.operators],
+    ),
+    ("mutants", _MUTANT),
+    (
+        "strengths=turned",
+        Fields("operator", "title", "mildest=scale.mildest", "extreme=scale.extreme", ("found", _TRIED)),
+    ),
+    "estimate",
+    "trainings",
+    "cached",
+    "seconds",
+    "stopped",
+    "notes=problems",
+)

@@ -1,16 +1,15 @@
-"""A checked environment on the terminal: the outcome, what is wrong and what to do, then the facts."""
+"""A checked environment as it is told: the outcome, what is wrong and what to do, then the facts; and its JSON (docs/env.md)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from rich.console import Group, RenderableType
-from rich.text import Text
+from collections.abc import Iterable, Iterator
 
 from netmend.environment.check import Checked
 from netmend.environment.facts import Environment, Problem
-from netmend.report.content import Remark
-from netmend.report.terminal import STYLES, Remarks
+from netmend.report.content import Document, Remark
+from netmend.report.machine import Fields
+
+ENVIRONMENT = Fields("bad", "problems", "environment", "paths")
 
 # what a report about a training needs; everything else is in the JSON
 SHOWN = (
@@ -20,7 +19,7 @@ SHOWN = (
 )  # fmt: skip
 
 
-def environment_text(checked: Checked) -> RenderableType:
+def environment_document(checked: Checked) -> Document:
     """The outcome first, then what a person can do about it, then the facts."""
     bad = sum(problem.level == "bad" for problem in checked.problems)
     rest = len(checked.problems) - bad
@@ -30,23 +29,17 @@ def environment_text(checked: Checked) -> RenderableType:
         tone, words = "warn", f"No known problems; {rest} thing{'s' * (rest > 1)} worth knowing."
     else:
         tone, words = "good", "No known problems."
-    title = Text("netmend  ", style="bold").append(words, STYLES[tone])
-    parts: list[RenderableType] = [title]
-    if checked.problems:
-        parts += [Text(""), Remarks(problem_remarks(checked.problems), indent=2)]
-    parts += [Text(""), Remarks(fact_remarks(checked.environment), indent=2)]
-    paths = [
-        Remark(
-            "data", f"{one.path}: {one.kind}, {one.files:,} files{' or more' * one.cut}, {_size(one.size)}"
-        )
-        for one in checked.paths
-    ]
-    if paths:
-        parts += [Text(""), Remarks(paths, indent=2)]
-    return Group(*parts)
+    facts = tuple(fact_remarks(checked.environment))
+    return Document(tone, words, (tuple(problem_remarks(checked.problems)), facts, tuple(_paths(checked))))
 
 
-def problem_remarks(problems: Iterable[Problem]) -> Iterable[Remark]:
+def _paths(checked: Checked) -> Iterator[Remark]:
+    for one in checked.paths:
+        words = f"{one.path}: {one.kind}, {one.files:,} files{' or more' * one.cut}, {_size(one.size)}"
+        yield Remark("data", words)
+
+
+def problem_remarks(problems: Iterable[Problem]) -> Iterator[Remark]:
     for problem in problems:
         yield Remark(
             "wrong" if problem.level == "bad" else "note",
@@ -58,7 +51,7 @@ def problem_remarks(problems: Iterable[Problem]) -> Iterable[Remark]:
             yield Remark("  see", problem.source, tone="muted")
 
 
-def fact_remarks(environment: Environment) -> Iterable[Remark]:
+def fact_remarks(environment: Environment) -> Iterator[Remark]:
     yield Remark("python", f"{environment.python} ({environment.implementation}, {environment.executable})")
     libc = f", {environment.libc}" if environment.libc else ""
     yield Remark("system", f"{environment.release}, {environment.machine}{libc}")

@@ -1,4 +1,4 @@
-"""The adequacy of a test set put into words and rows: one plain sentence for each measure."""
+"""The adequacy of a test set as it is told: one plain sentence for each measure; and its JSON (docs/adequacy.md)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from netmend.adequacy.result import (
     Suggestion,
     Surprise,
 )
-from netmend.report.content import Column, Grid, Remark, clean
+from netmend.report.content import Column, Document, Grid, Remark, clean
+from netmend.report.machine import Fields
 from netmend.report.numbers import count, measure, plural, share
 
 EASY = 0.35  # the median test input lies below this share of the training inputs: mostly what the model knows well
@@ -25,6 +26,7 @@ STRANGE = (
 )
 FEW = 0.5  # of what all training inputs reach: a test set below it is too small to show most of what the model meets
 SHOWN = ("DeepGini", "MCP", "DSA", "MDSA", "CoreSet")  # all methods are in the files
+_MOST_CLASSES = 20
 _LISTED = 10  # names of classes or inputs in one line
 _STANDINGS = {
     LESS: "less than the training data",
@@ -37,6 +39,20 @@ _NAMES = (
     "NLC: neural coverage; LSA, DSA, MDSA: surprise by likelihood, by distance to other classes, by distance from the own class; "
     "LSC, DSC, MDSC: how much of its range is covered; netmend explain NLC tells more"
 )
+
+
+def adequacy_document(found: Adequacy) -> Document:
+    """The outcome first, then what a person needs to judge it."""
+    return Document(
+        *verdict_words(found),
+        (
+            tuple(set_remarks(found)),
+            tuple(measure_remarks(found)),
+            classes_grid(found, _MOST_CLASSES),
+            tuple(next_remarks(found)),
+            tuple(end_remarks(found)),
+        ),
+    )
 
 
 def verdict_words(found: Adequacy) -> tuple[str, str]:
@@ -236,3 +252,37 @@ def _distance(part: tuple[str, float]) -> float:
 
 def _tone(standing: str) -> str:
     return "warn" if standing == LESS else "plain"
+
+
+_SET = Fields("name", "looked", "total", "right", "not_finite")
+_COVERAGE = Fields(
+    "name",
+    "value",
+    "everything",
+    "size",
+    "relative",
+    "deviation",
+    "samples",
+    ("layers", lambda one: [{"layer": name, "relative": ratio} for name, ratio in one.parts]),
+    "standing",
+    "reason",
+)
+_SURPRISE = Fields("name", "beyond", "middle", "reason")
+_CLASS = Fields("class=name", "train", "test", "right", "reached", "unsure")
+_SUGGESTION = Fields("method", ("inputs", Fields("index", "score", "predicted")))
+ADEQUACY = Fields(
+    ("summary", lambda found: verdict_words(found)[1]),
+    "task",
+    ("sets", _SET),
+    "layers",
+    "trace_of",
+    ("coverages", _COVERAGE),
+    ("surprises", _SURPRISE),
+    ("classes", _CLASS),
+    "missing_classes=missing",
+    "source",
+    ("suggestions", _SUGGESTION),
+    "mistakes",
+    ("apfd", lambda found: [{"method": method, "value": value} for method, value in found.found]),
+    "notes",
+)

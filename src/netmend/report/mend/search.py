@@ -1,14 +1,18 @@
-"""A search for a patch in words: the verdict, the data, what was tried."""
+"""A search for a patch as it is told: the outcome, what it rests on, what was tried, and what to do next; and its JSON (docs/json.md)."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 from netmend.mend.gate import BREAKS, HOLDS, LOSES, REFUTED
 from netmend.mend.result import Counts, Mended, Tried
 from netmend.mend.tally import Tally
-from netmend.report.content import Column, Grid, Remark, clean
-from netmend.report.mend.patch_text import size_words
+from netmend.report.content import Column, Document, Grid, Remark, clean
+from netmend.report.machine import Fields
+from netmend.report.mend.patch import size_words
 from netmend.report.numbers import UNKNOWN, count, duration, percent, plural, share
 
 _MOST_NOTES = 6
@@ -16,6 +20,21 @@ _FLAWS = {
     BREAKS: "it breaks more unseen inputs than the bound allows",
     LOSES: "the plain baseline does better",
 }
+
+
+def mend_document(found: Mended) -> Document:
+    commands = (next_steps(file, found.model) for file in found.files)
+    return Document(
+        *verdict_words(found), (tried_grid(found), *commands), tuple(mend_remarks(found)), wide=True
+    )
+
+
+def next_steps(patch: Path, model: str) -> tuple[Remark, ...]:
+    """Commands to copy, each on one line however long it is."""
+    commands = {word: ["netmend", "mend", word, str(patch)] for word in ("show", "apply")}
+    commands["apply"].append(model)
+    lines = {"written": str(patch), **{word: shlex.join(command) for word, command in commands.items()}}
+    return tuple(Remark(label, clean(line), whole=True) for label, line in lines.items())
 
 
 def verdict_words(found: Mended) -> tuple[str, str]:
@@ -41,7 +60,7 @@ def deeds(unseen: Tally) -> str:
     return f"{repaired}, breaks {unseen.broken} of {plural(unseen.guarded, 'unseen guard input')}"
 
 
-def remarks(found: Mended) -> Iterator[Remark]:
+def mend_remarks(found: Mended) -> Iterator[Remark]:
     """What a person needs to judge it."""
     for reason in found.verdict.reasons:
         yield Remark("but" if found.recommended else "why", reason, "", "warn")
@@ -137,3 +156,53 @@ def _against_baseline(found: Mended, best: Tried) -> str:
     if first is best:
         return f"{found.baseline} itself wins: no other method does as well on the validation data with a smaller patch"
     return f"{found.baseline} {deeds(first.unseen)}, changing {share(first.patch.share)} of the values"
+
+
+def _tally(tally: Tally) -> dict[str, Any]:
+    return {
+        "repaired": tally.repaired,
+        "failing": tally.failing,
+        "repaired_interval": tally.repaired_interval if tally.failing else None,
+        "broken": tally.broken,
+        "guarded": tally.guarded,
+        "broken_interval": tally.broken_interval if tally.guarded else None,
+        "loss": tally.loss,
+        "drift": tally.drift,
+    }
+
+
+_TRIED = Fields(
+    "method",
+    "rate",
+    ("seen", lambda one: _tally(one.seen)),
+    ("validation", lambda one: _tally(one.validation)),
+    ("unseen", lambda one: _tally(one.unseen)),
+    "touched",
+    "share",
+    "norm=patch.norm",
+    "part",
+    "steps",
+    "seconds",
+    "known",
+    "notes",
+)
+_COUNTS = Fields("given", "repair", "validation", "unseen", "shared")
+MENDED = Fields(
+    ("kind", lambda found: "classifier"),
+    "model",
+    ("recommended", lambda found: found.recommended.method if found.recommended else None),
+    "verdict=verdict.standing",
+    "reasons=verdict.reasons",
+    "flaws=verdict.flaws",
+    "bound=options.bound",
+    "baseline",
+    ("failing", _COUNTS),
+    ("guard", _COUNTS),
+    ("tried", _TRIED),
+    ("left_out", lambda found: [{"method": name, "reason": why} for name, why in found.left_out]),
+    "notes",
+    "steps=options.steps",
+    "seed=options.seed",
+    "seconds",
+    ("patch", lambda found: found.files[0] if found.files else None),
+)

@@ -1,54 +1,58 @@
-"""The patch of a repair, line by line, and where each of its changes lies in the program as it is."""
+"""Patches as lines to be shown, and where each of their changes lies in the program as it is."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from netmend.program.text.files import diff
 from netmend.program.text.spans import Span
-from netmend.repair.result import Result
 from netmend.repair.version import Version
+from netmend.report.content import DiffLine
+from netmend.report.machine import Fields
+from netmend.report.signs import harmless
 
 FILE, HUNK, OLD, NEW, SAME, NOTE = "file", "hunk", "old", "new", "same", "note"
 _KINDS = {"@": HUNK, "-": OLD, "+": NEW, "\\": NOTE}
 
 
-@dataclass(frozen=True)
-class DiffLine:
-    kind: str  # file | hunk | old | new | same | note
-    text: str  # with the sign before it
-
-
-def diff_lines(result: Result) -> tuple[DiffLine, ...]:
+def version_lines(version: Version, script: str) -> tuple[DiffLine, ...]:
     """What has to change: the patch, and the arguments in the same form where these do."""
-    return (*_patch_lines(result.version), *_argument_lines(result))
+    patches = (diff(file, version.originals[file], text) for file, text in sorted(version.texts.items()))
+    lines = [line for patch in patches for line in patch_lines(patch.split("\n")[:-1])]
+    if version.current_arguments != version.arguments:
+        lines.append(DiffLine(FILE, "arguments"))
+        for kind, sign, arguments in ((OLD, "-", version.arguments), (NEW, "+", version.current_arguments)):
+            lines.append(DiffLine(kind, f"{sign}{harmless(start_words(script, arguments))}"))
+    return tuple(lines)
 
 
-def start_words(result: Result, arguments: tuple[str, ...]) -> str:
+def patch_lines(patch: Iterable[str]) -> Iterator[DiffLine]:
+    """The lines of one file's patch, of which the first two name the file."""
+    for index, line in enumerate(patch):
+        if index < 2:
+            yield DiffLine(FILE, harmless(line.rstrip("\t")))
+        else:
+            yield DiffLine(_KINDS.get(line[:1], SAME), harmless(line.removesuffix("\r")))
+
+
+def start_words(script: str, arguments: Iterable[str]) -> str:
     """Script and arguments as they are typed."""
-    return shlex.join((result.script, *arguments))
+    return shlex.join((script, *arguments))
+
+
+def change_data(version: Version, fields: Fields) -> list[dict[str, Any]]:
+    """For machines: every change of a version by the fields of a change, with its file and line."""
+    return [
+        {**fields(part.change), **dict(zip(("file", "line"), place or (None, None), strict=True))}
+        for part, place in zip(version.parts, places(version), strict=True)
+    ]
 
 
 def places(version: Version) -> tuple[tuple[str, int] | None, ...]:
     """For every part the first file that it changes and the line in the original; None where it only changes arguments."""
     return tuple(_place(version, index) for index in range(len(version.parts)))
-
-
-def _patch_lines(version: Version) -> Iterator[DiffLine]:
-    for file, text in sorted(version.texts.items()):
-        lines = diff(file, version.originals[file], text).split("\n")[:-1]
-        yield from (DiffLine(FILE, line.rstrip("\t")) for line in lines[:2])
-        yield from (DiffLine(_KINDS.get(line[:1], SAME), line.removesuffix("\r")) for line in lines[2:])
-
-
-def _argument_lines(result: Result) -> Iterator[DiffLine]:
-    new = result.new_arguments
-    if new is not None:
-        yield DiffLine(FILE, "arguments")
-        yield DiffLine(OLD, f"-{start_words(result, result.version.arguments)}")
-        yield DiffLine(NEW, f"+{start_words(result, new)}")
 
 
 def _place(version: Version, index: int) -> tuple[str, int] | None:

@@ -1,14 +1,43 @@
-"""What a study of a reinforcement-learning program says, as remarks and grids; the terminal and the page draw it."""
+"""A study of a reinforcement-learning program as it is told: operators, starts that reveal mutants, scores; page and JSON (docs/rl.md)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict, replace
 
 from netmend.mutate.agents.published import MEAN_SENSITIVITY, RLMUTATION_BEST, SOURCE, Row, rows_for
 from netmend.mutate.agents.result import EDGE, REPLAY, STRONG, WEAK, OperatorResult, RlStudy
-from netmend.report.content import Column, Grid, Remark, clean, first_line
+from netmend.report.content import Column, Document, Grid, Remark, clean, first_line
+from netmend.report.machine import Fields
+from netmend.report.templates import page
 
 _MOST_STARTS = 8
+
+
+def study_document(found: RlStudy) -> Document:
+    """The outcome first, then the table, the starts that reveal mutants, the cost."""
+    parts = (
+        tuple(setting_remarks(found)),
+        operator_grid(found),
+        start_grid(found),
+        mutant_grid(found),
+        (*score_remarks(found), *end_remarks(found)),
+    )
+    return Document(*verdict_words(found), parts, wide=True)
+
+
+def study_page(found: RlStudy) -> str:
+    return page(
+        "rl.html",
+        study_document(found),
+        f"{found.algorithm} in {found.environment}",
+        setting=tuple(setting_remarks(found)),
+        operators=operator_grid(found),
+        scores=tuple(score_remarks(found)),
+        starts=replace(start_grid(found), caption=""),
+        mutants=replace(mutant_grid(found), caption=""),
+        cost=tuple(end_remarks(found)),
+    )
 
 
 def verdict_words(found: RlStudy) -> tuple[str, str]:
@@ -71,8 +100,8 @@ def _row(each: OperatorResult, own: list[str], rows: dict[str, Row]) -> tuple[st
         str(len(each.tried)),
         f"{each.killable:.2f}" if each.tried else "",
         f"{each.trivial:.2f}" if each.tried else "",
-        *(_rate(each, name) for name in (WEAK, STRONG, EDGE, *own)),
-        _number(each.sensitivity()),
+        *(_figure(each.rates.get(name)) for name in (WEAK, STRONG, EDGE, *own)),
+        _figure(each.sensitivity()),
         published,
     )
 
@@ -84,11 +113,7 @@ def _published(row: Row | None) -> str:
     return "–" if row.sensitivity is None else f"{row.sensitivity:.2f}"
 
 
-def _rate(each: OperatorResult, name: str) -> str:
-    return f"{each.rates[name]:.2f}" if name in each.rates else ""
-
-
-def _number(value: float | None) -> str:
+def _figure(value: float | None) -> str:
     return "" if value is None else f"{value:.2f}"
 
 
@@ -183,3 +208,65 @@ def end_remarks(found: RlStudy) -> Iterator[Remark]:
         yield Remark("note", first_line(problem), tone="warn")
     if found.stopped:
         yield Remark("stopped", found.stopped, tone="warn")
+
+
+def _original_data(found: RlStudy) -> dict[str, object]:
+    return {"failure_shares": found.original_failures, "mean_returns": found.original_returns}
+
+
+def _published_data(found: RlStudy) -> dict[str, object]:
+    return {
+        "source": SOURCE,
+        "mean_over_pairs": MEAN_SENSITIVITY,
+        "rlmutation_best": RLMUTATION_BEST,
+        "rows": rows_for(found.environment, found.algorithm),
+    }
+
+
+def _sensitivity_data(found: RlStudy) -> dict[str, float | None]:
+    return {
+        "strong": found.sensitivity(STRONG),
+        "edge": found.sensitivity(EDGE),
+        "strong_on_published_operators": found.sensitivity(STRONG, published_only=True),
+        "edge_on_published_operators": found.sensitivity(EDGE, published_only=True),
+    }
+
+
+_OPERATOR = Fields(
+    "code",
+    "published",
+    "title",
+    "verdict",
+    "killable",
+    "trivial",
+    ("tried", lambda each: [{**asdict(one), "is_trivial": one.is_trivial} for one in each.tried]),
+    "chosen",
+    ("lines", lambda each: [{"file": file, "line": line} for file, line in each.lines]),
+    "kill_rates=rates",
+    "killed",
+    ("sensitivity", lambda each: each.sensitivity()),
+    "revealing",
+)
+STUDY = Fields(
+    ("kind", lambda found: "reinforcement learning"),
+    "script",
+    "algorithm",
+    "environment",
+    "failed=criterion",
+    "profile",
+    "runs",
+    ("original", _original_data),
+    "generators",
+    ("scores", lambda found: {name: found.score(name) for name in found.generators}),
+    ("sensitivity", _sensitivity_data),
+    ("published", _published_data),
+    ("operators", _OPERATOR),
+    "starts=covering",
+    "trials=trainings",
+    "cached",
+    "seconds",
+    "cpu_seconds",
+    "estimate",
+    "stopped",
+    "problems",
+)

@@ -1,67 +1,49 @@
-"""A patch of weights on the terminal: what it changes, of which model, and what is known of how it was found."""
+"""A patch of weights as it is told: what it changes, of which model, and how it was found; and its JSON (docs/mend.md)."""
 
 from __future__ import annotations
 
 import math
 import shlex
 
-from rich.console import Group, RenderableType
-from rich.text import Text
-
 from netmend.mend.change_model import Changed
 from netmend.mend.changes import largest_changes
 from netmend.mend.fit import State
 from netmend.mend.patch import Patch
-from netmend.report.content import Column, Grid, Remark, clean
+from netmend.report.content import Column, Document, Grid, Remark, clean
+from netmend.report.machine import Fields, result_json
 from netmend.report.numbers import UNKNOWN, count, measure, plural, setting, shape, share
-from netmend.report.terminal import GridTable, Remarks, blank
 
 _MOST_TENSORS = 30
 _MOST_CHANGES = 10
+_MOST_IN_DATA = 100
 
 
-def changed_text(changed: Changed) -> RenderableType:
+def changed_document(changed: Changed) -> Document:
     """What `apply` and `revert` did."""
-    done = "patch applied" if changed.after is State.IN else "Patch reverted"
-    title = Text("netmend  ", style="bold").append(done, "bold green")
     remarks = [
         Remark("model", clean(str(changed.out)) + (" (changed in place)" if changed.in_place else "")),
         Remark("changed", size_words(changed.patch)),
     ]
     if changed.before is State.HALF:
-        remarks.append(
-            Remark("note", "the patch was only half applied: an earlier command was interrupted", "", "warn")
-        )
-    parts: list[RenderableType] = [title, Remarks(remarks, indent=2)]
+        words = "the patch was only half applied: an earlier command was interrupted"
+        remarks.append(Remark("note", words, tone="warn"))
     if changed.kept is not None:
         other = "revert" if changed.after is State.IN else "apply"
-        words = ["netmend", "mend", other, "--in-place", str(changed.kept), str(changed.model)]
-        # One line however long it is, so that it can be copied.
-        back = Text("  back     ", style="bold", no_wrap=True, overflow="ignore")
-        parts.append(back.append(clean(shlex.join(words)), "not bold"))
-    return Group(*parts)
+        command = ["netmend", "mend", other, "--in-place", str(changed.kept), str(changed.model)]
+        remarks.append(Remark("back", clean(shlex.join(command)), whole=True))
+    done = "patch applied" if changed.after is State.IN else "Patch reverted"
+    return Document("good", done, opening=tuple(remarks))
 
 
-def patch_text(patch: Patch, title: str, state: State | None = None, changes: bool = False) -> RenderableType:
+def patch_document(patch: Patch, title: str, state: State | None = None, changes: bool = False) -> Document:
     """The patch as a whole, tensor by tensor, and, where asked for, the largest single changes."""
-    parts: list[RenderableType] = [Text("netmend  ", style="bold").append(clean(title), "bold")]
-    remarks = [
-        Remark("changes", size_words(patch)),
-        Remark(
-            "model",
-            f"{patch.model.short}: {plural(len(patch.model.marks), 'tensor')}, "
-            f"{plural(patch.model.elements, 'element')}",
-        ),
-    ]
+    held = f"{plural(len(patch.model.marks), 'tensor')}, {plural(patch.model.elements, 'element')}"
+    remarks = [Remark("changes", size_words(patch)), Remark("model", f"{patch.model.short}: {held}")]
     if state is not None:
         remarks.append(Remark("state", f"{state.value} to this model"))
     remarks += [Remark(clean(key), clean(value)) for key, value in sorted(patch.meta.items())]
-    parts.append(Remarks(remarks, indent=2))
-    if patch.pieces:
-        parts += [blank(), GridTable(_tensors(patch))]
-    if changes and patch.touched:
-        parts += [blank(), GridTable(_changes(patch))]
-    return Group(*parts)
+    grids = (_tensors(patch), *((_changes(patch),) if changes else ()))
+    return Document("plain", clean(title), grids, tuple(remarks), wide=True)
 
 
 def size_words(patch: Patch) -> str:
@@ -115,3 +97,25 @@ def _changes(patch: Patch) -> Grid:
     )
     left = patch.touched - len(rows)
     return Grid(columns, rows, note=f"{plural(left, 'smaller change')} not shown." if left else "")
+
+
+_PIECE = Fields("name", "shape", "dtype", "touched", "norm")
+_CHANGE = Fields("name", "place", "old", "new")
+
+
+def patch_json(patch: Patch, state: State | None = None, changed: Changed | None = None) -> str:
+    model = patch.model
+    written = {} if changed is None else {"written": changed.out, "kept": changed.kept or None}
+    return result_json(
+        {
+            "model": {"fingerprint": model.short, "tensors": len(model.marks), "elements": model.elements},
+            "touched": patch.touched,
+            "share": patch.share,
+            "norm": patch.norm,
+            "state": state.value if state else None,
+            "tensors": _PIECE.of(patch.pieces),
+            "largest": _CHANGE.of(largest_changes(patch, _MOST_IN_DATA)),
+            "meta": dict(sorted(patch.meta.items())),
+            **written,
+        }
+    )

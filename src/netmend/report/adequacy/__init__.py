@@ -1,1 +1,0 @@
-"""Adequacy of test sets, shown."""

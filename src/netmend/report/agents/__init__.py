@@ -1,1 +1,0 @@
-"""Mutation testing of agents, shown."""

@@ -1,1 +1,0 @@
-"""Ranked files of a bug report, shown."""
