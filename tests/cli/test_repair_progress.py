@@ -12,7 +12,7 @@ from rich.console import Console
 
 import netmend.cli.repair as command
 from netmend.cli import main
-from netmend.cli.repair_progress import RepairProgress
+from netmend.cli.progress import RepairProgress
 
 
 def test_the_remaining_time_is_visible_at_60_columns() -> None:
@@ -26,7 +26,7 @@ def test_the_remaining_time_is_visible_at_60_columns() -> None:
         baseline=SimpleNamespace(seconds=30.0),
         runner=SimpleNamespace(executor=SimpleNamespace(jobs=1)),
     )
-    assert "at most 13 min left" in progress._line(problem)[:60]
+    assert "at most 13 min left" in " · ".join(progress.parts(problem))[:60]
 
 
 def test_an_interrupted_repair_says_how_to_go_on(

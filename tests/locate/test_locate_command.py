@@ -14,7 +14,7 @@ from rich.console import Console
 
 from netmend.cli import main
 from netmend.cli.locate import decoded, parse_moment
-from netmend.cli.locate_progress import LocateProgress
+from netmend.cli.progress import LocateProgress
 from netmend.environment.facts import Problem
 from netmend.errors import UsageError
 from netmend.locate.answer import Answer, RankedFile, RankedFunction, Reason
@@ -283,5 +283,5 @@ def test_progress_is_silent_at_first_and_told_once_in_logs(monkeypatch: pytest.M
         assert stream.getvalue() == "netmend: reading files 5,000\n"
         assert re.fullmatch(
             r"reading files · 1,000 of 5,000 · about 8\.0 s more",
-            progress.line("reading files", 1_000, 5_000, 102.0),
+            " · ".join(progress.parts("reading files", 1_000, 5_000, 102.0)),
         )

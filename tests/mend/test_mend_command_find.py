@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from netmend.cli import main
-from netmend.cli.mend_progress import MendProgress
+from netmend.cli.progress import MendProgress
 from netmend.mend.safetensors_format import write_safetensors
 from netmend.mend.session import Stage
 
@@ -242,7 +242,7 @@ def test_help_shows_all_commands(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_progress_tells_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter([0.0, 10.0])
-    monkeypatch.setattr("netmend.cli.mend_progress.time.monotonic", lambda: next(clock))
-    line = MendProgress().line(Stage("mixing", 4, 9, 2, 200, 400))
+    monkeypatch.setattr("netmend.cli.progress.time.monotonic", lambda: next(clock))
+    parts = MendProgress().parts(Stage("mixing", 4, 9, 2, 200, 400))
     # Two and a half attempts in 10 s; four and a half are left.
-    assert line == "mixing · attempt 5 of 9, 2 known · step 200 of 400 · about 18.0 s more"
+    assert " · ".join(parts) == "mixing · attempt 5 of 9, 2 known · step 200 of 400 · about 18.0 s more"

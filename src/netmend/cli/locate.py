@@ -57,7 +57,7 @@ def locate(
     Also says what kind of bug it looks like and, where the cause may lie outside the code, what to check.
     Exit code 0: answered; 2: not answered.
     """
-    from netmend.cli.locate_progress import LocateProgress
+    from netmend.cli.progress import LocateProgress
     from netmend.locate.ask import ask
     from netmend.locate.executed import report_of_run
 

@@ -80,7 +80,7 @@ def find_patch(asked: Asked) -> int:
 
 
 def _classifier(asked: Asked) -> int:
-    from netmend.cli.mend_progress import MendProgress
+    from netmend.cli.progress import MendProgress
     from netmend.mend.from_file import mend_file
     from netmend.mend.options import MendOptions, parse_methods, parse_rates
     from netmend.report.mend.search import MENDED, mend_document

@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from netmend.cli.mutate_progress import MutateProgress
+from netmend.cli.progress import MutateProgress
 from netmend.cli.work_folder import work_folder
 from netmend.errors import UsageError
 from netmend.mutate.options import MutateOptions

@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from netmend.cli.neutral_progress import NeutralProgress
+from netmend.cli.progress import NeutralProgress
 from netmend.cli.work_folder import work_folder
 from netmend.errors import UsageError
 from netmend.neutral.neutrality import Neutrality

@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from netmend.cli.repair_progress import RepairProgress
+from netmend.cli.progress import RepairProgress
 from netmend.cli.work_folder import work_folder
 from netmend.errors import UsageError
 from netmend.repair.apply_result import apply_result

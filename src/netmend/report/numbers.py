@@ -114,6 +114,13 @@ def duration(seconds: float | None) -> str:
     return f"{hours // 24} d {hours % 24} h"
 
 
+def rough_duration(seconds: float) -> str:
+    """An estimate: `85 s`, `13 min`, `1.7 h`."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
 def moment(seconds: float | None) -> str:
     """A point in time on the local clock, to the minute."""
     if not seconds:
