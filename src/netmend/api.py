@@ -243,7 +243,7 @@ def repair(
     from netmend.verify.verify import verify
 
     measure = Measure(metric, metric_file, higher_is_better)
-    options = RepairOptions(parse_budget(budget), measure, strict, jobs)
+    options = RepairOptions(parse_budget(budget), measure, strict, jobs=jobs)
     return run_repair(target_of(str(script), arguments, module), options, verify)
 
 

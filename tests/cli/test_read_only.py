@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from netmend.cli import main
-from netmend.cli.work_folder import work_folder
+from netmend.cli.options import work_folder
 from netmend.store import RunWriter, find_run, list_runs, runs_root
 from netmend.store.places import spare, usable, writable
 from netmend.vocabulary import RunFact

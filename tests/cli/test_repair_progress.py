@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-import netmend.cli.repair as command
+import netmend.repair.session
 from netmend.cli import main
 from netmend.cli.progress import RepairProgress
 
@@ -37,7 +37,7 @@ def test_an_interrupted_repair_says_how_to_go_on(
 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "train.py").touch()
-    monkeypatch.setattr(command, "repair", interrupted)
+    monkeypatch.setattr(netmend.repair.session, "repair", interrupted)
     with pytest.raises(SystemExit) as ended:
         main(["repair", "train.py"])
     assert ended.value.code == 130

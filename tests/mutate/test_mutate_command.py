@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from netmend.cli.mutate import Wishes, mutate_program
+from netmend.cli import main
 from netmend.errors import UsageError
 from netmend.mutate.additions import Addition
 from netmend.mutate.estimate import Estimate
@@ -22,7 +22,6 @@ from netmend.mutate.examined import Examined
 from netmend.mutate.laboratory import Run
 from netmend.mutate.magnitude import Scale
 from netmend.mutate.magnitude_search import Found
-from netmend.mutate.options import MutateOptions
 from netmend.mutate.outcomes import COUNTED, CRASHED, OutcomeScore, Score
 from netmend.mutate.result import SOURCE, WEIGHT_LEVEL, Mutant, MutationResult, SetScore, Turned
 from netmend.mutate.session import ESTIMATED, INTERRUPTED
@@ -56,6 +55,13 @@ open("log.txt", "w").write("trained")
 """
 
 
+def call(*arguments: str) -> object:
+    """The exit code."""
+    with pytest.raises(SystemExit) as ended:
+        main(["mutate", *arguments])
+    return ended.value.code
+
+
 def test_a_program_and_its_test_data(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -64,9 +70,10 @@ def test_a_program_and_its_test_data(
     results.mkdir()
     monkeypatch.chdir(home)
     Path("train.py").write_text(PROGRAM)
-    options = MutateOptions(subsets=("few=test:first=2",), operators=("M302",), jobs=1)
-    wishes = Wishes(results / "o.json", results / "o.html", results / "more.npz")
-    assert mutate_program(None, ("train.py",), options, wishes) == 0
+    options = ("--subset", "few=test:first=2", "--operators", "M302", "-j", "1")
+    files = (("--json", "o.json"), ("--html", "o.html"), ("--additions", "more.npz"))
+    written = [word for option, name in files for word in (option, str(results / name))]
+    assert call(*options, *written, "train.py") == 0
     data = json.loads((results / "o.json").read_text())
     assert [each["name"] for each in data["tests"]] == ["test", "few"]
     (source,) = [mutant for mutant in data["mutants"] if mutant["level"] == "source"]
@@ -79,38 +86,37 @@ def test_a_program_and_its_test_data(
     assert capsys.readouterr().out.startswith("netmend  Mutation score of test: 1.00")
     assert source["standing"] == "counted" and "All mutants" in (results / "o.html").read_text()
     assert Path("train.py").read_text() == PROGRAM and not Path("log.txt").exists()
-    assert mutate_program(None, ("train.py",), options, Wishes(results / "again.json", quiet=True)) == 0
+    assert call(*options, "--json", str(results / "again.json"), "-q", "train.py") == 0
     again = json.loads((results / "again.json").read_text())
     assert again["trainings"] == 0 and again["tests"] == data["tests"] and again["mutants"] == data["mutants"]
 
 
 @pytest.mark.parametrize(
-    ("program", "options", "wishes", "words"),
+    ("arguments", "words"),
     [
-        ((), MutateOptions(), Wishes(), "name the script"),
-        (("gone.py",), MutateOptions(), Wishes(), "no file"),
-        (("train.py",), MutateOptions(profile="slow"), Wishes(), "--profile"),
-        (("train.py",), MutateOptions(tests=("a,b,c",)), Wishes(), "3 parts"),
-        (("train.py",), MutateOptions(subsets=("w",)), Wishes(), "--subset"),
-        (("train.py",), MutateOptions(seconds=0.0), Wishes(), "--time-limit"),
-        (("train.py",), MutateOptions(), Wishes(least=2.0), "--least"),
-        (("train.py",), MutateOptions(), Wishes(json=Path("nowhere/o.json")), "does not exist"),
-        (("train.py",), MutateOptions(), Wishes(html=Path()), "directory"),
-        (("train.py",), MutateOptions(executor="cloud"), Wishes(), "--executor"),
+        ((), "name the script"),
+        (("gone.py",), "no file"),
+        (("--profile", "slow", "train.py"), "--profile"),
+        (("--test", "a,b,c", "train.py"), "3 parts"),
+        (("--subset", "w", "train.py"), "--subset"),
+        (("--time-limit", "0", "train.py"), "--time-limit"),
+        (("--least", "2", "train.py"), "--least"),
+        (("--json", "nowhere/o.json", "train.py"), "does not exist"),
+        (("--html", ".", "train.py"), "directory"),
+        (("--executor", "cloud", "train.py"), "--executor"),
     ],
 )
 def test_mistakes_are_told_before_anything_is_trained(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    program: tuple[str, ...],
-    options: MutateOptions,
-    wishes: Wishes,
+    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...],
     words: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("train.py").write_text("print('not run')\n")
-    with pytest.raises(UsageError, match=words):
-        mutate_program(None, program, options, wishes)
+    assert call(*arguments) == 2
+    assert words in capsys.readouterr().err
     assert not Path(".netmend").exists()
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from netmend.cli.neutral import Wishes, neutral_program
-from netmend.errors import UsageError
+from netmend.cli import main
 
 SLOW = """\
 import torch
@@ -32,13 +30,12 @@ open("log.txt", "w").write("trained")
 """
 
 
-def call(*program: str, **given: Any) -> int:
-    options: dict[str, Any] = {
-        "budget": "7x", "fix": None, "like": None, "seeds": 2, "width": 5, "depth": 1, "metric": "",
-        "metric_file": "", "maximize": None, "jobs": 1, "threads": 1, "network": False, "memory": None,
-        "time_limit": None, "executor": "local", "address": None, "directory": None, "wishes": Wishes(),
-    }  # fmt: skip
-    return neutral_program(None, program, **(options | given))
+def call(*arguments: str) -> object:
+    """The exit code."""
+    settings = ("--budget", "7x", "--seeds", "2", "--depth", "1", "-j", "1")
+    with pytest.raises(SystemExit) as ended:
+        main(["neutral", *settings, *arguments])
+    return ended.value.code
 
 
 def test_another_way_to_do_what_a_fix_does(
@@ -49,8 +46,8 @@ def test_another_way_to_do_what_a_fix_does(
     kept = tmp_path / "fixes"
     kept.mkdir()
     (kept / "fixed.py").write_text(SLOW.replace("lr=1e-4", "lr=0.1"))
-    wishes = Wishes(Path("o.json"), Path("o.html"))
-    assert call("train.py", fix=kept / "fixed.py", wishes=wishes) == 0
+    files = ("--json", "o.json", "--html", "o.html")
+    assert call("--fix", str(kept / "fixed.py"), *files, "train.py") == 0
     data = json.loads(Path("o.json").read_text())
     knobs = [one["knobs"] for one in data["alternatives"] if one["minimal"]]
     assert any(names == ["optimizer.lr"] for names in knobs)
@@ -62,26 +59,26 @@ def test_another_way_to_do_what_a_fix_does(
 
 
 @pytest.mark.parametrize(
-    ("program", "given", "words"),
+    ("arguments", "words"),
     [
-        ((), {}, "name the script"),
-        (("train.py",), {}, "no file"),
-        (("train.py",), {"metric": "acc"}, "one group"),
-        (("train.py",), {"metric": "("}, "regular expression"),
-        (("train.py",), {"metric": "a(.)", "metric_file": "x"}, "not both"),
-        (("train.py",), {"time_limit": 0.0}, "--time-limit"),
-        (("train.py",), {"budget": "lots"}, "--budget"),
-        (("train.py",), {"wishes": Wishes(json=Path("nowhere/o.json"))}, "does not exist"),
-        (("train.py",), {"wishes": Wishes(html=Path())}, "directory"),
+        ((), "name the script to analyse: netmend neutral train.py"),
+        (("train.py",), "no file"),
+        (("--metric", "acc", "train.py"), "one group"),
+        (("--metric", "(", "train.py"), "regular expression"),
+        (("--metric", "a(.)", "--metric-file", "x", "train.py"), "not both"),
+        (("--time-limit", "0", "train.py"), "--time-limit"),
+        (("--budget", "lots", "train.py"), "--budget"),
+        (("--json", "nowhere/o.json", "train.py"), "does not exist"),
+        (("--html", ".", "train.py"), "directory"),
     ],
 )
 def test_mistakes_are_told_before_anything_is_trained(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    program: tuple[str, ...],
-    given: dict[str, Any],
+    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...],
     words: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(UsageError, match=words):
-        call(*program, **given)
+    assert call(*arguments) == 2
+    assert words in capsys.readouterr().err

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from netmend.cli.trial_options import Quiet, ResultFile
+from netmend.cli.options import Quiet, ResultFile
 
 
 def adequacy(

@@ -13,26 +13,11 @@ from netmend.cli.command_help import CheckCommand, PlainCommand, ScriptCommand
 from netmend.cli.env import env
 from netmend.cli.locate import locate
 from netmend.cli.mend import app as mend
-from netmend.cli.mutate_options import mutate
+from netmend.cli.mutate import mutate
+from netmend.cli.neutral import neutral
+from netmend.cli.options import BEFORE_SCRIPT, Directory
+from netmend.cli.repair import repair
 from netmend.cli.run_options import command_line
-from netmend.cli.slips import checked_program
-from netmend.cli.trial_options import (
-    BEFORE_SCRIPT,
-    Address,
-    Directory,
-    ExecutorName,
-    Jobs,
-    Maximize,
-    Memory,
-    Metric,
-    MetricFile,
-    Network,
-    Program,
-    Quiet,
-    ResultFile,
-    Threads,
-    TimeLimit,
-)
 
 app = command_line()
 
@@ -53,129 +38,8 @@ def check(context: typer.Context) -> int:
     return check_arguments(context.args)
 
 
-@app.command(cls=ScriptCommand, context_settings=BEFORE_SCRIPT)
-def repair(
-    context: typer.Context,
-    program: Program = None,
-    module: Annotated[
-        str | None, typer.Option("-m", metavar="MODULE", help="Repair a module, run as python -m does.")
-    ] = None,
-    budget: Annotated[
-        str, typer.Option(metavar="20x|10m", help="What the search may cost: trainings, or time.")
-    ] = "20x",
-    metric: Metric = "",
-    metric_file: MetricFile = "",
-    maximize: Maximize = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Prove over 10 seeds instead of 5.")] = False,
-    apply: Annotated[
-        bool, typer.Option("--apply", help="Apply a proven patch to the files; originals are kept as .orig.")
-    ] = False,
-    json: ResultFile = None,
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the result as a page.")] = None,
-    jobs: Jobs = None,
-    threads: Threads = 1,
-    network: Network = False,
-    memory: Memory = None,
-    time_limit: TimeLimit = None,
-    executor: ExecutorName = "local",
-    address: Address = None,
-    quiet: Quiet = False,
-    directory: Directory = None,
-) -> int:
-    """Find what to change so that a training script learns, and prove it by retraining.
-
-    Exit code 0: a fix is proven, or nothing is wrong; 1: something is wrong and no fix proven. Files change only with --apply.
-    """
-    from netmend.cli.repair import Wishes, repair_program
-
-    return repair_program(
-        module,
-        checked_program(context, module, [*(program or ()), *context.args], quiet),
-        budget=budget,
-        metric=metric,
-        metric_file=metric_file,
-        maximize=maximize,
-        strict=strict,
-        jobs=jobs,
-        threads=threads,
-        network=network,
-        memory=memory,
-        time_limit=time_limit,
-        executor=executor,
-        address=address,
-        directory=directory,
-        wishes=Wishes(apply, json, html, quiet),
-    )
-
-
-@app.command(cls=ScriptCommand, context_settings=BEFORE_SCRIPT)
-def neutral(
-    context: typer.Context,
-    program: Program = None,
-    module: Annotated[
-        str | None, typer.Option("-m", metavar="MODULE", help="Analyse a module, run as python -m does.")
-    ] = None,
-    fix: Annotated[
-        Path | None,
-        typer.Option("--fix", metavar="FILE", help="A version of the script known to be good."),
-    ] = None,
-    like: Annotated[
-        float | None,
-        typer.Option("--like", metavar="VALUE", help="The value to reach (default: the best one found)."),
-    ] = None,
-    budget: Annotated[
-        str, typer.Option(metavar="60x|30m", help="What the search may cost: trainings, or time.")
-    ] = "60x",
-    seeds: Annotated[int, typer.Option(min=1, help="Trainings per configuration.")] = 3,
-    width: Annotated[int, typer.Option(min=1, help="Configurations expanded at each depth.")] = 5,
-    depth: Annotated[int, typer.Option(min=1, help="Largest number of changes to the original program.")] = 3,
-    metric: Metric = "",
-    metric_file: MetricFile = "",
-    maximize: Maximize = None,
-    json: ResultFile = None,
-    html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the result as a page with the graph.")
-    ] = None,
-    jobs: Jobs = None,
-    threads: Threads = 1,
-    network: Network = False,
-    memory: Memory = None,
-    time_limit: TimeLimit = None,
-    executor: ExecutorName = "local",
-    address: Address = None,
-    quiet: Quiet = False,
-    directory: Directory = None,
-) -> int:
-    """Find which other changes do as well as a known fix, or as the best one found, by training them.
-
-    Exit code 0: alternatives were found; 1: none. No file changes.
-    """
-    from netmend.cli.neutral import Wishes, neutral_program
-
-    return neutral_program(
-        module,
-        checked_program(context, module, [*(program or ()), *context.args], quiet),
-        budget=budget,
-        fix=fix,
-        like=like,
-        seeds=seeds,
-        width=width,
-        depth=depth,
-        metric=metric,
-        metric_file=metric_file,
-        maximize=maximize,
-        jobs=jobs,
-        threads=threads,
-        network=network,
-        memory=memory,
-        time_limit=time_limit,
-        executor=executor,
-        address=address,
-        directory=directory,
-        wishes=Wishes(json, html, quiet),
-    )
-
-
+app.command(cls=ScriptCommand, context_settings=BEFORE_SCRIPT)(repair)
+app.command(cls=ScriptCommand, context_settings=BEFORE_SCRIPT)(neutral)
 app.command(
     cls=ScriptCommand,
     context_settings=BEFORE_SCRIPT,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from netmend.cli.trial_options import Directory, Quiet, ResultFile
+from netmend.cli.options import Directory, Quiet, ResultFile
 from netmend.errors import UsageError
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import typer
 from netmend.cli.command_help import PlainCommand
 from netmend.cli.mend_group import DEFAULT, MendGroup
 from netmend.cli.mend_options import find
-from netmend.cli.trial_options import Quiet, ResultFile
+from netmend.cli.options import Quiet, ResultFile
 from netmend.errors import UsageError
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from netmend.cli.options import work_folder
 from netmend.cli.user_functions import UserFunctions, names_function
-from netmend.cli.work_folder import work_folder
 from netmend.errors import UsageError
 
 _MODEL_FORM = "--model FILE.py:FUNCTION, a function without arguments that builds the module"

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from netmend.cli.trial_options import Directory, Quiet, ResultFile
+from netmend.cli.options import Directory, Quiet, ResultFile
 
 
 def find(

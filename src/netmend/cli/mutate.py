@@ -1,97 +1,221 @@
-"""`netmend mutate`: which faults of training a test set would notice, and what to add to it."""
+"""`netmend mutate`: which faults of training a test set, or the tests of an agent, would notice, and what to add."""
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from netmend.cli.progress import MutateProgress
-from netmend.cli.work_folder import work_folder
+import typer
+
+from netmend.cli.options import (
+    Directory,
+    OutputOptions,
+    PageFile,
+    Program,
+    Quiet,
+    ResultFile,
+    expanded,
+    refuse_bad_file,
+    work_folder,
+)
+from netmend.cli.slips import started_program
 from netmend.errors import UsageError
-from netmend.mutate.options import MutateOptions
-from netmend.mutate.result import MutationResult
-from netmend.mutate.session import ESTIMATED, INTERRUPTED, mutate
-from netmend.repair.session import target_of
+from netmend.trials.options import TrialOptions
+
+if TYPE_CHECKING:
+    from netmend.mutate.agents.result import RlStudy
+    from netmend.mutate.options import MutateOptions
+    from netmend.mutate.result import MutationResult
 
 
 @dataclass(frozen=True)
-class Wishes:
-    """What to do with the outcome."""
-
-    json: Path | None = None
-    html: Path | None = None
+class MutateOutput(OutputOptions):
     additions: Path | None = None
     least: float | None = None  # a score below which the exit code is 1
-    quiet: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        refuse_bad_file("--additions", self.additions)
+        if self.least is not None and not 0 <= self.least <= 1:
+            raise UsageError(f"--least must lie between 0 and 1, got {self.least:g}")
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        return super().files if self.additions is None else (*super().files, self.additions)
 
 
-def mutate_program(
-    module: str | None,
-    program: tuple[str, ...],
-    options: MutateOptions,
-    wishes: Wishes,
-    fails: str = "",
+@expanded
+def mutate(
+    context: typer.Context,
+    *,
+    program: Program = None,
+    module: Annotated[
+        str | None, typer.Option("-m", metavar="MODULE", help="Test a module, run as python -m does.")
+    ] = None,
+    test: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--test",
+            metavar="[NAME=]SET",
+            help="A DataLoader or Dataset of the script, X_test,y_test, a .npz file or file.py:function (default: what the "
+            "program itself evaluates last); repeatable.",
+        ),
+    ] = None,
+    subset: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--subset", metavar="NAME=SET:RULE", help="A part of a set: classes=0,1,2, first=50 or random=50."
+        ),
+    ] = None,
+    profile: Annotated[
+        str,
+        typer.Option(metavar="quick|standard|full", help="How many mutants, and how often each is trained."),
+    ] = "quick",
+    operators: Annotated[
+        str, typer.Option(metavar="M101,M3", help="Only these operators (codes or their beginnings).")
+    ] = "",
+    weights: Annotated[
+        bool, typer.Option("--weights/--no-weights", help="Also mutate the trained weights.")
+    ] = True,
+    estimate: Annotated[
+        bool,
+        typer.Option("--estimate", help="Train the program once, estimate the cost of the rest, and stop."),
+    ] = False,
+    least: Annotated[
+        float | None, typer.Option(metavar="SCORE", help="End with exit code 1 below this score (for CI).")
+    ] = None,
+    fails: Annotated[
+        str, typer.Option(metavar="'return < 200'", help="For agents: when an episode counts as failed.")
+    ] = "",
+    additions: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write inputs that the test set should add, as .npz.")
+    ] = None,
+    json: ResultFile = None,
+    html: PageFile = None,
+    trials: TrialOptions,
+    quiet: Quiet = False,
+    directory: Directory = None,
 ) -> int:
-    """The exit code: 0 done, 1 the score is below `--least`, 130 interrupted."""
-    if module is None and not program:
-        raise UsageError("name the script whose tests are tested: netmend mutate train.py [ARGS]")
-    for option, file in (("--json", wishes.json), ("--html", wishes.html), ("--additions", wishes.additions)):
-        _refuse_bad_file(option, file)
-    if options.seconds is not None and not options.seconds > 0:
-        raise UsageError(f"--time-limit must be a number of seconds above 0, got {options.seconds:g}")
-    if wishes.least is not None and not 0 <= wishes.least <= 1:
-        raise UsageError(f"--least must lie between 0 and 1, got {wishes.least:g}")
-    script, arguments = (module, program) if module is not None else (program[0], program[1:])
-    files = (wishes.json, wishes.html, wishes.additions)
-    options = replace(options.checked(), results=tuple(file for file in files if file is not None))
+    """Seed faults into a training script and see which of them its test data detects.
+
+    Exit code 0: done; 1: the score is below --least. No file changes.
+    """
     from netmend.mutate.agents import is_rl
+    from netmend.mutate.options import MutateOptions
 
+    script, arguments = started_program(context, module, program, quiet, "the script whose tests are tested")
+    output = MutateOutput(json, html, quiet, additions, least)
+    options = MutateOptions(
+        tests=tuple(test or ()),
+        subsets=tuple(subset or ()),
+        profile=profile,
+        operators=tuple(code.strip() for code in operators.split(",") if code.strip()),
+        weights=weights,
+        estimate_only=estimate,
+        **vars(replace(trials, results=output.files)),
+    ).checked()
     if module is None and is_rl(script):
-        from netmend.mutate.agents.command import mutate_agent
-
-        options = replace(options, directory=work_folder(options.directory, quiet=wishes.quiet))
-        return mutate_agent(script, arguments, options, wishes, fails)
+        folder = work_folder(directory and directory.resolve(), quiet=quiet)
+        return _of_agent(script, arguments, replace(options, directory=folder), output, fails)
     if fails:
         raise UsageError(f"--fails {fails!r} is for agents; a test set fails by its labels")
-    target = target_of(script, arguments, module is not None)
-    options = replace(options, directory=work_folder(options.directory, target.directory, wishes.quiet))
-    with MutateProgress(quiet=wishes.quiet) as progress:
-        result = mutate(target, options, progress.told)
-    _hand_over(result, wishes)
+    return _of_test_sets(script, arguments, module is not None, options, output, directory)
+
+
+def _of_test_sets(
+    script: str,
+    arguments: tuple[str, ...],
+    is_module: bool,
+    options: MutateOptions,
+    output: MutateOutput,
+    directory: Path | None,
+) -> int:
+    """The exit code: 0 done, 1 the score is below `--least`, 130 interrupted."""
+    from netmend.cli.progress import MutateProgress
+    from netmend.mutate.added_inputs import write_added
+    from netmend.mutate.session import INTERRUPTED
+    from netmend.mutate.session import mutate as run_mutate
+    from netmend.repair.session import target_of
+    from netmend.report.mutate.document import MUTATION, mutation_document
+    from netmend.report.mutate.page import mutation_page
+    from netmend.report.terminal import draw
+
+    target = target_of(script, arguments, is_module)
+    folder = work_folder(directory and directory.resolve(), target.directory, output.quiet)
+    with MutateProgress(output.quiet) as progress:
+        result = run_mutate(target, replace(options, directory=folder), progress.told)
+    if output.additions is not None:
+        write_added(result, output.additions)
+    output.hand_over(
+        lambda: draw(mutation_document(result)),
+        lambda: MUTATION.json(result),
+        lambda: mutation_page(result),
+    )
     if result.stopped == INTERRUPTED:
         return 130
-    return _judged(result, wishes.least)
+    return _judged(result, output.least)
 
 
 def _judged(result: MutationResult, least: float | None) -> int:
+    from netmend.mutate.session import ESTIMATED
+
     if least is None or result.stopped == ESTIMATED or not result.sets:
         return 0
     score = result.sets[0].source.score
     return 0 if score is not None and score >= least else 1
 
 
-def _hand_over(result: MutationResult, wishes: Wishes) -> None:
-    from netmend.report.mutate.document import MUTATION, mutation_document
-    from netmend.report.mutate.page import mutation_page
-    from netmend.report.terminal import console, draw
+def _of_agent(
+    script: str, arguments: tuple[str, ...], options: MutateOptions, output: MutateOutput, fails: str
+) -> int:
+    """0 done, 1 no mutant could be scored or the score is below `--least`, 130 interrupted.
 
-    if wishes.json is not None:
-        wishes.json.write_text(MUTATION.json(result), encoding="utf-8")
-    if wishes.html is not None:
-        wishes.html.write_text(mutation_page(result), encoding="utf-8")
-    if wishes.additions is not None:
-        from netmend.mutate.added_inputs import write_added
+    `--test NAME=FILE.py:FUNCTION` names a generator of the user's own; the weak, strong and edge ones are always there.
+    """
+    from netmend.cli.progress import AgentProgress
+    from netmend.mutate.agents.generators.own import parse_own
+    from netmend.mutate.agents.options import RlOptions
+    from netmend.mutate.agents.result import WEAK
+    from netmend.mutate.agents.session import INTERRUPTED, options_of, study, target_of
+    from netmend.report.agents import STUDY, study_document, study_page
+    from netmend.report.terminal import draw
 
-        write_added(result, wishes.additions)
-    if not wishes.quiet:
-        console(sys.stdout).print(draw(mutation_document(result)))
-
-
-def _refuse_bad_file(option: str, file: Path | None) -> None:
-    if file is not None and not file.resolve().parent.is_dir():
+    if options.subsets:
         raise UsageError(
-            f"{option} {file}: the directory {file.resolve().parent} does not exist; create it first"
+            f"--subset {options.subsets[0]}: agents are tested from starts, not on a test set; give a generator with --test"
         )
-    if file is not None and file.is_dir():
-        raise UsageError(f"{option} {file}: that is a directory; name a file")
+    chosen = RlOptions(
+        profile=options.profile,
+        operators=options.operators,
+        fails=fails,
+        generators=options.tests,
+        estimate_only=options.estimate_only,
+        **options.of_trials(),
+    )
+    chosen = options_of(script, chosen)
+    target = target_of(script, arguments, options.directory)
+    with AgentProgress(output.quiet) as progress:
+        found = study(target, chosen, progress.told)
+    if output.additions is not None:
+        write_starts(found, output.additions)
+    output.hand_over(
+        lambda: draw(study_document(found)),
+        lambda: STUDY.json(found),
+        lambda: study_page(found),
+    )
+    if found.stopped == INTERRUPTED:
+        return 130
+    if options.estimate_only:
+        return 0
+    judged = parse_own(chosen.generators[0]).name if chosen.generators else WEAK
+    score = found.score(judged)
+    return 0 if score is not None and score >= (output.least or 0.0) else 1
+
+
+def write_starts(found: RlStudy, file: Path) -> None:
+    """The starts worth keeping, as rows of numbers; see `start_grid` for what they reveal."""
+    import numpy as np
+
+    with file.open("wb") as stream:
+        np.savez(stream, starts=np.array([each.start for each in found.covering], dtype=np.float64))

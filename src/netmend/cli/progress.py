@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from netmend.mutate.session import Stage as MutateStage
     from netmend.neutral.explore import Explorer
     from netmend.repair.problem import Problem
+    from netmend.trials.runner import Used
     from netmend.trials.trial import Outcome
 
 Own = TypeVar("Own", bound="Progress")
@@ -181,6 +182,21 @@ class MutateProgress(Progress):
         if stage.faults and stage.of > stage.faults and spent > 5:
             parts.append(f"about {duration(spent / stage.faults * (stage.of - stage.faults))} more")
         return parts
+
+
+class AgentProgress(Progress):
+    def told(self, doing: str, used: Used, outcome: Outcome | None) -> None:
+        """A stage begins (no outcome), or a trial has ended."""
+        if self._quiet:
+            return
+        self._begin(doing)
+        self._update(*self.parts(used))
+
+    def parts(self, used: Used) -> list[str]:
+        """`searching: 30 to 120 trainings, 4 min to 16 min · 12 trials (3 kept from before) · 2 min`."""
+        kept = f" ({used.cached} kept from before)" if used.cached else ""
+        passed = (time.monotonic() - self._began) / 60
+        return [self._stage, f"{plural(used.trials, 'trial')}{kept}", f"{passed:.0f} min"]
 
 
 class MendProgress(Progress):

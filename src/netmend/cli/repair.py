@@ -3,122 +3,83 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import replace
+from typing import Annotated
 
-from netmend.cli.progress import RepairProgress
-from netmend.cli.work_folder import work_folder
-from netmend.errors import UsageError
-from netmend.repair.apply_result import apply_result
-from netmend.repair.budget import parse_budget
-from netmend.repair.problem import Measure
-from netmend.repair.session import RepairOptions, repair, target_of
-from netmend.trials.trial import Outcome
-from netmend.vocabulary.verification import PROVEN
+import typer
 
-
-@dataclass(frozen=True)
-class Wishes:
-    """What to do with the outcome."""
-
-    apply: bool = False
-    json: Path | None = None
-    html: Path | None = None
-    quiet: bool = False
+from netmend.cli.options import (
+    Directory,
+    MeasureOptions,
+    OutputOptions,
+    PageFile,
+    Program,
+    Quiet,
+    ResultFile,
+    expanded,
+    refuse_what_cannot_start,
+    work_folder,
+)
+from netmend.cli.slips import started_program
+from netmend.trials.options import TrialOptions
 
 
-def repair_program(
-    module: str | None,
-    program: tuple[str, ...],
+@expanded
+def repair(
+    context: typer.Context,
     *,
-    budget: str,
-    metric: str,
-    metric_file: str,
-    maximize: bool | None,
-    strict: bool,
-    jobs: int | None,
-    threads: int,
-    network: bool,
-    memory: int | None,
-    time_limit: float | None,
-    executor: str,
-    address: str | None,
-    directory: Path | None,
-    wishes: Wishes,
+    program: Program = None,
+    module: Annotated[
+        str | None, typer.Option("-m", metavar="MODULE", help="Repair a module, run as python -m does.")
+    ] = None,
+    budget: Annotated[
+        str, typer.Option(metavar="20x|10m", help="What the search may cost: trainings, or time.")
+    ] = "20x",
+    measure: MeasureOptions,
+    strict: Annotated[bool, typer.Option("--strict", help="Prove over 10 seeds instead of 5.")] = False,
+    apply: Annotated[
+        bool, typer.Option("--apply", help="Apply a proven patch to the files; originals are kept as .orig.")
+    ] = False,
+    json: ResultFile = None,
+    html: PageFile = None,
+    trials: TrialOptions,
+    quiet: Quiet = False,
+    directory: Directory = None,
 ) -> int:
-    """The exit code: 0 when a fix is proven or nothing is wrong, 1 when something is wrong and nothing proven."""
-    if module is None and not program:
-        raise UsageError("name the script to repair: netmend repair train.py [ARGS]")
-    script, arguments = (module, program) if module is not None else (program[0], program[1:])
-    if metric and metric_file:
-        raise UsageError("use --metric or --metric-file, not both")
-    _refuse_bad_pattern(metric)
-    for option, file in (("--json", wishes.json), ("--html", wishes.html)):
-        if file is not None and not file.resolve().parent.is_dir():
-            raise UsageError(
-                f"{option} {file}: the directory {file.resolve().parent} does not exist; create it first"
-            )
-        if file is not None and file.is_dir():
-            raise UsageError(f"{option} {file}: that is a directory; name a file")
-    if time_limit is not None and not time_limit > 0:
-        raise UsageError(f"--time-limit must be a number of seconds above 0, got {time_limit:g}")
-    target = target_of(script, arguments, module is not None)
-    options = RepairOptions(
-        parse_budget(budget),
-        Measure(metric, metric_file, maximize),
-        strict,
-        jobs,
-        threads,
-        network,
-        memory,
-        time_limit,
-        executor,
-        address,
-        work_folder(directory, target.directory, wishes.quiet),
-        tuple(file for file in (wishes.json, wishes.html) if file is not None),
-    )
-    from netmend import report
-    from netmend.verify.verify import verify
+    """Find what to change so that a training script learns, and prove it by retraining.
 
+    Exit code 0: a fix is proven, or nothing is wrong; 1: something is wrong and no fix proven. Files change only with --apply.
+    """
+    from netmend import report
+    from netmend.cli.progress import RepairProgress
+    from netmend.repair.apply_result import apply_result
+    from netmend.repair.budget import parse_budget
+    from netmend.repair.session import RepairOptions, target_of
+    from netmend.repair.session import repair as run_repair
+    from netmend.verify.verify import verify
+    from netmend.vocabulary.verification import PROVEN
+
+    script, arguments = started_program(context, module, program, quiet, "the script to repair")
+    counts, output, trials = measure.measure(), OutputOptions(json, html, quiet), trials.checked()
+    target = target_of(script, arguments, module is not None)
+    folder = work_folder(directory, target.directory, quiet)
+    trials = replace(trials, directory=folder, results=output.files)
+    options = RepairOptions(parse_budget(budget), counts, strict, **vars(trials))
     try:
-        with RepairProgress(quiet=wishes.quiet) as progress:
-            result = repair(target, options, verify, progress.told)
+        with RepairProgress(quiet) as progress:
+            result = run_repair(target, options, verify, progress.told)
     except KeyboardInterrupt:
         sys.stderr.write("netmend: interrupted; run the same command to continue\n")
         return 130
-    _refuse_what_cannot_start(result.baseline)
-    if wishes.json is not None:
-        wishes.json.write_text(report.repair_json(result), encoding="utf-8")
-    if wishes.html is not None:
-        wishes.html.write_text(report.repair_page(result), encoding="utf-8")
-    console = report.console(sys.stdout)
-    if not wishes.quiet:
-        console.print(report.repair_text(result, applied=wishes.apply))
-    if wishes.apply:
-        for line in list(apply_result(result)):
-            if not wishes.quiet:
-                console.print(line, soft_wrap=True, highlight=False, markup=False)
+    if not result.baseline.run:
+        refuse_what_cannot_start(result.baseline.exception)
+    output.hand_over(
+        lambda: report.repair_text(result, applied=apply),
+        lambda: report.repair_json(result),
+        lambda: report.repair_page(result),
+    )
+    for line in list(apply_result(result)) if apply else ():
+        if not quiet:
+            report.console(sys.stdout).print(line, soft_wrap=True, highlight=False, markup=False)
     healthy = result.diagnosis is not None and not result.diagnosis.faults and result.baseline.ran
     return 0 if result.verdict == PROVEN or (healthy and not result.version.parts) else 1
-
-
-def _refuse_what_cannot_start(baseline: Outcome) -> None:
-    """A module that is not there shows only when it is started."""
-    kind, _, words = baseline.exception.partition(": ")
-    if kind == UsageError.__name__ and not baseline.run:
-        raise UsageError(words)
-
-
-def _refuse_bad_pattern(pattern: str) -> None:
-    import re
-
-    if not pattern:
-        return
-    try:
-        compiled = re.compile(pattern)
-    except re.error as problem:
-        raise UsageError(f"--metric is no regular expression: {problem}") from None
-    if compiled.groups != 1:
-        raise UsageError(
-            f"--metric needs one group that holds the number, as in 'val acc ([0-9.]+)'; {pattern!r} has {compiled.groups}"
-        )

@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from netmend.cli.command_help import PlainGroup, ScriptCommand
+from netmend.cli.options import BEFORE_SCRIPT, Directory, Program
 from netmend.cli.slips import checked_program
-from netmend.cli.trial_options import BEFORE_SCRIPT, Directory, Program
 
 
 def root(

@@ -32,6 +32,18 @@ def checked_program(
     return given
 
 
+def started_program(
+    context: typer.Context, module: str | None, program: Sequence[str] | None, quiet: bool, what: str
+) -> tuple[str, tuple[str, ...]]:
+    """The script (or module) that a command starts, and its arguments."""
+    whole = checked_program(context, module, [*(program or ()), *context.args], quiet)
+    if module is not None:
+        return module, whole
+    if not whole:
+        raise UsageError(f"name {what}: {context.command_path} train.py [ARGS]")
+    return whole[0], whole[1:]
+
+
 def refuse_slip(command: str, program: Sequence[str]) -> None:
     """A notebook, `python script.py`, or a script that is not there."""
     script, *arguments = program

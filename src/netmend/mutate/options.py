@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from netmend.errors import UsageError
 from netmend.mutate.interim_analyses import Looks
+from netmend.trials.options import TrialOptions
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ PROFILES = {
 
 
 @dataclass(frozen=True)
-class MutateOptions:
+class MutateOptions(TrialOptions):
     tests: tuple[str, ...] = ()  # as `--test` takes them; none: what the program itself evaluates last
     subsets: tuple[str, ...] = ()  # as `--subset` takes them
     profile: str = "quick"
@@ -42,23 +42,12 @@ class MutateOptions:
     weights: bool = True  # also mutants of the trained weights, which need no training
     estimate_only: bool = False
     repetition: int = 0  # other seeds, to see whether verdicts are the same
-    jobs: int | None = None
-    threads: int = 1
-    network: bool = False
-    megabytes: int | None = None
-    seconds: float | None = None  # of one training
-    executor: str = "local"
-    address: str | None = None
-    directory: Path | None = None  # holds `trials/`; None: .netmend in the working directory
-    results: tuple[
-        Path, ...
-    ] = ()  # files that the outcome is written to: no part of the program, wherever they lie
 
     def checked(self) -> MutateOptions:
         """Itself; an error for what makes no sense."""
         if self.profile not in PROFILES:
             raise UsageError(f"--profile must be {', '.join(PROFILES)}, got {self.profile!r}")
-        return self
+        return super().checked()
 
     @property
     def how_much(self) -> Profile:

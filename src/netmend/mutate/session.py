@@ -13,7 +13,7 @@ from netmend.mutate.options import MutateOptions
 from netmend.mutate.result import MutationResult
 from netmend.mutate.study import Study
 from netmend.mutate.test_sets import TRAINING, subsets, test_sets
-from netmend.repair.session import RepairOptions, make_executor
+from netmend.repair.session import make_executor
 from netmend.trials.runner import Executor, Runner, memory_limit
 from netmend.trials.trial import Limits, Outcome, Target, Trial
 
@@ -47,7 +47,7 @@ def mutate(
     tests = test_sets(options.tests, target.directory)
     parts = subsets(options.subsets, tests)
     folder = (options.directory or Path(target.directory) / ".netmend") / "trials"
-    executor = executor or make_executor(_as_for_repair(options))
+    executor = executor or make_executor(options)
     memory = None if options.executor == "ray" else memory_limit(executor.jobs)
     limits = Limits(options.seconds, options.megabytes or memory, options.network, options.threads)
     tell: Told = told or (lambda stage: None)
@@ -116,15 +116,4 @@ def _result(target: Target, study: Study, stopped: str) -> MutationResult:
         mutants=mutants,
         turned=tuple(study.turned),
         problems=(*study.problems, *constant_sets(mutants, judge)),
-    )
-
-
-def _as_for_repair(options: MutateOptions) -> RepairOptions:
-    """Where trials run is chosen as for repairs."""
-    return replace(
-        RepairOptions(),
-        jobs=options.jobs,
-        threads=options.threads,
-        executor=options.executor,
-        address=options.address,
     )

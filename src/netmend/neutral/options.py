@@ -9,10 +9,11 @@ from pathlib import Path
 from netmend.errors import UsageError
 from netmend.repair.budget import Budget
 from netmend.repair.problem import Measure
+from netmend.trials.options import TrialOptions
 
 
 @dataclass(frozen=True)
-class NeutralOptions:
+class NeutralOptions(TrialOptions):
     budget: Budget = field(default_factory=lambda: Budget(60.0))
     measure: Measure = field(default_factory=Measure)
     seeds: int = 3  # trainings of one configuration
@@ -20,17 +21,6 @@ class NeutralOptions:
     depth: int = 3  # changes away from the program as it is
     fix: Path | None = None  # another version of the script, known to be good
     like: float | None = None  # or a value to reach
-    jobs: int | None = None
-    threads: int = 1
-    network: bool = False
-    megabytes: int | None = None
-    seconds: float | None = None  # of one training
-    executor: str = "local"
-    address: str | None = None
-    directory: Path | None = None  # holds `trials/`; None: .netmend in the working directory
-    results: tuple[
-        Path, ...
-    ] = ()  # files that the outcome is written to: no part of the program, wherever they lie
 
     def checked(self) -> NeutralOptions:
         """Itself; an error for what makes no sense."""
@@ -41,4 +31,4 @@ class NeutralOptions:
         for name, value in (("--seeds", self.seeds), ("--width", self.width), ("--depth", self.depth)):
             if value < 1:
                 raise UsageError(f"{name} must be at least 1, got {value}")
-        return self
+        return super().checked()

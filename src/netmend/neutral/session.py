@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 from netmend.neutral.alternatives import alternatives, best_goal, fix_goal, like_goal
@@ -15,7 +14,7 @@ from netmend.neutral.neutrality import START, Goal, Neutrality, Node
 from netmend.neutral.options import NeutralOptions
 from netmend.neutral.versions import fix_version
 from netmend.repair.problem import Problem
-from netmend.repair.session import RepairOptions, make_executor
+from netmend.repair.session import make_executor
 from netmend.trials.runner import Executor, Runner, memory_limit
 from netmend.trials.trial import Limits, Outcome, Target, Trial
 
@@ -40,7 +39,7 @@ def neutral(
     options = options.checked()
     fix = None if options.fix is None else fix_version(target, options.fix)
     folder = (options.directory or Path(target.directory) / ".netmend") / "trials"
-    executor = executor or make_executor(_as_for_repair(options))
+    executor = executor or make_executor(options)
     memory = None if options.executor == "ray" else memory_limit(executor.jobs)
     limits = Limits(options.seconds, options.megabytes or memory, options.network, options.threads)
     tell: Told = told or (lambda text, problem, explorer, outcome: None)
@@ -97,15 +96,4 @@ def _result(target: Target, options: NeutralOptions, explorer: Explorer, goal: G
         stopped=explorer.stopped,
         untried=explorer.untried,
         problems=tuple(explorer.problems),
-    )
-
-
-def _as_for_repair(options: NeutralOptions) -> RepairOptions:
-    """Where trials run is chosen as for repairs."""
-    return replace(
-        RepairOptions(),
-        jobs=options.jobs,
-        threads=options.threads,
-        executor=options.executor,
-        address=options.address,
     )

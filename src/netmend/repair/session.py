@@ -14,6 +14,7 @@ from netmend.repair.result import Result
 from netmend.repair.search import Search
 from netmend.repair.version import Version
 from netmend.trials.local import LocalExecutor
+from netmend.trials.options import TrialOptions
 from netmend.trials.runner import Executor, Runner, memory_limit
 from netmend.trials.trial import Limits, Outcome, Target, Trial
 from netmend.vocabulary.verification import Verification
@@ -22,21 +23,10 @@ Told = Callable[[str, Problem, Outcome | None], None]  # what is being done, how
 
 
 @dataclass(frozen=True)
-class RepairOptions:
+class RepairOptions(TrialOptions):
     budget: Budget = field(default_factory=Budget)
     measure: Measure = field(default_factory=Measure)
     strict: bool = False
-    jobs: int | None = None
-    threads: int = 1
-    network: bool = False
-    megabytes: int | None = None
-    seconds: float | None = None  # of one training
-    executor: str = "local"
-    address: str | None = None
-    directory: Path | None = None  # holds `trials/`; None: .netmend in the working directory
-    results: tuple[
-        Path, ...
-    ] = ()  # files that the outcome is written to: no part of the program, wherever they lie
 
 
 def target_of(script: str, arguments: tuple[str, ...], is_module: bool) -> Target:
@@ -54,7 +44,7 @@ def target_of(script: str, arguments: tuple[str, ...], is_module: bool) -> Targe
     return Target(str(full.relative_to(root)), arguments, False, str(root))
 
 
-def make_executor(options: RepairOptions) -> Executor:
+def make_executor(options: TrialOptions) -> Executor:
     if options.executor == "ray":
         from netmend.trials.on_ray import RayExecutor
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from netmend.errors import UsageError
 from netmend.mutate.agents.climbing import EVERY
 from netmend.mutate.agents.pair_verdicts import LEAST_RUNS
+from netmend.trials.options import TrialOptions
 
 
 @dataclass(frozen=True)
@@ -36,21 +36,13 @@ PROFILES = {
 
 
 @dataclass(frozen=True)
-class RlOptions:
+class RlOptions(TrialOptions):
     profile: str = "quick"
     runs: int | None = None  # instead of the profile's
     looks: int | None = None
     operators: tuple[str, ...] = ()  # codes (M701) or published names (SDF); empty: all that apply
     fails: str = ""  # "return < 200"
     generators: tuple[str, ...] = ()  # of the user's own: NAME=FILE.py:FUNCTION
-    jobs: int | None = None
-    threads: int = 1
-    network: bool = False
-    megabytes: int | None = None
-    seconds: float | None = None  # of one training
-    executor: str = "local"
-    address: str | None = None
-    directory: Path | None = None  # holds `trials/`; None: .netmend in the working directory
     estimate_only: bool = False
 
     @property
@@ -78,4 +70,4 @@ class RlOptions:
                 "agents are played again from where they were trained, which needs --executor local; "
                 f"got {self.executor!r}"
             )
-        return self
+        return super().checked()

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from netmend.errors import UsageError
-from netmend.mutate.agents.command import mutate_agent
 from netmend.mutate.agents.comparison import compare
 from netmend.mutate.agents.estimate import estimate
 from netmend.mutate.agents.ladders import Ladder, RlOperator
@@ -21,12 +20,12 @@ from netmend.mutate.agents.summary import summary
 from netmend.mutate.mutation import OPERATORS
 from netmend.program.text.sources import Sources
 from netmend.repair.repair import Case
-from netmend.repair.session import RepairOptions, make_executor
+from netmend.repair.session import make_executor
 from netmend.trials.runner import Executor, Runner, Used, memory_limit
 from netmend.trials.trial import Limits, Outcome, Target, Trial
 from netmend.vocabulary import Trace
 
-__all__ = ["INTERRUPTED", "ladders_of", "mutate_agent", "options_of", "study", "target_of"]
+__all__ = ["INTERRUPTED", "ladders_of", "options_of", "study", "target_of"]
 
 INTERRUPTED = "interrupted; run the same command to continue"
 _SLOWER = 8.0  # times as long as the program as it is: then a mutant is given up
@@ -74,8 +73,7 @@ def study(
     options = options.checked()
     ladders = ladders_of(target, options.operators)
     folder = (options.directory or Path(target.directory) / ".netmend") / "trials"
-    chosen = RepairOptions(jobs=options.jobs, threads=options.threads, executor=options.executor)
-    executor = executor or make_executor(chosen)
+    executor = executor or make_executor(options)
     limits = Limits(
         options.seconds, options.megabytes or memory_limit(executor.jobs), options.network, options.threads
     )
