@@ -33,6 +33,22 @@ def threshold(value: Any, basis: str, origin: str) -> Any:
     return field(default=value, metadata={"basis": basis, "origin": origin})
 
 
+def calibrated(value: Any, origin: str) -> Any:
+    return threshold(value, "calibrated", origin)
+
+
+def exact(value: Any, origin: str) -> Any:
+    return threshold(value, "exact", origin)
+
+
+def published(value: Any, origin: str) -> Any:
+    return threshold(value, "published", origin)
+
+
+def convention(value: Any, origin: str) -> Any:
+    return threshold(value, "convention", origin)
+
+
 @dataclass(frozen=True)
 class Run:
     """An example: a run that a unit must be silent about, or must speak about.

@@ -16,7 +16,7 @@ from netmend.cli.explain import explanation
 from netmend.vocabulary.cause import LEAVES
 
 _SOURCES = Path(netmend.__file__).parent
-_DEFINED = re.compile(r'\bcode(?:: ClassVar\[str\])? = "([A-Z]+(?:-[A-Z]+)*\d*)"')
+_DEFINED = re.compile(r'\bcode(?:: ClassVar\[str\])? ?= ?"([A-Z]+(?:-[A-Z]+)*\d*)"')
 
 
 def codes() -> set[str]:

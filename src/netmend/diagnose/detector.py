@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar
 
 from netmend.diagnose.measures.acting import acts
 from netmend.diagnose.measures.ending import finished
@@ -11,8 +11,8 @@ from netmend.unit import Family, Run, record
 from netmend.vocabulary import Symptom, Trace
 
 
-class Detector(Protocol):
-    """A class whose fields are its thresholds (`register` makes it a frozen record), each made by `unit.threshold` with where each number comes from.
+class Detector:
+    """`class SaturatedUnits(Detector, code="D105")`: its fields are its thresholds, each with where the number comes from (`unit.calibrated`, …).
 
     A detector with calibrated thresholds also has `extremes(trace) -> Mapping[str, float]`: for each such field the most
     alarming value that this trace shows, whatever the limit is; benchmarks/calibrate.py sets healthy against faulty with it.
@@ -21,29 +21,22 @@ class Detector(Protocol):
     """
 
     code: ClassVar[str]  # "D104"; never reused
-    HEALTHY: ClassVar[tuple[Run, ...]]  # runs it must be silent about, one of them just on the quiet side
-    FAULTY: ClassVar[tuple[Run, ...]]
     needs_fixed_data: ClassVar[
         bool
     ]  # its question makes no sense where a program makes its own data by acting
     needs_end: ClassVar[bool]  # it tells an absence: a run that was cut short has nothing to say about it
+    HEALTHY: ClassVar[tuple[Run, ...]]  # runs it must be silent about, one of them just on the quiet side
+    FAULTY: ClassVar[tuple[Run, ...]]
 
-    def examine(self, trace: Trace) -> Iterator[Symptom]: ...
+    def __init_subclass__(cls, code: str, needs_fixed_data: bool = False, needs_end: bool = False) -> None:
+        cls.code, cls.needs_fixed_data, cls.needs_end = code, needs_fixed_data, needs_end
+        DETECTORS.register(record(cls))
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        raise NotImplementedError
 
 
 DETECTORS: Family[Detector] = Family("netmend.diagnose.detectors")
-
-
-def register(
-    unit: type[Any] | None = None, *, needs_fixed_data: bool = False, needs_end: bool = False
-) -> Any:
-    """`@register`, or `@register(needs_fixed_data=True)`."""
-
-    def registered(unit: type[Any]) -> type[Any]:
-        unit.needs_fixed_data, unit.needs_end = needs_fixed_data, needs_end
-        return DETECTORS.register(record(unit))
-
-    return registered if unit is None else registered(unit)
 
 
 def applies(detector: Detector | type[Detector], trace: Trace) -> bool:

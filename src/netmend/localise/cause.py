@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from netmend.localise.case import Case
 from netmend.unit import Family, Run, record
@@ -20,20 +20,24 @@ PRIOR = (
 )  # log-odds of a suspect before any evidence: one strong and one weak reason make it more likely than not
 
 
-class Cause(Protocol):
-    """A class whose fields are its thresholds; `register` makes it a frozen record. The docstring is its page: first line the cause; then why it hurts; then what to do."""
+class Cause:
+    """`class ClippingWrong(Cause, code="OPT-CLIP")`: the leaf it accuses of, or the first of them. Its fields are its thresholds.
 
-    code: ClassVar[str]  # the leaf it accuses of, or the first of them
+    The docstring is its page: first line the cause; then why it hurts; then what to do.
+    """
+
+    code: ClassVar[str]
     FAULTY: ClassVar[tuple[Run, ...]]  # at least one; `Run.code` where the leaf differs from `code`
 
-    def accuse(self, case: Case) -> Iterator[Fault]: ...
+    def __init_subclass__(cls, code: str) -> None:
+        cls.code = code
+        CAUSES.register(record(cls))
+
+    def accuse(self, case: Case) -> Iterator[Fault]:
+        raise NotImplementedError
 
 
 CAUSES: Family[Cause] = Family("netmend.localise.causes")
-
-
-def register(unit: type[Any]) -> type[Any]:
-    return CAUSES.register(record(unit))
 
 
 def for_symptom(symptom: Symptom, weight: float) -> Evidence:
@@ -131,10 +135,12 @@ def accuses(
                 if accusation is not None:
                     yield accusation.fault(code, symptom)
 
-        examples = detector.FAULTY if faulty is None else faulty
-        parts = {"code": code, "accuse": accuse, "FAULTY": examples}
-        return register(
-            type(word.__name__, (), parts | {"__doc__": word.__doc__, "__module__": word.__module__})
-        )
+        parts = {
+            "accuse": accuse,
+            "FAULTY": detector.FAULTY if faulty is None else faulty,
+            "__doc__": word.__doc__,
+            "__module__": word.__module__,
+        }
+        return type(word.__name__, (Cause,), parts, code=code)
 
     return cause

@@ -4,30 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import ClassVar
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.loop import by_optimizer, first_step, is_training, stepping, unfolded
 from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
 from netmend.diagnose.measures.wiring import stepped_optimizers, used_gradients
-from netmend.unit import Run, threshold
+from netmend.unit import Run, convention, exact
 from netmend.vocabulary import Call, LossFact, Pattern, Site, Symptom, Trace
 
 
-@register
-class StepBeforeBackward:
+class StepBeforeBackward(Detector, code="D203"):
     """The optimiser steps after the forward pass but before the backward pass of the same batch.
 
     The step then uses the gradients of the batch before, or none at all where they were cleared in between.
     Usual cause: step() and backward() in the wrong order.
     """
 
-    code: ClassVar[str] = "D203"
-
-    least_steps: int = threshold(4, "convention", "the loop is known exactly; fewer steps may be a warm-up")
-    share_limit: float = threshold(
-        0.5, "convention", "most steps: single ones may be somebody's own schedule"
-    )
+    least_steps: int = convention(4, "the loop is known exactly; fewer steps may be a warm-up")
+    share_limit: float = convention(0.5, "most steps: single ones may be somebody's own schedule")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         usual = stepping(trace)
@@ -67,7 +61,7 @@ class StepBeforeBackward:
                 detail={"lost": True, "cleared": True},
             )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("the usual loop", lambda: trained(optimizer())),
         Run(
             "another forward pass between backward and step",
@@ -84,7 +78,7 @@ class StepBeforeBackward:
             ),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "cleared before they are used",
             lambda: trained(
@@ -162,19 +156,16 @@ def _order(pattern: Pattern) -> list[str]:
 _LOST = "batch*4 zero_grad:optimizer*4 forward:model=train,grad*4 loss*4 backward*4 step:optimizer"
 
 
-@register
-class GradientsClearedBetweenBatches:
+class GradientsClearedBetweenBatches(Detector, code="D207"):
     """Several batches are passed back for one optimiser step, but the gradients are cleared between them.
 
     Only the last batch then counts; the work of the others is lost, and the step is as noisy as that of one small batch.
     Usual cause: gradient accumulation with zero_grad() at the top of the loop over batches instead of after the step.
     """
 
-    code: ClassVar[str] = "D207"
-
-    least_steps: int = threshold(4, "convention", "the loop is known exactly; fewer steps may be a warm-up")
-    share_limit: float = threshold(
-        0.8, "convention", "nearly all steps: where single steps are skipped on a condition, most are not"
+    least_steps: int = convention(4, "the loop is known exactly; fewer steps may be a warm-up")
+    share_limit: float = convention(
+        0.8, "nearly all steps: where single steps are skipped on a condition, most are not"
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -207,7 +198,7 @@ class GradientsClearedBetweenBatches:
             },
         )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("the usual loop", lambda: trained(optimizer())),
         Run(
             "accumulation, cleared after the step",
@@ -246,7 +237,7 @@ class GradientsClearedBetweenBatches:
             lambda: trained(optimizer(), loop=[(_LOST + "=closure", 20)]),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("cleared for every small batch", lambda: trained(optimizer(), loop=[(_LOST, 20)])),
         Run(
             "cleared by the model",
@@ -302,8 +293,7 @@ _LOSS = LossFact(
 )
 
 
-@register
-class AccumulationNotAveraged:
+class AccumulationNotAveraged(Detector, code="D208"):
     """Gradients of several batches are added up for one step, each of them a full mean over its batch.
 
     The step is then as many times too long as there are batches. Optimisers that divide by the size of the gradient (Adam and its
@@ -311,10 +301,8 @@ class AccumulationNotAveraged:
     Usual cause: gradient accumulation without dividing the loss by the number of batches.
     """
 
-    code: ClassVar[str] = "D208"
-
-    least_steps: int = threshold(4, "convention", "the loop is known exactly; fewer steps may be a warm-up")
-    least_batches: int = threshold(2, "exact", "with one batch per step there is nothing to average")
+    least_steps: int = convention(4, "the loop is known exactly; fewer steps may be a warm-up")
+    least_batches: int = exact(2, "with one batch per step there is nothing to average")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         means: dict[Site | None, LossFact] = {
@@ -341,7 +329,7 @@ class AccumulationNotAveraged:
             detail={"batches": batches, "share": steps / total},
         )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("one batch per step", lambda: trained(optimizer(), _LOSS)),
         Run(
             "divided",
@@ -364,9 +352,7 @@ class AccumulationNotAveraged:
             ),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("not divided", lambda: trained(optimizer(), _LOSS, loop=[(_LOOP, 20)])),
-    )
+    FAULTY = (Run("not divided", lambda: trained(optimizer(), _LOSS, loop=[(_LOOP, 20)])),)
 
 
 def _is_mean(trace: Trace, loss: LossFact) -> bool:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
 
 import numpy as np
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.acting import (
     agents,
     improved,
@@ -20,26 +19,21 @@ from netmend.diagnose.measures.acting import (
 from netmend.diagnose.measures.acting_examples import a_world, acted, an_agent
 from netmend.diagnose.measures.agent_settings import judged
 from netmend.diagnose.measures.loop import calls
-from netmend.unit import Run, threshold
+from netmend.unit import Run, calibrated, convention, published
 from netmend.vocabulary import ModuleFact, OptimizerFact, Site, Symptom, Table, Trace
 
 
-@register(needs_end=True)
-class LearningNeverStarts:
+class LearningNeverStarts(Detector, code="D719", needs_end=True):
     """The agent acts, but hardly learns or never does: the first update comes after most of the run, or not at all.
 
     What was gathered before is not lost, but the policy that gathered it was the untrained one. Usual causes: `learning_starts` beyond the number of steps,
     a replay buffer smaller than the batch that is waited for, a training frequency larger than the run.
     """
 
-    code: ClassVar[str] = "D719"
-
-    late_limit: float = threshold(
-        0.6,
-        "published",
-        "share of the run before the first update; µPRL draws its mutants from 0.5 % to 50 %",
+    late_limit: float = published(
+        0.6, "share of the run before the first update; µPRL draws its mutants from 0.5 % to 50 %"
     )
-    least_steps: int = threshold(200, "convention", "environment steps without an update that say something")
+    least_steps: int = convention(200, "environment steps without an update that say something")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         found = agents(trace)
@@ -76,7 +70,7 @@ class LearningNeverStarts:
             detail={"never": share == 1.0},
         )  # fmt: skip
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("learns from the start", lambda: acted(a_world(), an_agent())),
         Run(
             "a warm-up of half the run", lambda: acted(a_world(), an_agent("DQN", {"learning_starts": 2500}))
@@ -84,7 +78,7 @@ class LearningNeverStarts:
         Run("nothing to train: a random policy", lambda: acted(a_world(), steps=0)),
         Run("a hand-written loop", lambda: acted(a_world(steps_before_learning=500))),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "starts after the end",
             lambda: acted(a_world(), an_agent("DQN", {"learning_starts": 50_000}, updates=0), steps=0),
@@ -98,25 +92,20 @@ class LearningNeverStarts:
     )
 
 
-@register
-class ActionsCollapse:
+class ActionsCollapse(Detector, code="D722"):
     """The policy has collapsed: it takes one action practically always, without having got better.
 
     An agent that no longer tries anything else cannot find out that it is wrong. Usual causes: a learning rate that is too high, an entropy
     coefficient below zero, no exploration, advantages with the wrong sign.
     """
 
-    code: ClassVar[str] = "D722"
-
-    share_limit: float = threshold(
-        0.985,
-        "calibrated",
-        "of the commonest action in the last stretches; random actions of 5 % keep it below 0.975",
+    share_limit: float = calibrated(
+        0.985, "of the commonest action in the last stretches; random actions of 5 % keep it below 0.975"
     )
-    entropy_limit: float = threshold(0.03, "calibrated", "last entropy over that of a uniform choice")
-    stretches: int = threshold(3, "convention", "of 256 steps each, at the end")
-    gain_limit: float = threshold(
-        0.5, "convention", "rise of the return in standard deviations from which on the agent has got better"
+    entropy_limit: float = calibrated(0.03, "last entropy over that of a uniform choice")
+    stretches: int = convention(3, "of 256 steps each, at the end")
+    gain_limit: float = convention(
+        0.5, "rise of the return in standard deviations from which on the agent has got better"
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -159,7 +148,7 @@ class ActionsCollapse:
                 )
         return found
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("tries both", lambda: acted(a_world(), an_agent(), looks=[{"entropy": 0.5}] * 10)),
         Run(
             "sure of itself and better", lambda: acted(a_world(), an_agent(), looks=[{"entropy": 0.01}] * 10)
@@ -168,7 +157,7 @@ class ActionsCollapse:
             "greedy but for 5 %", lambda: acted(a_world(), behaviour=[0.975] * 12, returns=[10.0, 11.0] * 30)
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "one action only",
             lambda: acted(
@@ -190,21 +179,16 @@ class ActionsCollapse:
 _HEAD = ModuleFact("q_net.2", "Linear", "q_net", order=2, output_shapes=((32, 2),))
 
 
-@register
-class ValuesExplode:
+class ValuesExplode(Detector, code="D723"):
     """Value estimates are far above anything that the rewards allow.
 
     No sum of discounted rewards exceeds the largest reward divided by one minus the discount factor. Estimates beyond that feed on
     themselves. Usual causes: a learning rate that is too high, a target that moves with every update, targets that do not end with the episode.
     """
 
-    code: ClassVar[str] = "D723"
-
-    factor: float = threshold(
-        5.0, "calibrated", "times the largest possible return; healthy estimates stay below 1"
-    )
-    most_discounting: float = threshold(
-        200.0, "convention", "1/(1 − gamma) where the discount factor is not known: that of 0.995"
+    factor: float = calibrated(5.0, "times the largest possible return; healthy estimates stay below 1")
+    most_discounting: float = convention(
+        200.0, "1/(1 − gamma) where the discount factor is not known: that of 0.995"
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -240,14 +224,14 @@ class ValuesExplode:
         horizon = max(horizon, float(longest.max()) if len(longest) and not agents(trace) else 0.0)
         return {"factor": max(values) / (largest_reward(world) * horizon)}
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run(
             "values of a good policy",
             lambda: acted(a_world(), an_agent(), looks=[{"value_highest": 90.0}] * 10),
         ),
         Run("no values seen", lambda: acted(a_world(), an_agent())),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "values of an agent", lambda: acted(a_world(), an_agent(), looks=[{"value_highest": 9000.0}] * 10)
         ),
@@ -280,17 +264,14 @@ def _outputs(trace: Trace) -> list[float]:
     return found
 
 
-@register
-class AgentSettingUnusual:
+class AgentSettingUnusual(Detector, code="D724"):
     """A setting of the agent is far outside what is used for its algorithm.
 
     Short runs of agents vary so much that one run shows the effect of a setting badly; the setting itself is known exactly. Limits are
     those of the search spaces that the RL Zoo and µPRL publish, widened by a factor, or relative to the length of the run.
     """
 
-    code: ClassVar[str] = "D724"
-
-    least_timesteps: int = threshold(100, "convention", "an agent that hardly acted was not meant to learn")
+    least_timesteps: int = convention(100, "an agent that hardly acted was not meant to learn")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for agent in agents(trace):
@@ -307,7 +288,7 @@ class AgentSettingUnusual:
                     detail={"setting": found.name, "leaf": found.leaf, "better": found.better},
                 )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run(
             "defaults of PPO",
             lambda: acted(
@@ -337,7 +318,7 @@ class AgentSettingUnusual:
             ),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("short-sighted", lambda: acted(a_world(), an_agent(settings={"gamma": 0.3}))),
         Run(
             "random to the end",

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.head_places import place_of
 from netmend.diagnose.measures.heads import Head, heads
 from netmend.diagnose.measures.loss_examples import given, layer, run_of, wanted
 from netmend.diagnose.measures.probe_examples import mixed, recurrent, swapped
 from netmend.library.losses import BINARY
-from netmend.unit import Run, threshold
+from netmend.unit import Run, calibrated, exact
 from netmend.vocabulary import (
     FunctionFact,
     LoaderFact,
@@ -27,8 +27,7 @@ _CLASS_LOSSES = ("cross_entropy", "nll_loss")
 _OTHER_LOSSES = ("kl_div", *BINARY, "mse_loss", "l1_loss")
 
 
-@register
-class SoftmaxOverWrongAxis:
+class SoftmaxOverWrongAxis(Detector, code="D408"):
     """The outputs sum to 1 over the samples of the batch (or another axis) instead of over the classes.
 
     The answer for one sample then depends on the others in its batch, and each class is shared out among the samples. The loss
@@ -36,9 +35,7 @@ class SoftmaxOverWrongAxis:
     given a vector of one score per sample.
     """
 
-    code: ClassVar[str] = "D408"
-
-    least_samples: int = threshold(2, "exact", "over a single sample everything sums to one")
+    least_samples: int = exact(2, "over a single sample everything sums to one")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for head in heads(trace):
@@ -91,7 +88,7 @@ class SoftmaxOverWrongAxis:
             and 0 not in target.normalised_axes
         )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run(
             "log-softmax over the classes",
             lambda: run_of(
@@ -115,7 +112,7 @@ class SoftmaxOverWrongAxis:
             ),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "log-softmax over the batch",
             lambda: run_of(
@@ -161,16 +158,13 @@ def _attending(shape: tuple[int, ...], axis: int, batch: int = 32) -> Trace:
     )
 
 
-@register
-class AttentionOverBatch:
+class AttentionOverBatch(Detector, code="D417"):
     """The weights of attention sum to 1 over the samples of the batch instead of over the positions.
 
     Each position of a sample then competes with the same position of other samples, and what one sample is told depends on the rest of its
     batch; nothing forces the weights of one query to share anything. The loss still falls, as the values pass through.
     Usual cause: softmax with dim=0, or with dim=1 copied from scores without an axis of samples.
     """
-
-    code: ClassVar[str] = "D417"
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         sizes = set(_batch_sizes(trace))
@@ -190,12 +184,12 @@ class AttentionOverBatch:
                 detail={"axis": axis, "rank": len(shape)},
             )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("over heads, of a first axis that is no batch", lambda: _attending((8, 14, 14), 0)),
         Run("over another axis", lambda: _attending((32, 4, 14, 14), 1)),
         Run("one sample", lambda: _attending((1, 14, 14), 0, batch=1)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("three axes", lambda: _attending((32, 1, 8), 0)),
         Run("several heads", lambda: _attending((32, 4, 8, 8), 0)),
     )
@@ -222,8 +216,7 @@ def _called(trace: Trace, scores: FunctionFact) -> Site | None:
     return None
 
 
-@register
-class SamplesMixed:
+class SamplesMixed(Detector, code="D601"):
     """The model's output for one sample depends on the other samples of the batch.
 
     In eval mode, one sample of the first batch was replaced, and the outputs for others changed: information leaks between samples
@@ -232,11 +225,8 @@ class SamplesMixed:
     a mean over the wrong axis.
     """
 
-    code: ClassVar[str] = "D601"
-
-    change_limit: float = threshold(
+    change_limit: float = calibrated(
         1e-3,
-        "calibrated",
         "change of other samples' outputs, as a share of the spread between samples: rounding makes below 1e-6 of it, "
         "and healthy programs of the calibration corpus show exactly 0; a mix-up shows 0.05 and more",
     )
@@ -269,7 +259,7 @@ class SamplesMixed:
         ]
         return {"change_limit": max(found)} if found else {}
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("nothing but rounding", lambda: mixed(2e-4)),
         Run(
             "time comes first on purpose",
@@ -287,7 +277,7 @@ class SamplesMixed:
             lambda: mixed(axis="lost", layers_batch_first=False, loader=0),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("a view that is no transpose", lambda: mixed()),
         Run("recurrent layer over samples", lambda: recurrent()),
         Run(
@@ -339,16 +329,13 @@ def _is_sample_axis(trace: Trace, values: Mapping[str, Any]) -> bool:
     return from_loader or (len(given) > 2 and len(output) <= 2)
 
 
-@register
-class AxesSwapped:
+class AxesSwapped(Detector, code="D609"):
     """A view or reshape in the forward pass, or between network and loss, gives back the same axes in another order.
 
     view() only reads the same numbers in rows of another length. It does not move an axis: what comes out as one axis is a medley of
     both, and neighbouring values have nothing to do with each other.
     Usual cause: view() or reshape() where transpose() or permute() was meant.
     """
-
-    code: ClassVar[str] = "D609"
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for probe in trace.probes("axis order"):
@@ -373,11 +360,11 @@ class AxesSwapped:
                 },
             )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("an axis of one element moves", lambda: swapped((32, 1, 30), (32, 30, 1))),
         Run("frames in pairs", lambda: swapped((32, 30, 6), (32, 15, 12))),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("time and channels", lambda: swapped()),
         Run("pixels and classes, before the loss", lambda: swapped((8, 5, 32, 32), (8192, 5), classes=True)),
         Run("samples and time", lambda: swapped((32, 10, 6), (10, 32, 6))),

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import ClassVar
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.batches import label_order, mixture, target_drift
 from netmend.diagnose.measures.data import batch_size, epochs, training_loader, training_samples
 from netmend.diagnose.measures.examples import flat, run_with
@@ -15,7 +14,7 @@ from netmend.diagnose.measures.fact_examples import with_facts
 from netmend.diagnose.measures.heads import minimised
 from netmend.diagnose.measures.objective import objective
 from netmend.diagnose.measures.progress import progress
-from netmend.unit import Run, threshold
+from netmend.unit import Run, calibrated, convention, exact
 from netmend.vocabulary import (
     BatchPrint,
     LoaderFact,
@@ -39,31 +38,25 @@ def _ordered(labels: list[dict[str, int]], changes: int, shuffle: bool | None = 
     return Trace(facts={"loader": {"loader": loader}}, batches=batches)
 
 
-@register(needs_fixed_data=True)
-class NotShuffled:
+class NotShuffled(Detector, code="D308", needs_fixed_data=True):
     """Training samples come in sorted order: whole batches of one class, or of similar targets.
 
     Each batch then pulls the network towards its own class and away from the others, so that it forgets in every batch what it learned in
     the one before. Usual causes: data sorted by class and `shuffle=False`, or batches cut by hand in file order.
     """
 
-    code: ClassVar[str] = "D308"
-
-    order_limit: float = threshold(
-        0.35,
-        "calibrated",
-        "label changes between neighbours over those of a random order; healthy runs show at least 0.8",
+    order_limit: float = calibrated(
+        0.35, "label changes between neighbours over those of a random order; healthy runs show at least 0.8"
     )
-    drift_limit: float = threshold(
+    drift_limit: float = calibrated(
         8.0,
-        "calibrated",
         "variance of target means between batches over that of random batches; healthy runs show up to 2.5",
     )
-    least_batches: int = threshold(8, "convention", "batches needed to compare their means")
-    least_pairs: int = threshold(60, "convention", "neighbours that must have been seen")
+    least_batches: int = convention(8, "batches needed to compare their means")
+    least_pairs: int = convention(60, "neighbours that must have been seen")
 
-    mixed_limit: float = threshold(
-        0.9, "convention", "share of the whole set's mix that every batch has: then its order means nothing"
+    mixed_limit: float = convention(
+        0.9, "share of the whole set's mix that every batch has: then its order means nothing"
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -110,16 +103,17 @@ class NotShuffled:
             found["drift_limit"] = drift[0]
         return found
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("mixed batches", lambda: _ordered([{"0": 10, "1": 10}] * 8, changes=10)),
         Run("the whole set in every batch", lambda: _ordered([{"0": 100, "1": 100}] * 20, changes=1)),
         Run("the loader shuffles", lambda: _ordered([{"0": 20}, {"1": 20}] * 4, changes=0, shuffle=True)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "one class after the other",
             lambda: _ordered([{"0": 20}] * 4 + [{"1": 20}] * 4, changes=0, shuffle=False),
         ),
+        Run("sorted real targets", lambda: _sorted_targets()),
     )
 
 
@@ -129,9 +123,6 @@ def _sorted_targets() -> Trace:
             BatchPrint(step, "training", 32, target_mean=float(step), target_std=0.3) for step in range(12)
         )
     )
-
-
-NotShuffled.FAULTY = (*NotShuffled.FAULTY, Run("sorted real targets", lambda: _sorted_targets()))
 
 
 def _normalised_in_batches(
@@ -152,21 +143,18 @@ def _normalised_in_batches(
     )
 
 
-@register(needs_fixed_data=True)
-class BatchTooSmall:
+class BatchTooSmall(Detector, code="D313", needs_fixed_data=True):
     """Batches hold so few samples that batch statistics or gradients are mostly noise.
 
     Batch normalisation estimates mean and spread from the batch: with two samples it replaces the signal by its sign. Gradients of single samples
     point in very different directions.
     """
 
-    code: ClassVar[str] = "D313"
-
-    least_for_norm: int = threshold(5, "convention", "samples from which a mean and a spread mean something")
-    least_values: int = threshold(
-        64, "convention", "values of a channel, at all places of an image, that give a mean and a spread"
+    least_for_norm: int = convention(5, "samples from which a mean and a spread mean something")
+    least_values: int = convention(
+        64, "values of a channel, at all places of an image, that give a mean and a spread"
     )
-    least: int = threshold(3, "convention", "samples below which gradients are those of single samples")
+    least: int = convention(3, "samples below which gradients are those of single samples")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         size = batch_size(trace)
@@ -196,7 +184,7 @@ class BatchTooSmall:
         sizes = [batch.size for batch in trace.batches if batch.phase == "training"]
         return training_loader(trace) is None and sum(other > 4 * size for other in sizes) > 0.1 * len(sizes)
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("four samples without batch statistics", lambda: _normalised_in_batches(4, "LayerNorm")),
         Run("eight with them", lambda: _normalised_in_batches(8, "BatchNorm1d")),
         Run(
@@ -209,7 +197,7 @@ class BatchTooSmall:
         ),
         Run("nothing was trained", lambda: _normalised_in_batches(1, "LayerNorm", steps=0)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("two with batch statistics", lambda: _normalised_in_batches(2, "BatchNorm2d")),
         Run(
             "three images that are down to one place",
@@ -242,26 +230,19 @@ def _updated(steps: int, size: int, samples: int) -> Trace:
     return Trace({**trace.facts, "loader": {"loader": loader}, "run": {"example": run}}, trace.tables)
 
 
-@register(needs_fixed_data=True, needs_end=True)
-class FewUpdates:
+class FewUpdates(Detector, code="D314", needs_fixed_data=True, needs_end=True):
     """The batch is so large that the weights were updated only a handful of times.
 
     Every sample was seen several times, but the weights moved in only a few steps. Smaller batches give many more updates for the same work.
     """
 
-    code: ClassVar[str] = "D314"
-
-    few: int = threshold(80, "convention", "updates in the whole run")
-    share_limit: float = threshold(
-        0.15, "convention", "batch over the number of samples: half a dozen updates per epoch"
+    few: int = convention(80, "updates in the whole run")
+    share_limit: float = convention(0.15, "batch over the number of samples: half a dozen updates per epoch")
+    least_size: int = convention(200, "samples in a batch; smaller sets are commonly taken whole")
+    least_epochs: float = convention(
+        1.9, "passes over the data: smaller batches would have given more updates"
     )
-    least_size: int = threshold(
-        200, "convention", "samples in a batch; smaller sets are commonly taken whole"
-    )
-    least_epochs: float = threshold(
-        1.9, "convention", "passes over the data: smaller batches would have given more updates"
-    )
-    least_relative: float = threshold(0.3, "convention", "a run that learned does not need more updates")
+    least_relative: float = convention(0.3, "a run that learned does not need more updates")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         samples, size, passes = training_samples(trace), batch_size(trace), epochs(trace)
@@ -294,13 +275,13 @@ class FewUpdates:
             detail={"size": size, "samples": samples, "whole": size >= 0.95 * samples},
         )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("small batches", lambda: _updated(60, 32, 1000)),
         Run("the whole set, many times", lambda: _updated(500, 200, 200)),
+        Run("a tiny set and a larger batch", lambda: _updated(20, 1000, 90)),
+        Run("labelled nodes of a graph", lambda: _graph()),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("the whole set, twenty times", lambda: _updated(20, 1000, 1000)),
-    )
+    FAULTY = (Run("the whole set, twenty times", lambda: _updated(20, 1000, 1000)),)
 
 
 def _on_a_part(trace: Trace, size: int) -> bool:
@@ -317,33 +298,22 @@ def _graph() -> Trace:
     return Trace({**trace.facts, "loss": {loss.name: on_part}}, trace.tables)
 
 
-FewUpdates.HEALTHY = (
-    *FewUpdates.HEALTHY,
-    Run("a tiny set and a larger batch", lambda: _updated(20, 1000, 90)),
-    Run("labelled nodes of a graph", _graph),
-)
-
-
 def _collated(samples: int, given: int, made: int, rows: Sequence[int]) -> Trace:
     values = {"samples": samples, "given": given, "made": made, "rows": list(rows)}
     probe = ProbeFact("collation@loader", "collation", "loader", 0, values, Site("train.py", 30))
     return with_facts(LoaderFact("loader", batch_size=samples, created=Site("train.py", 50)), probe)
 
 
-@register(needs_fixed_data=True)
-class BatchCollapsed:
+class BatchCollapsed(Detector, code="D318", needs_fixed_data=True):
     """Many samples go into the collate function, but its batch holds only one.
 
     The model is trained on a small part of the data, with batches of one, while everything else (epochs, rates, reports) counts all of it.
     Usual causes: lists of different depth that are zipped, a processor that takes the pictures of all samples for those of one.
     """
 
-    code: ClassVar[str] = "D318"
-
-    least_samples: int = threshold(4, "convention", "samples that were put together")
-    largest_share: float = threshold(
+    least_samples: int = convention(4, "samples that were put together")
+    largest_share: float = exact(
         0.5,
-        "exact",
         "of what the samples hold that is left: samples put one behind another into a single row lose nothing",
     )
 
@@ -369,12 +339,10 @@ class BatchCollapsed:
                 detail={"samples": samples, "loader": loader.created if loader is not None else None},
             )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("stacked", lambda: _collated(50, 5000, 5000, (50, 50))),
         Run("packed into one long row", lambda: _collated(50, 5000, 5100, (1, 1))),
         Run("a batch of one", lambda: _collated(1, 100, 100, (1,))),
         Run("broken samples were left out", lambda: _collated(50, 5000, 4700, (47, 47))),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("only the first is left", lambda: _collated(50, 5000, 100, (1, 1))),
-    )
+    FAULTY = (Run("only the first is left", lambda: _collated(50, 5000, 100, (1, 1))),)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 import numpy as np
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.loop import calls, first_step, stepping, unfolded, usual_site
 from netmend.diagnose.measures.loop_examples import optimizer, trained
-from netmend.unit import Run, threshold
+from netmend.unit import Run, calibrated, convention
 from netmend.vocabulary import Call, Pattern, Symptom, Table, Trace
 
 
@@ -18,8 +17,7 @@ def _clipped(norm: float, limit: float) -> Table:
     return Table.of("clip", "", dict.fromkeys(range(40), (norm, limit)))
 
 
-@register
-class ClippingEatsGradient:
+class ClippingEatsGradient(Detector, code="D211"):
     """Clipping cuts nearly every gradient down to a tiny part of its length.
 
     Clipping is meant to stop rare bursts. When it cuts each step by a large factor, plain SGD moves that factor too slowly.
@@ -27,15 +25,9 @@ class ClippingEatsGradient:
     gradients are unscaled.
     """
 
-    code: ClassVar[str] = "D211"
-
-    factor: float = threshold(
-        100.0,
-        "calibrated",
-        "196 healthy runs cut the median gradient by at most 2.9",
-    )
-    share: float = threshold(0.9, "convention", "nearly every step; bursts are what clipping is for")
-    least_steps: int = threshold(8, "convention", "the first steps of a run may be bursts")
+    factor: float = calibrated(100.0, "196 healthy runs cut the median gradient by at most 2.9")
+    share: float = convention(0.9, "nearly every step; bursts are what clipping is for")
+    least_steps: int = convention(8, "the first steps of a run may be bursts")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         ratios = _ratios(trace)
@@ -62,13 +54,11 @@ class ClippingEatsGradient:
         ratios = _ratios(trace)
         return {"factor": float(np.median(ratios))} if len(ratios) else {}
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("only bursts are cut", lambda: trained(optimizer(), _clipped(0.7, 1.0))),
         Run("cut on every step, but not by much", lambda: trained(optimizer(), _clipped(30.0, 1.0))),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("nothing is left", lambda: trained(optimizer(), _clipped(2.0, 1e-4))),
-    )
+    FAULTY = (Run("nothing is left", lambda: trained(optimizer(), _clipped(2.0, 1e-4))),)
 
 
 def _ratios(trace: Trace) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -79,20 +69,15 @@ def _ratios(trace: Trace) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     return np.asarray(norms[there] / limits[there])
 
 
-@register
-class ClippingMisplaced:
+class ClippingMisplaced(Detector, code="D227"):
     """Gradients are clipped where it has no effect: after the step, or before they are computed.
 
     The step uses gradients of full length, so a burst does what clipping should prevent.
     Usual cause: clip_grad_norm_ below optimizer.step(), or above backward().
     """
 
-    code: ClassVar[str] = "D227"
-
-    least_steps: int = threshold(4, "convention", "the loop is known exactly; fewer steps may be a warm-up")
-    share_limit: float = threshold(
-        0.8, "convention", "nearly all steps; single ones may be somebody's own schedule"
-    )
+    least_steps: int = convention(4, "the loop is known exactly; fewer steps may be a warm-up")
+    share_limit: float = convention(0.8, "nearly all steps; single ones may be somebody's own schedule")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         if len(trace.optimizers) > 1:
@@ -115,7 +100,7 @@ class ClippingMisplaced:
             site=call.site,
         )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run(
             "between backward and step",
             lambda: trained(
@@ -132,7 +117,7 @@ class ClippingMisplaced:
             ),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "after the step",
             lambda: trained(
@@ -165,8 +150,7 @@ _RIGHT = "zero_grad forward=train,grad backward unscale:optimizer@13 clip=norm s
 _WRONG = "zero_grad forward=train,grad backward clip=norm unscale:optimizer@14 step:optimizer"
 
 
-@register
-class ClippedBeforeUnscaling:
+class ClippedBeforeUnscaling(Detector, code="D212"):
     """Gradients are clipped while they are still multiplied by the loss scale of mixed precision.
 
     The scale is in the tens of thousands, so every gradient looks enormous, is cut to the limit, and is then divided by the
@@ -174,10 +158,8 @@ class ClippedBeforeUnscaling:
     Usual cause: clip_grad_norm_ without scaler.unscale_(optimizer) before it.
     """
 
-    code: ClassVar[str] = "D212"
-
-    least_scale: float = threshold(16.0, "convention", "a scale near 1 changes little")
-    least_steps: int = threshold(4, "convention", "the loop is known exactly; fewer steps may be a warm-up")
+    least_scale: float = convention(16.0, "a scale near 1 changes little")
+    least_steps: int = convention(4, "the loop is known exactly; fewer steps may be a warm-up")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         scales = [value for table in trace.tables_of("scale") for value in table.known("scale")[1]]
@@ -200,13 +182,11 @@ class ClippedBeforeUnscaling:
             site=call.site,
         )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("unscaled first", lambda: trained(optimizer(), _SCALE, loop=[(_RIGHT, 20)])),
         Run("no mixed precision", lambda: trained(optimizer(), loop=[(_WRONG, 20)])),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("clipped first", lambda: trained(optimizer(), _SCALE, loop=[(_WRONG, 20)])),
-    )
+    FAULTY = (Run("clipped first", lambda: trained(optimizer(), _SCALE, loop=[(_WRONG, 20)])),)
 
 
 def _clipped_first(pattern: Pattern) -> Call | None:
@@ -232,23 +212,18 @@ def _skipped(taken: int, skipped: int) -> Trace:
     return Trace(trace.facts, trace.tables, (*trace.patterns, pattern))
 
 
-@register
-class LossScaleFalls:
+class LossScaleFalls(Detector, code="D225"):
     """The scaler of mixed precision skips step after step because gradients overflow.
 
     Skipped steps teach nothing. A few at the start are normal, while the scale is being found.
     Usual causes: values that overflow in half precision, a loss computed in half precision, weights that are diverging.
     """
 
-    code: ClassVar[str] = "D225"
-
-    share: float = threshold(
-        0.2, "convention", "of the steps; a healthy scaler skips a handful at first and one in 2,000 later"
+    share: float = convention(
+        0.2, "of the steps; a healthy scaler skips a handful at first and one in 2,000 later"
     )
-    least_skipped: int = threshold(
-        32,
-        "convention",
-        "the default start of 65,536 takes at most 16 halvings to reach 1; twice that is no search",
+    least_skipped: int = convention(
+        32, "the default start of 65,536 takes at most 16 halvings to reach 1; twice that is no search"
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -267,5 +242,5 @@ class LossScaleFalls:
             site=skipped[0][1].site,
         )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (Run("some steps at the start", lambda: _skipped(200, 20)),)
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("most steps", lambda: _skipped(20, 180)),)
+    HEALTHY = (Run("some steps at the start", lambda: _skipped(200, 20)),)
+    FAULTY = (Run("most steps", lambda: _skipped(20, 180)),)

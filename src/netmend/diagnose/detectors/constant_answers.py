@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
 
 import numpy as np
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.chain import Link, chain
 from netmend.diagnose.measures.examples import flat
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.objective import objective
-from netmend.unit import Run, threshold
+from netmend.unit import Run, calibrated, convention, exact
 from netmend.vocabulary import (
     COLUMNS,
     LossFact,
@@ -28,33 +27,24 @@ from netmend.vocabulary import (
 _LOSS = LossFact("cross_entropy@train.py:20", "cross_entropy", operands=(OperandFact("prediction", (32, 4)),))
 
 
-@register(needs_fixed_data=True)
-class ConstantOutput:
+class ConstantOutput(Detector, code="D109", needs_fixed_data=True):
     """The model's output is nearly the same for every sample, for the whole run.
 
     Something between input and output swallows the differences between samples. Usual causes: dead or saturated units, a deep stack whose signal
     fades, weights that start at or are pulled to zero, a learning rate that broke the network.
     """
 
-    code: ClassVar[str] = "D109"
-
-    logit_limit: float = threshold(
-        0.01, "calibrated", "spread of scores over samples; healthy classifiers end above 0.38"
+    logit_limit: float = calibrated(0.01, "spread of scores over samples; healthy classifiers end above 0.38")
+    target_limit: float = calibrated(
+        0.01, "spread of predictions over that of the targets; healthy regressions end above 0.12"
     )
-    target_limit: float = threshold(
-        0.01,
-        "calibrated",
-        "spread of predictions over that of the targets; healthy regressions end above 0.12",
+    faded_limit: float = convention(
+        1e-3, "spread over size at which a hidden signal counts as the same for all"
     )
-    faded_limit: float = threshold(
-        1e-3, "convention", "spread over size at which a hidden signal counts as the same for all"
-    )
-    looks: int = threshold(3, "convention", "several batches in a row")
-    least_steps: int = threshold(
-        30, "convention", "an untrained deep network may still answer the same for all"
-    )
-    beaten: float = threshold(
-        0.95, "exact", "of the constant prediction's loss: no answer that is the same for all gets below it"
+    looks: int = convention(3, "several batches in a row")
+    least_steps: int = convention(30, "an untrained deep network may still answer the same for all")
+    beaten: float = exact(
+        0.95, "of the constant prediction's loss: no answer that is the same for all gets below it"
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -122,7 +112,7 @@ class ConstantOutput:
         found = self._spread(trace)
         return {} if found is None else {found[2]: found[1]}
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("answers differ", lambda: net_run(facts=[_LOSS])),
         Run(
             "too short",
@@ -135,7 +125,7 @@ class ConstantOutput:
             ),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "one answer",
             lambda: net_run(
@@ -183,35 +173,24 @@ def _answering(predicted: list[float], labels: float, later: float | None = None
     )
 
 
-@register(needs_fixed_data=True)
-class ClassCollapse:
+class ClassCollapse(Detector, code="D511", needs_fixed_data=True):
     """The network predicts the same class for every sample, although the labels differ.
 
     It has found the most frequent answer and stays there. Usual causes: strong imbalance without weights, a learning rate that is too
     high, dead units before the output, an output activation that cannot tell the classes apart.
     """
 
-    code: ClassVar[str] = "D511"
-
-    share_limit: float = threshold(
-        0.1,
-        "calibrated",
-        "entropy of the predicted classes over that of the labels; healthy programs end above 0.5",
+    share_limit: float = calibrated(
+        0.1, "entropy of the predicted classes over that of the labels; healthy programs end above 0.5"
     )
-    least_label_entropy: float = threshold(
-        0.05, "convention", "in nats: 99:1 has 0.056; below that there is one class"
+    least_label_entropy: float = convention(0.05, "in nats: 99:1 has 0.056; below that there is one class")
+    least_reach: float = convention(
+        0.5, "of the run: on a busy machine close looks may stop early, and early answers are no end"
     )
-    least_reach: float = threshold(
-        0.5,
-        "convention",
-        "of the run: on a busy machine close looks may stop early, and early answers are no end",
+    fallen_limit: float = convention(
+        0.5, "loss at the end over that at the last close look: what was given then is given no more"
     )
-    fallen_limit: float = threshold(
-        0.5,
-        "convention",
-        "loss at the end over that at the last close look: what was given then is given no more",
-    )
-    least_looks: int = threshold(6, "convention", "the first batches of any network may all get one class")
+    least_looks: int = convention(6, "the first batches of any network may all get one class")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for table in (*trace.tables_of("progress"), *trace.tables_of("evaluation")):
@@ -256,12 +235,12 @@ class ClassCollapse:
         shares = [share for table in tables if (share := self._share(table)) is not None]
         return {"share_limit": min(shares)} if shares else {}
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("all classes are given", lambda: _answering([0.0, 0.3, 0.9, 1.0, 1.0, 1.0, 1.0, 1.0], 1.05)),
         Run("looked at only in the beginning", lambda: _answering([0.4] + [0.0] * 9, 0.9, later=0.02)),
         Run("only one class exists", lambda: _answering([0.0] * 8, 0.0)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("one class for all", lambda: _answering([0.4] + [0.0] * 9, 0.9)),
         Run(
             "looked at only in the beginning, and nothing changed",

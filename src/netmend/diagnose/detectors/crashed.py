@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import ClassVar
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.crash import failing_layer
-from netmend.unit import Run, threshold
+from netmend.unit import Run, convention
 from netmend.vocabulary import RunFact, Site, Symptom, Trace
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")  # some messages are written for a terminal
@@ -21,19 +20,14 @@ def _ended(status: str, exception: str | None) -> Trace:
     return Trace(facts={"run": {"example": run}})
 
 
-@register
-class Crashed:
+class Crashed(Detector, code="D701"):
     """The program ended with an exception.
 
     Where it was raised is often not where the mistake is: a shape that does not fit shows at the layer that notices it.
     Usual causes: shapes or types that do not fit, labels out of range, a graph that is used twice, a missing file.
     """
 
-    code: ClassVar[str] = "D701"
-
-    longest: int = threshold(
-        200, "convention", "characters of the message that are shown; the rest is in the traceback"
-    )
+    longest: int = convention(200, "characters of the message that are shown; the rest is in the traceback")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         run = trace.run
@@ -51,12 +45,12 @@ class Crashed:
             detail={"exception": run.exception, "layer": None if layer is None else layer.name},
         )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("finished", lambda: _ended("finished", None)),
         Run("interrupted", lambda: _ended("interrupted", "KeyboardInterrupt: ")),
         Run("left with a code of its own", lambda: _ended("failed", "SystemExit: 3")),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "shapes that do not fit",
             lambda: _ended(

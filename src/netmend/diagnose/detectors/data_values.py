@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.batches import Features, features, prints
-from netmend.unit import Run, threshold
+from netmend.unit import Run, calibrated, convention, exact
 from netmend.vocabulary import (
     BatchPrint,
     ModelFact,
@@ -33,17 +33,14 @@ def _with_bad_values(counts: list[float]) -> Trace:
     return Trace(tables={("input", "model"): Table.of("input", "model", rows)})
 
 
-@register
-class InputNonfinite:
+class InputNonfinite(Detector, code="D301"):
     """A batch that reached a model holds NaN or infinite values.
 
     One such value makes the loss, then every gradient and then every weight NaN. Usual causes: missing entries in a table, a division by
     a standard deviation of zero, the logarithm of zero in preprocessing.
     """
 
-    code: ClassVar[str] = "D301"
-
-    least_values: int = threshold(1, "exact", "a single NaN is enough to spoil every weight")
+    least_values: int = exact(1, "a single NaN is enough to spoil every weight")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for table in trace.tables_of("input"):
@@ -68,10 +65,8 @@ class InputNonfinite:
                 site=None if model is None else model.called,
             )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (Run("all finite", lambda: _with_bad_values([0.0] * 5)),)
-    FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("some rows hold NaN", lambda: _with_bad_values([0.0, 3.0, 0.0, 2.0])),
-    )
+    HEALTHY = (Run("all finite", lambda: _with_bad_values([0.0] * 5)),)
+    FAULTY = (Run("some rows hold NaN", lambda: _with_bad_values([0.0, 3.0, 0.0, 2.0])),)
 
 
 def _with_features(rows: list[tuple[float, float]], first: str = "Linear") -> Trace:
@@ -110,31 +105,26 @@ def _two_inputs(size: float) -> Trace:
     return Trace(facts=facts, tables={("activation", "model.b"): table}, batches=one.batches)
 
 
-@register(needs_fixed_data=True)
-class InputBadlyScaled:
+class InputBadlyScaled(Detector, code="D302", needs_fixed_data=True):
     """The inputs are far larger or smaller than an untrained network expects, or differ widely in scale.
 
     Initial weights are made for inputs of about unit size. Raw pixel values, prices or time stamps saturate or kill the first
     units, make gradients of the first layer huge, and let one feature drown the others.
     """
 
-    code: ClassVar[str] = "D302"
-
-    size_limit: float = threshold(
-        20.0,
-        "calibrated",
-        "root mean square of the largest tenth of the features; healthy programs feed up to about 10",
+    size_limit: float = calibrated(
+        20.0, "root mean square of the largest tenth of the features; healthy programs feed up to about 10"
     )
-    tiny_limit: float = threshold(
-        0.02, "calibrated", "root mean square of the inputs; healthy programs feed at least 0.05"
+    tiny_limit: float = calibrated(
+        0.02, "root mean square of the inputs; healthy programs feed at least 0.05"
     )
-    ordinary_share: float = threshold(
-        0.25, "convention", "batches of ordinary size among large ones: the data is as large in all of them"
+    ordinary_share: float = convention(
+        0.25, "batches of ordinary size among large ones: the data is as large in all of them"
     )
-    further_limit: float = threshold(
-        100.0, "convention", "the same for a second input, estimated from what the first layer makes of it"
+    further_limit: float = convention(
+        100.0, "the same for a second input, estimated from what the first layer makes of it"
     )
-    least_batches: int = threshold(2, "convention", "one batch may be odd")
+    least_batches: int = convention(2, "one batch may be odd")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         yield from self._further(trace)
@@ -193,14 +183,14 @@ class InputBadlyScaled:
         sizes = [max(math.hypot(*row[:2]) for row in batch.features) for batch in described]
         return float(np.mean(np.array(sizes) <= self.size_limit)) >= self.ordinary_share
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("standardised", lambda: _with_features([(0.0, 1.0)] * 6)),
         Run("0 to 10 is no matter", lambda: _with_features([(5.0, 3.0), (4.0, 2.0)])),
         Run("a judge that is given real samples and what another model makes", _judged),
         Run("two inputs of ordinary size", lambda: _two_inputs(2.0)),
         Run("a norm layer comes first", lambda: _with_features([(120.0, 60.0)] * 3, first="BatchNorm2d")),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("raw pixels", lambda: _with_features([(110.0, 70.0)] * 3)),
         Run("one feature is a price", lambda: _with_features([(0.2, 1.0), (3e5, 1e5)])),
         Run("a second input in its own units", lambda: _two_inputs(3e4)),
@@ -244,20 +234,15 @@ def _laid_out(given: float, channels_last: float) -> Trace:
     return Trace(facts={"probe": {probe.name: probe}})
 
 
-@register(needs_fixed_data=True)
-class InputLayoutSuspect:
+class InputLayoutSuspect(Detector, code="D303", needs_fixed_data=True):
     """Images look much smoother when read with the channels last than in the layout used.
 
     Neighbouring pixels of an image are alike. When height, width and channels were reshaped instead of permuted, numbers that lie side by side no longer belong to
     neighbouring pixels, and convolutions see scrambled pictures.
     """
 
-    code: ClassVar[str] = "D303"
-
-    ratio_limit: float = threshold(
-        1.4,
-        "calibrated",
-        "difference of neighbours as given over that with channels last; healthy programs stay below 1.1",
+    ratio_limit: float = calibrated(
+        1.4, "difference of neighbours as given over that with channels last; healthy programs stay below 1.1"
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -278,11 +263,11 @@ class InputLayoutSuspect:
         ratios = [ratio for _, ratio in _ratios(trace)]
         return {"ratio_limit": max(ratios)} if ratios else {}
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("pictures as they should be", lambda: _laid_out(0.2, 0.5)),
         Run("noise looks the same either way", lambda: _laid_out(1.0, 1.0)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("reshaped instead of permuted", lambda: _laid_out(0.6, 0.2)),)
+    FAULTY = (Run("reshaped instead of permuted", lambda: _laid_out(0.6, 0.2)),)
 
 
 def _ratios(trace: Trace) -> Iterator[tuple[ProbeFact, float]]:
@@ -304,22 +289,15 @@ def _with_targets(mean: float, std: float, kind: str = "regression") -> Trace:
     )
 
 
-@register(needs_fixed_data=True)
-class TargetBadlyScaled:
+class TargetBadlyScaled(Detector, code="D305", needs_fixed_data=True):
     """The targets of a regression lie far from zero or spread over far more than a unit.
 
     A fresh network answers about zero. Before it can learn anything its last layer must grow by orders of magnitude, and the gradients
     on the way are of that size too.
     """
 
-    code: ClassVar[str] = "D305"
-
-    size_limit: float = threshold(
-        30.0, "calibrated", "root mean square of the targets; healthy programs stay below 12"
-    )
-    offset_limit: float = threshold(
-        10.0, "calibrated", "mean over standard deviation; healthy programs stay below 4"
-    )
+    size_limit: float = calibrated(30.0, "root mean square of the targets; healthy programs stay below 12")
+    offset_limit: float = calibrated(10.0, "mean over standard deviation; healthy programs stay below 4")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for target in _regressions(trace):
@@ -351,12 +329,12 @@ class TargetBadlyScaled:
             "offset_limit": max(abs(mean) / std if std > 0 and abs(mean) > 1 else 0.0 for mean, std in known),
         }
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("standardised", lambda: _with_targets(0.0, 1.0)),
         Run("a few units", lambda: _with_targets(3.0, 2.0)),
         Run("class ids are no quantities", lambda: _with_targets(40.0, 30.0, kind="classification")),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("prices", lambda: _with_targets(3e5, 8e4)),)
+    FAULTY = (Run("prices", lambda: _with_targets(3e5, 8e4)),)
 
 
 def _regressions(trace: Trace) -> Iterator[TargetFact]:

@@ -4,28 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.acting import agents, returns, training_world, worlds
 from netmend.diagnose.measures.acting_examples import a_world, acted, an_agent
-from netmend.unit import Run, threshold
+from netmend.unit import Run, convention, exact
 from netmend.vocabulary import Symptom, Trace
 
 
-@register
-class SteppedAfterEnd:
+class SteppedAfterEnd(Detector, code="D715"):
     """Steps are taken after an episode has ended, without a reset.
 
     What an environment returns then is undefined: most go on from the last state, with rewards that mean nothing. Usual causes: reset
     forgotten, the end looked for in `terminated` alone although time limits end episodes too.
     """
 
-    code: ClassVar[str] = "D715"
-
-    least_steps: int = threshold(
-        3, "convention", "one step too many at the very end of a program harms nobody"
-    )
+    least_steps: int = convention(3, "one step too many at the very end of a program harms nobody")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for world in worlds(trace):
@@ -45,26 +39,21 @@ class SteppedAfterEnd:
                     },
                 )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("reset after every end", lambda: acted(a_world())),
         Run("one step at the end of the program", lambda: acted(a_world(after_end=1))),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("never reset", lambda: acted(a_world(after_end=3200, resets=0))),
-    )
+    FAULTY = (Run("never reset", lambda: acted(a_world(after_end=3200, resets=0))),)
 
 
-@register
-class TruncationMerged:
+class TruncationMerged(Detector, code="D716"):
     """A wrapper turns the time limit's truncation into a termination.
 
     A terminated state has no future, so its value is taken to be its last reward. A state that was merely cut off does have one: the
     agent learns that states late in an episode are bad, whatever they are. Usual cause: a wrapper that returns `terminated or truncated, False`.
     """
 
-    code: ClassVar[str] = "D716"
-
-    least_ends: int = threshold(1, "exact", "the inner environment said truncated, the outer one terminated")
+    least_ends: int = exact(1, "the inner environment said truncated, the outer one terminated")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for world in worlds(trace):
@@ -79,27 +68,22 @@ class TruncationMerged:
                     detail={"chain": list(world.chain)},
                 )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("flags passed on", lambda: acted(a_world(truncated=80, terminated=70))),
         Run("no time limit was reached", lambda: acted(a_world())),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("flags merged", lambda: acted(a_world(merged=40))),)
+    FAULTY = (Run("flags merged", lambda: acted(a_world(merged=40))),)
 
 
-@register
-class TimeLimitsEndEpisodes:
+class TimeLimitsEndEpisodes(Detector, code="D717"):
     """Many episodes are cut off by a time limit rather than ending by themselves.
 
     That is normal. It matters where a program treats both ends alike: a state that was cut off still has a future, and a target that leaves it out is
     wrong. Diagnosis looks at the source to see whether the program keeps the two apart.
     """
 
-    code: ClassVar[str] = "D717"
-
-    share_limit: float = threshold(
-        0.15, "convention", "of the episodes; below it the error in the targets is rare"
-    )
-    least_ends: int = threshold(3, "convention", "episodes that were cut off")
+    share_limit: float = convention(0.15, "of the episodes; below it the error in the targets is rare")
+    least_ends: int = convention(3, "episodes that were cut off")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         world = training_world(trace)
@@ -116,27 +100,22 @@ class TimeLimitsEndEpisodes:
                 site=world.stepped,
             )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("episodes end by themselves", lambda: acted(a_world(truncated=10))),
         Run("two long episodes", lambda: acted(a_world(truncated=2, episodes=2, terminated=0))),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("all are cut off", lambda: acted(a_world(truncated=150, terminated=0))),
-    )
+    FAULTY = (Run("all are cut off", lambda: acted(a_world(truncated=150, terminated=0))),)
 
 
-@register
-class SameStart:
+class SameStart(Detector, code="D718"):
     """Every episode is reset with the same seed and starts in the same state.
 
     The agent learns one episode by heart and fails from any other start. Usual cause: `reset(seed=…)` within the loop; a seed belongs
     to the first reset only.
     """
 
-    code: ClassVar[str] = "D718"
-
-    least_resets: int = threshold(5, "convention", "episodes that must have started alike")
-    share_limit: float = threshold(0.9, "convention", "of the resets; the first one has none to compare with")
+    least_resets: int = convention(5, "episodes that must have started alike")
+    share_limit: float = convention(0.9, "of the resets; the first one has none to compare with")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         world = training_world(trace)
@@ -155,27 +134,22 @@ class SameStart:
             site=world.reset or world.stepped,
         )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("a seed for the first episode only", lambda: acted(a_world(seeded_resets=1))),
         Run("a new seed for each episode", lambda: acted(a_world(seeded_resets=150))),
         Run("some episodes repeated", lambda: acted(a_world(seeded_resets=20, same_starts=19))),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("one seed for all", lambda: acted(a_world(seeded_resets=150, same_starts=149))),
-    )
+    FAULTY = (Run("one seed for all", lambda: acted(a_world(seeded_resets=150, same_starts=149))),)
 
 
-@register(needs_end=True)
-class FewRollouts:
+class FewRollouts(Detector, code="D725", needs_end=True):
     """An agent that learns from its own rollouts was trained on hardly any of them.
 
     Such an algorithm changes its policy a little after each rollout; two or three of them lead nowhere. Usual causes: fewer steps
     in all than a few times `n_steps` times the number of environments.
     """
 
-    code: ClassVar[str] = "D725"
-
-    most: int = threshold(3, "convention", "trainings in all; each may change the policy a little only")
+    most: int = convention(3, "trainings in all; each may change the policy a little only")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for agent in agents(trace):
@@ -198,7 +172,7 @@ class FewRollouts:
                     detail={"rollout": gathers * agent.copies},
                 )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("many rollouts", lambda: acted(a_world(), an_agent(settings={"n_steps": 128}))),
         Run("four rollouts", lambda: acted(a_world(), an_agent(settings={"n_steps": 1024}, trainings=4))),
         Run(
@@ -206,7 +180,7 @@ class FewRollouts:
             lambda: acted(a_world(), an_agent("DQN", {"n_steps": 1}, trainings=2, buffer_filled=500)),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "one rollout",
             lambda: acted(
@@ -216,8 +190,7 @@ class FewRollouts:
     )
 
 
-@register
-class ReturnsFall:
+class ReturnsFall(Detector, code="D726"):
     """The agent got worse: its episodes return clearly less at the end than at the beginning.
 
     It began with actions that knew nothing, and training has made them worse. That says by itself that something is wrong only once the run is
@@ -225,13 +198,9 @@ class ReturnsFall:
     that collapsed, no exploration any more.
     """
 
-    code: ClassVar[str] = "D726"
-
-    least_episodes: int = threshold(30, "convention", "episodes from which two thirds can be compared")
-    fall_limit: float = threshold(
-        4.0,
-        "convention",
-        "difference of the means in standard errors; learning curves of healthy agents rise",
+    least_episodes: int = convention(30, "episodes from which two thirds can be compared")
+    fall_limit: float = convention(
+        4.0, "difference of the means in standard errors; learning curves of healthy agents rise"
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -265,12 +234,12 @@ class ReturnsFall:
         )
         return {"fall_limit": (float(first.mean()) - float(last.mean())) / error}
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("rises", lambda: acted(a_world(), returns=[float(20 + index) for index in range(60)])),
         Run("neither", lambda: acted(a_world(), returns=[20.0, 30.0, 10.0] * 20)),
         Run("few episodes", lambda: acted(a_world(), returns=[30.0] * 6 + [10.0] * 6)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "worse and worse",
             lambda: acted(a_world(), returns=[22.0, 25.0, 18.0] * 10 + [9.0, 10.0, 9.5] * 20),

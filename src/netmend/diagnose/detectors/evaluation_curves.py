@@ -3,46 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
 
 import numpy as np
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.examples import LOSS, falling, flat, run_with
 from netmend.diagnose.measures.objective import constant_of, evaluations, objective, smooth
 from netmend.diagnose.measures.progress import Progress
-from netmend.unit import Run, threshold
+from netmend.unit import Run, calibrated, convention
 from netmend.vocabulary import Symptom, TargetFact, Trace
 
 
-@register(needs_fixed_data=True)
-class Overfitting:
+class Overfitting(Detector, code="D506", needs_fixed_data=True):
     """The evaluation loss rose far above its best while the training loss went on falling.
 
     The network learns the training samples by heart. Usual causes: too little data for the size of the network, no
     regularisation or augmentation, far too many epochs.
     """
 
-    code: ClassVar[str] = "D506"
-
-    rise_limit: float = threshold(
-        1.4, "calibrated", "healthy programs end within 1.2 times their best evaluation loss"
+    rise_limit: float = calibrated(1.4, "healthy programs end within 1.2 times their best evaluation loss")
+    gap_limit: float = calibrated(4.0, "evaluation loss over training loss at the end; healthy up to 2.5")
+    least_relative: float = calibrated(
+        0.3, "an evaluation loss this far below the constant prediction's does no harm when it rises"
     )
-    gap_limit: float = threshold(
-        4.0, "calibrated", "evaluation loss over training loss at the end; healthy up to 2.5"
+    learned_limit: float = convention(0.1, "relative training loss at which the samples are known by heart")
+    poor_limit: float = calibrated(
+        0.6, "relative evaluation loss of such a run; healthy programs end below 0.4"
     )
-    least_relative: float = threshold(
-        0.3,
-        "calibrated",
-        "an evaluation loss this far below the constant prediction's does no harm when it rises",
-    )
-    learned_limit: float = threshold(
-        0.1, "convention", "relative training loss at which the samples are known by heart"
-    )
-    poor_limit: float = threshold(
-        0.6, "calibrated", "relative evaluation loss of such a run; healthy programs end below 0.4"
-    )
-    least_passes: int = threshold(4, "convention", "a rise needs several evaluations to be one")
+    least_passes: int = convention(4, "a rise needs several evaluations to be one")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         course, passes = objective(trace), evaluations(trace)
@@ -89,12 +77,12 @@ class Overfitting:
             else 0.0,
         }
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("falls together", lambda: run_with(falling(200), evaluations=[0.6, 0.4, 0.2, 0.12, 0.1, 0.09])),
         Run("a mild rise", lambda: run_with(falling(200), evaluations=[0.7, 0.5, 0.42, 0.4, 0.44, 0.48])),
         Run("never evaluated", lambda: run_with(falling(200))),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "known by heart, hardly of use",
             lambda: run_with(falling(200, end=0.02), evaluations=[0.95, 0.9, 0.85, 0.8, 0.8, 0.8]),
@@ -106,21 +94,16 @@ class Overfitting:
     )
 
 
-@register(needs_fixed_data=True, needs_end=True)
-class Overtraining:
+class Overtraining(Detector, code="D507", needs_fixed_data=True, needs_end=True):
     """Evaluation was best early, and most of the run only made it worse.
 
     The time after the best evaluation is wasted and the final weights are worse than earlier ones. Usual causes: too many
     epochs without early stopping, no regularisation.
     """
 
-    code: ClassVar[str] = "D507"
-
-    early_share: float = threshold(
-        0.4, "calibrated", "part of the passes by which healthy programs are at their best"
-    )
-    rise_limit: float = threshold(1.4, "calibrated", "the same as for overfitting")
-    least_passes: int = threshold(10, "convention", "the shape of the whole curve must be seen")
+    early_share: float = calibrated(0.4, "part of the passes by which healthy programs are at their best")
+    rise_limit: float = calibrated(1.4, "the same as for overfitting")
+    least_passes: int = convention(10, "the shape of the whole curve must be seen")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         course, passes = objective(trace), evaluations(trace)
@@ -152,11 +135,11 @@ class Overtraining:
             "rise_limit": late / float(smooth(losses).min()),
         }
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("best at the end", lambda: run_with(falling(200), evaluations=[1 / (1 + n) for n in range(12)])),
         Run("flat after the best", lambda: run_with(falling(200), evaluations=[0.5, 0.4, 0.3] + [0.33] * 9)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "rises from pass 3 on",
             lambda: run_with(
@@ -166,21 +149,16 @@ class Overtraining:
     )
 
 
-@register(needs_fixed_data=True)
-class TrainingWorseThanEvaluation:
+class TrainingWorseThanEvaluation(Detector, code="D509", needs_fixed_data=True):
     """The loss in training is far above the loss in evaluation, at the same stage.
 
     What happens only in training (dropout, augmentation, noise) makes the task much harder than it is. Usual causes: a dropout
     rate that is far too high, augmentation that destroys the input, evaluation data that is easier or was trained on.
     """
 
-    code: ClassVar[str] = "D509"
-
-    gap_limit: float = threshold(
-        2.0, "calibrated", "dropout of 0.5 on purpose reaches 1.6 in healthy programs"
-    )
-    least_relative: float = threshold(0.3, "calibrated", "a training loss below that does no harm")
-    least_passes: int = threshold(2, "convention", "one evaluation may be a lucky one")
+    gap_limit: float = calibrated(2.0, "dropout of 0.5 on purpose reaches 1.6 in healthy programs")
+    least_relative: float = calibrated(0.3, "a training loss below that does no harm")
+    least_passes: int = convention(2, "one evaluation may be a lucky one")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         course, found = objective(trace), self.extremes(trace)
@@ -206,30 +184,25 @@ class TrainingWorseThanEvaluation:
             return {}
         return {"gap_limit": course.last / late, "least_relative": float(course.relative[-1])}
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("both low", lambda: run_with(falling(200), evaluations=[0.3, 0.2, 0.1, 0.1])),
         Run(
             "dropout on purpose", lambda: run_with(falling(200, end=0.45), evaluations=[0.5, 0.4, 0.32, 0.3])
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("training far above", lambda: run_with(flat(200, 0.9), evaluations=[0.6, 0.5, 0.35, 0.3])),
-    )
+    FAULTY = (Run("training far above", lambda: run_with(flat(200, 0.9), evaluations=[0.6, 0.5, 0.35, 0.3])),)
 
 
-@register(needs_fixed_data=True)
-class LossMetricDecoupled:
+class LossMetricDecoupled(Detector, code="D510", needs_fixed_data=True):
     """The loss fell well below the constant prediction's, but the accuracy did not move.
 
     The number that training lowers is not the one that matters. Usual causes: softmax over the wrong axis, a loss that
     does not fit the task, labels and outputs in different order, a shape that broadcasts.
     """
 
-    code: ClassVar[str] = "D510"
-
-    relative_limit: float = threshold(0.8, "convention", "the loss must clearly have learned something")
-    gain_limit: float = threshold(0.05, "convention", "accuracy above the most frequent class, at most")
-    least_looks: int = threshold(16, "convention", "the metric of few batches is noise")
+    relative_limit: float = convention(0.8, "the loss must clearly have learned something")
+    gain_limit: float = convention(0.05, "accuracy above the most frequent class, at most")
+    least_looks: int = convention(16, "the metric of few batches is noise")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         course = objective(trace)
@@ -265,18 +238,15 @@ class LossMetricDecoupled:
         facts = {**trace.facts, "target": {LOSS: TargetFact(LOSS, 100, {"0": 40, "1": 30, "2": 30})}}
         return Trace(facts, trace.tables)
 
-    HEALTHY: ClassVar[tuple[Run, ...]]
-    FAULTY: ClassVar[tuple[Run, ...]]
-
-
-LossMetricDecoupled.HEALTHY = (
-    Run(
-        "both get better", lambda: LossMetricDecoupled._example([0.33 + 0.006 * step for step in range(100)])
-    ),
-)
-LossMetricDecoupled.FAULTY = (
-    Run(
-        "accuracy stays at chance",
-        lambda: LossMetricDecoupled._example([0.3 + 0.05 * (step % 3) for step in range(100)]),
-    ),
-)
+    HEALTHY = (
+        Run(
+            "both get better",
+            lambda: LossMetricDecoupled._example([0.33 + 0.006 * step for step in range(100)]),
+        ),
+    )
+    FAULTY = (
+        Run(
+            "accuracy stays at chance",
+            lambda: LossMetricDecoupled._example([0.3 + 0.05 * (step % 3) for step in range(100)]),
+        ),
+    )

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
 
 import numpy as np
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.batches import class_counts, features, prints
 from netmend.diagnose.measures.loop_examples import optimizer, trained
 from netmend.diagnose.measures.probe_examples import dropped, probed
 from netmend.diagnose.measures.value_scale import other_scale
-from netmend.unit import Run, threshold
+from netmend.unit import Run, calibrated, convention, exact
 from netmend.vocabulary import BatchPrint, FunctionFact, LossFact, OperandFact, Site, Symptom, Table, Trace
 
 
@@ -24,17 +23,14 @@ def _evaluated(passes: int, grad: float) -> Trace:
     )
 
 
-@register(needs_fixed_data=True)
-class GradientsInEvaluation:
+class GradientsInEvaluation(Detector, code="D224", needs_fixed_data=True):
     """Evaluation passes record gradients that are never used.
 
     It costs memory and time, and nothing else.
     Usual cause: no torch.no_grad() around validation.
     """
 
-    code: ClassVar[str] = "D224"
-
-    least_passes: int = threshold(2, "convention", "a single pass may be a look at gradients")
+    least_passes: int = convention(2, "a single pass may be a look at gradients")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for table in trace.tables_of("evaluation"):
@@ -65,11 +61,11 @@ class GradientsInEvaluation:
                     site=loss.called,
                 )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("without gradients", lambda: _evaluated(5, 0.0)),
         Run("one look", lambda: _evaluated(1, 1.0)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("with gradients", lambda: _evaluated(5, 1.0)),
         Run(
             "the training loss once more, for the records",
@@ -113,8 +109,7 @@ def _unused(trace: Trace, loss: LossFact) -> int:
     return steps
 
 
-@register
-class EvaluationNotDeterministic:
+class EvaluationNotDeterministic(Detector, code="D603"):
     """In eval mode, dropout still drops: two passes over the same batch differ.
 
     Evaluation and every later use of the model then work with a random part of it missing.
@@ -122,12 +117,8 @@ class EvaluationNotDeterministic:
     samples on purpose (variational autoencoders) are not meant.
     """
 
-    code: ClassVar[str] = "D603"
-
-    difference_limit: float = threshold(
-        1e-4,
-        "exact",
-        "of the output's size: kernels that add in another order reach 1e-5 in single precision",
+    difference_limit: float = exact(
+        1e-4, "of the output's size: kernels that add in another order reach 1e-5 in single precision"
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -156,14 +147,14 @@ class EvaluationNotDeterministic:
                 detail={"model": probe.component},
             )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("the same twice", lambda: dropped(0.0, "")),
         Run(
             "a latent value is drawn on purpose",
             lambda: Trace(facts={"probe": dropped(0.3, "randn_like").facts["probe"]}),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("functional dropout", lambda: dropped()),
         Run(
             "a new layer at every pass",
@@ -200,23 +191,18 @@ def _images(training: tuple[float, ...], evaluation: tuple[float, ...]) -> Trace
     )
 
 
-@register(needs_fixed_data=True)
-class TrainingEvaluationSkew:
+class TrainingEvaluationSkew(Detector, code="D310", needs_fixed_data=True):
     """The inputs of evaluation differ in offset or scale from those of training.
 
     The network is asked about another kind of data than it has learned. Usual causes: normalisation applied to the training data only,
     statistics taken from each split separately, a forgotten division by 255.
     """
 
-    code: ClassVar[str] = "D310"
-
-    shift_limit: float = threshold(
-        2.0,
-        "calibrated",
-        "difference of means in training standard deviations, median feature; healthy programs up to 0.4",
+    shift_limit: float = calibrated(
+        2.0, "difference of means in training standard deviations, median feature; healthy programs up to 0.4"
     )
-    scale_limit: float = threshold(
-        3.0, "calibrated", "ratio of standard deviations, median feature; healthy programs up to 1.5"
+    scale_limit: float = calibrated(
+        3.0, "ratio of standard deviations, median feature; healthy programs up to 1.5"
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -252,14 +238,14 @@ class TrainingEvaluationSkew:
         ratio = np.abs(np.log(evaluated.std[varied] / trained.std[varied]))
         return {"shift_limit": float(np.median(shift)), "scale_limit": float(np.exp(np.median(ratio)))}
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("alike", lambda: _with_inputs((0.0, 1.0), (0.1, 0.95))),
         Run("noise widens training", lambda: _images((-0.9, 1.9, 0.13, 0.41), (0.0, 1.0, 0.13, 0.31))),
         Run("brightness varies in training", lambda: _images((0.0, 1.5, 0.13, 0.33), (0.0, 1.0, 0.13, 0.31))),
         Run("other pictures in evaluation", lambda: _images((0.0, 1.0, 0.13, 0.31), (0.0, 1.0, 0.2, 0.38))),
         Run("augmentation widens training", lambda: _with_inputs((0.0, 1.4), (0.0, 1.0))),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("0..1 and -1..1", lambda: _images((-1.0, 1.0, -0.74, 0.62), (0.0, 1.0, 0.13, 0.31))),
         Run(
             "statistics of another data set",
@@ -278,20 +264,17 @@ def _with_classes(training: dict[str, int], evaluation: dict[str, int]) -> Trace
     )
 
 
-@register(needs_fixed_data=True)
-class EvaluationClassesUnseen:
+class EvaluationClassesUnseen(Detector, code="D312", needs_fixed_data=True):
     """Evaluation contains classes that training never shows.
 
     No network can answer them. Usual causes: data sorted by class and cut in two without shuffling, a split by a column that goes with the label.
     """
 
-    code: ClassVar[str] = "D312"
-
-    share_limit: float = threshold(
-        0.3, "calibrated", "share of evaluation labels that training never showed; healthy programs show none"
+    share_limit: float = calibrated(
+        0.3, "share of evaluation labels that training never showed; healthy programs show none"
     )
-    least_in_batch: int = threshold(10, "convention", "labels in an evaluation batch that is judged")
-    least_labels: int = threshold(100, "convention", "training labels that must have been seen to say never")
+    least_in_batch: int = convention(10, "labels in an evaluation batch that is judged")
+    least_labels: int = convention(100, "training labels that must have been seen to say never")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         share = self.extremes(trace).get("share_limit", 0.0)
@@ -318,16 +301,14 @@ class EvaluationClassesUnseen:
         ]
         return {"share_limit": max(shares)} if shares else {}
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("the same classes", lambda: _with_classes({"0": 20, "1": 20}, {"0": 9, "1": 11})),
         Run(
             "a rare class that training has not shown yet",
             lambda: _with_classes({"0": 20, "1": 20}, {"0": 50, "1": 48, "2": 2}),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("sorted, then cut", lambda: _with_classes({"0": 20, "1": 20}, {"2": 30})),
-    )
+    FAULTY = (Run("sorted, then cut", lambda: _with_classes({"0": 20, "1": 20}, {"2": 30})),)
 
 
 def _evaluated_labels(trace: Trace) -> Counter[str]:

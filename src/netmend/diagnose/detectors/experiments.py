@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.probe_examples import probed
-from netmend.unit import Run, threshold
+from netmend.unit import Run, convention, exact
 from netmend.vocabulary import ProbeFact, Symptom, Trace
 
 
-@register
-class InputIgnored:
+class InputIgnored(Detector, code="D602"):
     """The model's output does not depend on its input.
 
     Nothing that is said about a sample can then be better than the same constant prediction for all.
@@ -21,21 +20,17 @@ class InputIgnored:
     zero, the wrong variable is returned.
     """
 
-    code: ClassVar[str] = "D602"
-
-    change_limit: float = threshold(
-        1e-6, "exact", "of the output's size: below this only single-precision rounding is left"
+    change_limit: float = exact(
+        1e-6, "of the output's size: below this only single-precision rounding is left"
     )
-    least_step: int = threshold(
-        4, "convention", "an output layer that starts at zero hides the input until it has been updated"
+    least_step: int = convention(
+        4, "an output layer that starts at zero hides the input until it has been updated"
     )
-    memorised_limit: float = threshold(
-        0.9,
-        "convention",
-        "with --probe: a batch learned by heart ends far below the constant prediction's loss",
+    memorised_limit: float = convention(
+        0.9, "with --probe: a batch learned by heart ends far below the constant prediction's loss"
     )
-    gain_limit: float = threshold(
-        0.05, "convention", "with --probe: true inputs must help more than inputs dealt at random"
+    gain_limit: float = convention(
+        0.05, "with --probe: true inputs must help more than inputs dealt at random"
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -72,7 +67,7 @@ class InputIgnored:
             detail=values,
         )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("a small change", lambda: probed("input dependency", {"change": 1e-4, "ignored": ()}, step=16)),
         Run(
             "a head that starts at zero",
@@ -81,14 +76,13 @@ class InputIgnored:
         Run("learned by heart", lambda: probed("input ignored", {"s": 0.01, "s_shuffled": 1.0})),
         Run("too slow to say", lambda: probed("input ignored", {"s": 0.93, "s_shuffled": 1.01})),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("no effect at all", lambda: probed("input dependency", {"change": 0.0, "ignored": ()}, step=16)),
         Run("inputs do not help", lambda: probed("input ignored", {"s": 1.0, "s_shuffled": 1.0})),
     )
 
 
-@register
-class BatchOverfitFails:
+class BatchOverfitFails(Detector, code="D606"):
     """A copy of the model could not memorise a single batch, with the program's own optimiser and settings.
 
     Only said with --probe. What cannot be memorised cannot be learned: data and generalisation are not the trouble, but the model,
@@ -97,17 +91,11 @@ class BatchOverfitFails:
     fit the outputs.
     """
 
-    code: ClassVar[str] = "D606"
-
-    level_limit: float = threshold(
-        0.9, "convention", "of the constant prediction's loss: next to nothing was learned"
+    level_limit: float = convention(0.9, "of the constant prediction's loss: next to nothing was learned")
+    fall_limit: float = convention(
+        0.2, "share of the first loss that must be gone; slow optimisers get this far in 200 steps"
     )
-    fall_limit: float = threshold(
-        0.2,
-        "convention",
-        "share of the first loss that must be gone; slow optimisers get this far in 200 steps",
-    )
-    least_steps: int = threshold(100, "convention", "a probe that ran out of time says nothing")
+    least_steps: int = convention(100, "a probe that ran out of time says nothing")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for probe in trace.probes("batch overfit"):
@@ -130,14 +118,14 @@ class BatchOverfitFails:
                 detail=dict(values),
             )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run(
             "by heart", lambda: probed("batch overfit", {"first": 2.3, "best": 0.02, "steps": 40, "s": 0.01})
         ),
         Run("slow", lambda: probed("batch overfit", {"first": 2.3, "best": 1.9, "steps": 200, "s": 0.85})),
         Run("no time", lambda: probed("batch overfit", {"first": 2.3, "best": 2.3, "steps": 4, "s": 1.0})),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "not even one batch",
             lambda: probed("batch overfit", {"first": 2.35, "best": 2.29, "steps": 200, "s": 1.0}),
@@ -145,8 +133,7 @@ class BatchOverfitFails:
     )
 
 
-@register
-class GradientWrong:
+class GradientWrong(Detector, code="D607"):
     """The backward of a custom autograd.Function disagrees with finite differences of its forward.
 
     Everything before that function is then trained in a wrong direction or at a wrong rate. Functions that are flat or the identity in
@@ -154,14 +141,10 @@ class GradientWrong:
     Usual causes: a factor, a sign or the incoming gradient forgotten in backward(), the wrong tensor saved for it.
     """
 
-    code: ClassVar[str] = "D607"
-
-    error_limit: float = threshold(
-        0.05, "exact", "in double precision, central differences agree with a right gradient to 1e-6"
+    error_limit: float = exact(
+        0.05, "in double precision, central differences agree with a right gradient to 1e-6"
     )
-    share_limit: float = threshold(
-        0.3, "convention", "of the numbers looked at: single ones may lie at a kink"
-    )
+    share_limit: float = convention(0.3, "of the numbers looked at: single ones may lie at a kink")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for probe in trace.probes("gradient check"):
@@ -179,7 +162,7 @@ class GradientWrong:
                 detail=dict(probe.values),
             )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run(
             "right",
             lambda: probed("gradient check", {"function": "Swish", "error": 1e-7, "wrong_share": 0.0}),
@@ -188,7 +171,7 @@ class GradientWrong:
             "a kink", lambda: probed("gradient check", {"function": "Clip", "error": 0.1, "wrong_share": 0.1})
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "a factor is missing",
             lambda: probed(
@@ -198,27 +181,23 @@ class GradientWrong:
     )
 
 
-@register
-class RateProbe:
+class RateProbe(Detector, code="D608"):
     """On one batch, copies of the model learn far better at another learning rate than at the program's.
 
     Only said with --probe. Ten steps on the first batch were tried at a hundredth, a tenth, ten and a hundred times the rate.
     Usual cause: a learning rate that is too high or too low. Ten steps say nothing about schedules with a warm-up.
     """
 
-    code: ClassVar[str] = "D608"
-
-    worse_limit: float = threshold(1.0, "exact", "of the first loss after ten steps: it rose")
-    better_limit: float = threshold(
-        0.7, "convention", "of the first loss: a lower rate must do plainly better on the same batch"
+    worse_limit: float = exact(1.0, "of the first loss after ten steps: it rose")
+    better_limit: float = convention(
+        0.7, "of the first loss: a lower rate must do plainly better on the same batch"
     )
-    stuck_limit: float = threshold(
+    stuck_limit: float = convention(
         0.999,
-        "convention",
         "of the first loss after ten steps on one batch; Adam at 1e-3 leaves 0.98 even of a slow model's",
     )
-    moved_limit: float = threshold(
-        0.9, "convention", "of the first loss: a higher rate must do plainly better on the same batch"
+    moved_limit: float = convention(
+        0.9, "of the first loss: a higher rate must do plainly better on the same batch"
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -244,7 +223,7 @@ class RateProbe:
                 detail={"direction": direction, **probe.values},
             )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run(
             "falls",
             lambda: probed("rate probe", {"x0.01": 1.0, "x0.1": 0.95, "x1": 0.6, "x10": 0.3, "x100": 9.0}),
@@ -264,7 +243,7 @@ class RateProbe:
             lambda: probed("rate probe", {"x0.01": 1.0, "x0.1": 1.0, "x1": 1.0, "x10": 1.0, "x100": 1.0}),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "too high",
             lambda: probed(

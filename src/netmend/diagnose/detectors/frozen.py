@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import ClassVar
 
 import numpy as np
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
 from netmend.diagnose.measures.probe_examples import probed
 from netmend.diagnose.measures.wiring import Wire, layers_of, loaded, wires
-from netmend.unit import Run, threshold
+from netmend.unit import Run, convention, exact
 from netmend.vocabulary import Event, ModuleFact, OptimizerFact, Symptom, Table, Trace
 from netmend.vocabulary.table import FloatArray, IntArray
 
 _SKIPPED = Layer("encoder", update=0.0)
 
 
-@register
-class StepSkipsParameters:
+class StepSkipsParameters(Detector, code="D229"):
     """The optimiser's step leaves parameters exactly as they are although they have gradients; others of its group move.
 
     These layers stay where they are for the rest of the run, and the loss hardly shows it.
@@ -28,26 +26,20 @@ class StepSkipsParameters:
     another memory layout, a hand-written optimiser that passes over some parameters.
     """
 
-    code: ClassVar[str] = "D229"
-
-    least_looks: int = threshold(
-        4, "convention", "closely observed steps in a row with a gradient and without a change, to the last"
+    least_looks: int = convention(
+        4, "closely observed steps in a row with a gradient and without a change, to the last"
     )
-    far_apart: int = threshold(
+    far_apart: int = convention(
         100,
-        "convention",
         "steps between the first and the last of fewer looks, two at least: a short program is looked at rarely",
     )
-    least_step: float = threshold(
+    least_step: float = exact(
         1e-5,
-        "exact",
         "rate times gradient over weight: a plain step this long is a hundred times what single precision can lose",
     )
 
-    most_zeros: float = threshold(
-        0.5,
-        "convention",
-        "share of a gradient: large weights of which few rows are used are looked at in part",
+    most_zeros: float = convention(
+        0.5, "share of a gradient: large weights of which few rows are used are looked at in part"
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -127,7 +119,7 @@ class StepSkipsParameters:
         now = sizes[np.clip(np.searchsorted(known, steps, side="right") - 1, 0, None)]
         return np.asarray(np.fmax(initial, now), dtype=np.float64)
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("everything moves", lambda: trained(optimizer(), *network(Layer("encoder"), Layer("decoder")))),
         Run(
             "too little for the number format",
@@ -173,7 +165,7 @@ class StepSkipsParameters:
             ),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "one layer is passed over",
             lambda: trained(
@@ -198,18 +190,15 @@ class StepSkipsParameters:
 _FROZEN = Layer("body", trainable=False, gradient=None, update=None, optimizer=None)
 
 
-@register
-class FrozenParameters:
+class FrozenParameters(Detector, code="D220"):
     """Layers are frozen at random values while the rest of the model is trained.
 
     Freezing makes sense for layers that were trained before. Random layers that stay random only throw information away.
     Usual causes: requires_grad=False on the wrong part, freezing a backbone whose weights were never loaded.
     """
 
-    code: ClassVar[str] = "D220"
-
-    least_share: float = threshold(
-        0.05, "convention", "of the model's parameters: small fixed projections are made on purpose"
+    least_share: float = convention(
+        0.05, "of the model's parameters: small fixed projections are made on purpose"
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -251,7 +240,7 @@ class FrozenParameters:
                 },
             )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("nothing is frozen", lambda: trained(optimizer(), *network(Layer("body"), Layer("head")))),
         Run(
             "a backbone with loaded weights",
@@ -273,7 +262,7 @@ class FrozenParameters:
             ),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "random layers are frozen",
             lambda: trained(optimizer(), *network(_FROZEN, Layer("head")), losses=[0.9] * 40),
@@ -317,8 +306,7 @@ def _late(steps: int, count: int = 800, **more: object) -> Trace:
     return probed("frozen late", {**values, **more})
 
 
-@register
-class FrozenLate:
+class FrozenLate(Detector, code="D230"):
     """Parts that the model's own train() freezes were trained, because train() had not been called before.
 
     A new module is in training mode already, so nobody needs to call train(), and what a class does in its own train() has not happened
@@ -326,11 +314,7 @@ class FrozenLate:
     Usual causes: freezing only inside an overridden train().
     """
 
-    code: ClassVar[str] = "D230"
-
-    least_steps: int = threshold(
-        1, "exact", "optimiser steps between the first training pass and the freezing"
-    )
+    least_steps: int = exact(1, "optimiser steps between the first training pass and the freezing")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for probe in trace.probes("frozen late"):
@@ -349,8 +333,8 @@ class FrozenLate:
                 detail={"class": probe.values["class"], "names": list(probe.values["names"])},
             )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("frozen before the first step", lambda: _late(0)),
         Run("train() freezes nothing here", lambda: _late(50, count=0)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("frozen at the first evaluation", lambda: _late(40)),)
+    FAULTY = (Run("frozen at the first evaluation", lambda: _late(40)),)

@@ -4,30 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import ClassVar
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.cuts import ZERO_GRADIENT, cut_off, cutting
 from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
 from netmend.diagnose.measures.wiring import layers_of, loaded, plain_execution, wires
-from netmend.unit import Run, threshold
+from netmend.unit import Run, convention
 from netmend.vocabulary import FunctionFact, Site, Symptom, Trace
 
 _CUT = Layer("encoder", gradient=None, update=0.0)
 
 
-@register
-class ParametersWithoutGradient:
+class ParametersWithoutGradient(Detector, code="D214"):
     """Layers take part in the forward pass and are held by the optimiser, but never get a gradient.
 
     Nothing that they compute reaches the loss in a way that can be differentiated, so they are never trained.
     Usual causes: detach(), .data, .item(), numpy, argmax or no_grad on the way, or a result that is computed and not used.
     """
 
-    code: ClassVar[str] = "D214"
-
-    least_looks: int = threshold(
-        4, "convention", "closely observed steps; heads that take turns are used on one of the first four"
+    least_looks: int = convention(
+        4, "closely observed steps; heads that take turns are used on one of the first four"
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -60,7 +56,7 @@ class ParametersWithoutGradient:
                 },
             )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("all get gradients", lambda: trained(optimizer(), *network(Layer("encoder"), Layer("head")))),
         Run(
             "frozen on purpose",
@@ -76,7 +72,7 @@ class ParametersWithoutGradient:
         ),
         Run("nothing gets gradients: another fault", lambda: trained(optimizer(), *network(_CUT))),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "cut off from the loss",
             lambda: trained(
@@ -123,17 +119,14 @@ _MEANINGS = {
 }
 
 
-@register
-class GraphCut:
+class GraphCut(Detector, code="D218"):
     """An operation takes the result of layers that should learn out of the graph.
 
     Gradients cannot pass it, so everything before it stays as it is.
     Usual causes: detach() or .data left from an earlier version, a detour over numpy, argmax or rounding inside the model.
     """
 
-    code: ClassVar[str] = "D218"
-
-    least_looks: int = threshold(4, "convention", "as in D214: the layers before it never had a gradient")
+    least_looks: int = convention(4, "as in D214: the layers before it never had a gradient")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for model in dict.fromkeys(wire.model for wire in wires(trace)):
@@ -151,15 +144,14 @@ class GraphCut:
                     detail={"model": model, "layers": layers, "operation": name},
                 )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = ParametersWithoutGradient.HEALTHY
-    FAULTY: ClassVar[tuple[Run, ...]] = ParametersWithoutGradient.FAULTY
+    HEALTHY = ParametersWithoutGradient.HEALTHY
+    FAULTY = ParametersWithoutGradient.FAULTY
 
 
 _UNREACHED = Layer("fc", gradient=None, update=0.0)
 
 
-@register
-class NothingGetsGradients:
+class NothingGetsGradients(Detector, code="D240"):
     """backward() runs at every step, but no parameter in an optimiser ever has a gradient.
 
     The loss has a graph, but one that begins behind the model: what the model said was taken out of its graph and then told to require gradients
@@ -167,9 +159,7 @@ class NothingGetsGradients:
     Usual causes: `.detach().requires_grad_()`, `torch.tensor(output)`, `Variable(output.data)`, or a loss that is made from a plain number.
     """
 
-    code: ClassVar[str] = "D240"
-
-    least_looks: int = threshold(4, "convention", "closely observed steps, as in D214")
+    least_looks: int = convention(4, "closely observed steps, as in D214")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         held = [wire for wire in wires(trace) if wire.held and wire.fact.trainable and wire.executed]
@@ -191,7 +181,7 @@ class NothingGetsGradients:
             detail={"model": held[0].model},
         )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("all get gradients", lambda: trained(optimizer(), *network(Layer("fc")))),
         Run("a part gets gradients", lambda: trained(optimizer(), *network(_UNREACHED, Layer("head")))),
         Run(
@@ -211,7 +201,7 @@ class NothingGetsGradients:
             ),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "taken out of the graph behind the model",
             lambda: trained(
@@ -230,19 +220,14 @@ class NothingGetsGradients:
 _IDLE = Layer("extra", executed=False, gradient=None, update=0.0)
 
 
-@register(needs_fixed_data=True)
-class UnusedModules:
+class UnusedModules(Detector, code="D226", needs_fixed_data=True):
     """Layers of the model are given to the optimiser but never executed.
 
     They may be left over from an earlier version, or forward() was meant to call them.
     Usual causes: a block that forward() skips, a layer that was renamed.
     """
 
-    code: ClassVar[str] = "D226"
-
-    least_looks: int = threshold(
-        4, "convention", "closely observed steps; parts that take turns are used on one of them"
-    )
+    least_looks: int = convention(4, "closely observed steps; parts that take turns are used on one of them")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         everything = wires(trace)
@@ -278,7 +263,7 @@ class UnusedModules:
                 detail={"layers": layers, "model": model},
             )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("all are used", lambda: trained(optimizer(), *network(Layer("a"), Layer("b")))),
         Run(
             "its weights are used by a function",
@@ -286,7 +271,7 @@ class UnusedModules:
         ),
         Run("a compiled model hides its layers", lambda: trained(optimizer(), *network(_IDLE)[2:])),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "a block is left out",
             lambda: trained(optimizer(), *network(Layer("a"), _IDLE, Layer("b")), losses=[1.0] * 40),

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
 
 import numpy as np
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.depth import Profile, profiles
 from netmend.diagnose.measures.examples import falling
 from netmend.diagnose.measures.motion import motions
 from netmend.diagnose.measures.net_examples import net_run
-from netmend.unit import Run, threshold
+from netmend.unit import Run, calibrated, convention
 from netmend.vocabulary import Event, Site, Symptom, Table, Trace
 
 _DEEP = "Linear(10,32) ReLU " + "Linear(32,32) ReLU " * 5 + "Linear(32,4)"
@@ -29,27 +28,20 @@ def _with_norms(norms: list[float]) -> Trace:
     )
 
 
-@register
-class ExplodingGradient:
+class ExplodingGradient(Detector, code="D103"):
     """Gradients grow by orders of magnitude, towards the input or in the course of training.
 
     One such step throws the weights away. Usual causes: a learning rate that is too high, recurrent networks without clipping, weights
     that start too large in a deep stack, unscaled inputs or targets.
     """
 
-    code: ClassVar[str] = "D103"
-
-    depth_limit: float = threshold(
-        3.0, "calibrated", "decades from the last to the first layer; healthy programs: 0.2"
+    depth_limit: float = calibrated(3.0, "decades from the last to the first layer; healthy programs: 0.2")
+    growth_limit: float = calibrated(
+        1000.0, "rise of the gradients' norm above its level in the first steps; healthy programs: 24"
     )
-    growth_limit: float = threshold(
-        1000.0,
-        "calibrated",
-        "rise of the gradients' norm above its level in the first steps; healthy programs: 24",
-    )
-    least_layers: int = threshold(4, "convention", "fewer layers are not a depth")
-    least_looks: int = threshold(
-        2, "convention", "a run may break down within two steps; the limit is far above any noise"
+    least_layers: int = convention(4, "fewer layers are not a depth")
+    least_looks: int = convention(
+        2, "a run may break down within two steps; the limit is far above any noise"
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -97,11 +89,11 @@ class ExplodingGradient:
         rise, _ = self._rises(trace)
         return found | ({"growth_limit": rise} if rise else {})
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("even gradients", lambda: net_run(_DEEP)),
         Run("gradients rise when learning sets in", lambda: _with_norms([0.01] * 10 + [0.3] * 20)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("tenfold per layer", lambda: net_run(_DEEP, gradients={2 * n: 10.0**-n for n in range(7)})),
         Run("in the course of training", lambda: _with_norms([1.0] * 10 + [10.0**n for n in range(6)])),
     )
@@ -110,21 +102,18 @@ class ExplodingGradient:
 _DEEP_SIGMOID = "Linear(10,32) Sigmoid " + "Linear(32,32) Sigmoid " * 5 + "Linear(32,4)"
 
 
-@register(needs_fixed_data=True)
-class VanishingGradient:
+class VanishingGradient(Detector, code="D106", needs_fixed_data=True):
     """Gradients shrink from layer to layer on their way back to the input.
 
     The first layers then learn hundreds of times more slowly than the last ones. Usual causes: sigmoid or tanh in a deep stack, weights that
     start too small, many layers without normalisation or skip connections.
     """
 
-    code: ClassVar[str] = "D106"
-
-    total_limit: float = threshold(
-        3.0, "calibrated", "decades between the last and the first layer; healthy programs stay below 1.9"
+    total_limit: float = calibrated(
+        3.0, "decades between the last and the first layer; healthy programs stay below 1.9"
     )
-    slope_limit: float = threshold(0.2, "convention", "decades per layer: a third, over and over")
-    least_layers: int = threshold(4, "convention", "fewer layers are not a depth")
+    slope_limit: float = convention(0.2, "decades per layer: a third, over and over")
+    least_layers: int = convention(4, "fewer layers are not a depth")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for profile in profiles(trace):
@@ -151,14 +140,14 @@ class VanishingGradient:
             return {}
         return {"total_limit": max(p.total for p in found), "slope_limit": max(p.slope for p in found)}
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("even gradients", lambda: net_run(_DEEP_SIGMOID)),
         Run(
             "shrinks a little",
             lambda: net_run(_DEEP_SIGMOID, gradients={2 * n: 1e-3 * 1.6**n for n in range(7)}),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "a quarter per layer",
             lambda: net_run(_DEEP_SIGMOID, gradients={2 * n: 1e-6 * 4.0**n for n in range(7)}),
@@ -186,29 +175,22 @@ _IN_LOSS = ("div", "log", "log2", "log10", "sqrt", "reciprocal", "truediv")  # f
 _GRADIENT = Event(3, "nonfinite", "the gradient became NaN at step 3", "", None, {"what": "gradient"})
 
 
-@register
-class NonfiniteOrigin:
+class NonfiniteOrigin(Detector, code="D110"):
     """A NaN or infinity appeared, first produced by one operation.
 
     Every weight that the gradient reaches is lost with the next step. Usual causes: values that overflow because steps are too
     large, a logarithm or division of zero, the root of zero in the gradient, invalid values in the data.
     """
 
-    code: ClassVar[str] = "D110"
-
-    growth: float = threshold(
-        20.0,
-        "calibrated",
-        "rise of loss or weights before; runs that broke by a log or a division show less than 3",
+    growth: float = calibrated(
+        20.0, "rise of loss or weights before; runs that broke by a log or a division show less than 3"
     )
-    recovered: float = threshold(
-        0.5, "convention", "share of later losses that are finite: the program skipped the bad step by itself"
+    recovered: float = convention(
+        0.5, "share of later losses that are finite: the program skipped the bad step by itself"
     )
 
-    again_limit: int = threshold(
-        3,
-        "convention",
-        "further losses that are not finite: a division or logarithm of the loss fails now and then",
+    again_limit: int = convention(
+        3, "further losses that are not finite: a division or logarithm of the loss fails now and then"
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -266,7 +248,7 @@ class NonfiniteOrigin:
         steps = [event.step for event in trace.events if event.kind == "nonfinite"]
         return {"growth": self._rise(trace, steps[0])} if steps else {}
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("finite throughout", lambda: net_run()),
         Run(
             "one division that gave NaN",
@@ -277,7 +259,7 @@ class NonfiniteOrigin:
         ),
         Run("a bad step that the program skipped", lambda: net_run(events=[_GRADIENT])),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "a division by zero now and then",
             lambda: net_run(

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 import numpy as np
 
-from netmend.diagnose.detector import register
-from netmend.unit import Run, threshold
+from netmend.diagnose.detector import Detector
+from netmend.unit import Run, calibrated, convention
 from netmend.vocabulary import LossFact, Site, Symptom, Table, Trace
 
 LOSS = "cross_entropy@train.py:20"
@@ -21,28 +20,19 @@ def graphs(*rows: tuple[float, float, float]) -> Trace:
     return Trace(facts={"loss": {LOSS: loss}}, tables={("graphs", LOSS): table})
 
 
-@register
-class GraphsKept:
+class GraphsKept(Detector, code="D219"):
     """The graphs of earlier steps are still alive: something holds on to their losses.
 
     Each step then leaves its graph in memory until the holder is dropped, at the end of the epoch or never.
     Usual cause: losses are added up or collected as tensors (`total += loss`) instead of numbers.
     """
 
-    code: ClassVar[str] = "D219"
-
-    least_alive: int = threshold(
-        3,
-        "calibrated",
-        "graphs of more than three steps ago: 196 healthy runs had none; keeping the best one makes 1",
+    least_alive: int = calibrated(
+        3, "graphs of more than three steps ago: 196 healthy runs had none; keeping the best one makes 1"
     )
-    share: float = threshold(
-        0.5, "convention", "most of the graphs ever marked: nothing is let go during the run"
-    )
-    often: float = threshold(
-        0.15,
-        "convention",
-        "share of the looks at which old graphs were alive, where they are let go now and then",
+    share: float = convention(0.5, "most of the graphs ever marked: nothing is let go during the run")
+    often: float = convention(
+        0.15, "share of the looks at which old graphs were alive, where they are let go now and then"
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -71,18 +61,17 @@ class GraphsKept:
         most = [float(table.column("alive").max()) for table in trace.tables_of("graphs") if len(table)]
         return {"least_alive": max(most)} if most else {}
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("let go at once", lambda: graphs((4, 0, 0), (8, 0, 0), (12, 0, 0), (16, 0, 0))),
         Run("one is kept", lambda: graphs((4, 1, 1), (8, 1, 1), (12, 1, 1), (16, 1, 1))),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("all are kept", lambda: graphs((4, 4, 4), (8, 8, 8), (12, 12, 12), (16, 16, 16))),
         Run("kept until the epoch ends", lambda: graphs((4, 2, 2), (8, 4, 4), (12, 1, 1), (16, 3, 3))),
     )
 
 
-@register
-class CarriedState:
+class CarriedState(Detector, code="D221"):
     """The graph of a step reaches back into the steps before it, further and further.
 
     A state that is carried from batch to batch brings its whole history along: every backward pass goes through all of it, so steps
@@ -90,12 +79,10 @@ class CarriedState:
     Usual cause: a hidden state is used again without detach(), and backward(retain_graph=True) hides the error.
     """
 
-    code: ClassVar[str] = "D221"
-
-    least_alive: int = threshold(
-        8, "convention", "steps; truncated back-propagation over a few steps keeps fewer than that"
+    least_alive: int = convention(
+        8, "steps; truncated back-propagation over a few steps keeps fewer than that"
     )
-    share: float = threshold(0.5, "convention", "most of the graphs ever marked: nothing is let go")
+    share: float = convention(0.5, "most of the graphs ever marked: nothing is let go")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for table in trace.tables_of("graphs"):
@@ -115,10 +102,8 @@ class CarriedState:
                 site=loss.backward if loss is not None else None,
             )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("nothing is carried", lambda: graphs((8, 0, 0), (16, 0, 0))),
         Run("a few steps", lambda: graphs((8, 0, 4), (16, 0, 4))),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("everything is carried", lambda: graphs((8, 0, 8), (16, 0, 16))),
-    )
+    FAULTY = (Run("everything is carried", lambda: graphs((8, 0, 8), (16, 0, 16))),)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.chain import (
     SIGMOIDS,
     Link,
@@ -21,12 +20,11 @@ from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.objective import objective
 from netmend.diagnose.measures.probe_examples import probed
 from netmend.library.activations import ACROSS_UNITS
-from netmend.unit import Run, threshold
+from netmend.unit import Run, calibrated, convention, exact
 from netmend.vocabulary import FunctionFact, ModuleFact, ProbeFact, Symptom, Trace
 
 
-@register
-class HiddenActivationMissing:
+class HiddenActivationMissing(Detector, code="D118"):
     """Two linear layers follow one another with no non-linearity between them.
 
     Together they can do no more than one linear layer: width and depth are paid for without effect, and a network made of
@@ -34,8 +32,6 @@ class HiddenActivationMissing:
     Usual causes: the activation was forgotten, or defined in __init__ and never called in forward.
     A narrow middle (a low-rank factorisation, LoRA) is done on purpose, and so are depthwise and separable convolutions.
     """
-
-    code: ClassVar[str] = "D118"
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         affine = {symptom.component for symptom in ModelIsAffine().examine(trace)}
@@ -52,13 +48,13 @@ class HiddenActivationMissing:
                 detail={"second": second.name, "affine": whole},
             )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("an activation between all layers", lambda: net_run()),
         Run("one linear layer", lambda: net_run("Linear(10,4)")),
         Run("a low-rank factorisation", lambda: net_run("Linear(64,4) Linear(4,64) ReLU Linear(64,3)")),
         Run("an activation after dropout", lambda: net_run("Linear(10,64) Dropout(0.5) ReLU Linear(64,4)")),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("no activation at all", lambda: net_run("Linear(10,64) Linear(64,64) Linear(64,4)")),
         Run(
             "only dropout between",
@@ -92,8 +88,7 @@ def on_purpose(first: Link, second: Link) -> bool:
     return 0 < middle < min(inside, outside) or grouped or separable
 
 
-@register
-class HiddenSoftmax:
+class HiddenSoftmax(Detector, code="D119"):
     """A hidden layer's units are squeezed by a softmax before the next layer with weights.
 
     The units then compete for a sum of one: each passes on about 1/width of the signal, gradients shrink by the same factor, and
@@ -101,9 +96,7 @@ class HiddenSoftmax:
     Usual causes: an output layer copied into the middle, "softmax for classification" in every layer.
     """
 
-    code: ClassVar[str] = "D119"
-
-    least_units: int = threshold(4, "convention", "a softmax over two or three is a gate or a mixture")
+    least_units: int = convention(4, "a softmax over two or three is a gate or a mixture")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for link in activations(trace, ACROSS_UNITS):
@@ -127,12 +120,12 @@ class HiddenSoftmax:
                 detail={"certain": sure, "before": before.name},
             )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("no softmax", lambda: net_run()),
         Run("softmax at the output", lambda: net_run("Linear(10,64) ReLU Linear(64,4) Softmax")),
         Run("a gate over two experts", lambda: net_run("Linear(10,2) Softmax Linear(2,4)")),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "softmax in the middle", lambda: net_run("Linear(10,64) Softmax Linear(64,64) ReLU Linear(64,4)")
         ),
@@ -165,20 +158,17 @@ _NET = "Linear(10,32) Sigmoid Linear(32,32) Sigmoid Linear(32,4)"
 _SHRINKING = {0: 1e-5, 2: 1e-4, 4: 1e-2}
 
 
-@register
-class SigmoidStack:
+class SigmoidStack(Detector, code="D126"):
     """Several hidden layers in a row end in sigmoids, gradients fade towards the input, and little was learned.
 
     A sigmoid passes on a quarter of the gradient at best: two or three of them starve the first layers although the network is not deep.
     """
 
-    code: ClassVar[str] = "D126"
-
-    total_limit: float = threshold(
-        1.95, "calibrated", "decades between the last and the first layer; healthy programs stay below 1.9"
+    total_limit: float = calibrated(
+        1.95, "decades between the last and the first layer; healthy programs stay below 1.9"
     )
-    least_sigmoids: int = threshold(2, "convention", "one sigmoid between two layers still learns")
-    poor_relative: float = threshold(0.6, "convention", "a loss that high at the end was hardly learned")
+    least_sigmoids: int = convention(2, "one sigmoid between two layers still learns")
+    poor_relative: float = convention(0.6, "a loss that high at the end was hardly learned")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         course, link = objective(trace), mostly(trace, SIGMOIDS)
@@ -213,7 +203,7 @@ class SigmoidStack:
         totals = [profile.total for profile in self._judged(trace)]
         return {"total_limit": max(totals)} if totals else {}
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("learns all the same", lambda: net_run(_NET, losses=falling(200), gradients=_SHRINKING)),
         Run("even gradients", lambda: net_run(_NET, losses=flat(200))),
         Run(
@@ -223,7 +213,7 @@ class SigmoidStack:
             ),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "two sigmoids that starve the first layer",
             lambda: net_run(_NET, losses=flat(200), gradients=_SHRINKING),
@@ -231,8 +221,7 @@ class SigmoidStack:
     )
 
 
-@register
-class ModelIsAffine:
+class ModelIsAffine(Detector, code="D604"):
     """The model has several weight layers, but as a whole it is an affine function of its input.
 
     Half-way between two inputs the output was exactly half-way between theirs, for every pair that was tried: all its layers together
@@ -240,12 +229,10 @@ class ModelIsAffine:
     Usual cause: no activation function between the layers.
     """
 
-    code: ClassVar[str] = "D604"
-
-    curvature_limit: float = threshold(
-        1e-4, "exact", "of the distance between outputs: single-precision rounding leaves about 1e-6"
+    curvature_limit: float = exact(
+        1e-4, "of the distance between outputs: single-precision rounding leaves about 1e-6"
     )
-    least_layers: int = threshold(2, "exact", "one weight layer is affine by nature")
+    least_layers: int = exact(2, "one weight layer is affine by nature")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         bent = {fact.model for fact in trace.all(FunctionFact) if fact.kind == "activation"}
@@ -265,7 +252,7 @@ class ModelIsAffine:
                 detail=dict(probe.values),
             )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("slightly bent", lambda: probed("affine", {"curvature": 2e-4, "weight_layers": 3})),
         Run("linear regression", lambda: probed("affine", {"curvature": 1e-7, "weight_layers": 1})),
         Run(
@@ -277,6 +264,4 @@ class ModelIsAffine:
             ),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("three linear layers", lambda: probed("affine", {"curvature": 3e-7, "weight_layers": 3})),
-    )
+    FAULTY = (Run("three linear layers", lambda: probed("affine", {"curvature": 3e-7, "weight_layers": 3})),)

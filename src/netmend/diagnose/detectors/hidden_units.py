@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.chain import RECTIFIERS, Link, activations, chain, last_weighted, positions
 from netmend.diagnose.measures.examples import flat
 from netmend.diagnose.measures.motion import weights
@@ -16,33 +14,24 @@ from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.objective import objective
 from netmend.diagnose.measures.words import plural
 from netmend.library.activations import SQUASHING
-from netmend.unit import Run, threshold
+from netmend.unit import Run, calibrated, convention
 from netmend.vocabulary import Symptom, Trace
 
 
-@register
-class DeadUnits:
+class DeadUnits(Detector, code="D104"):
     """Most units of a layer are zero for every sample, so they neither contribute nor learn.
 
     A rectifier whose input is negative for all samples passes no gradient back: such a unit stays dead. Usual causes: a learning rate that is
     too high (units die during training), strongly negative biases or unscaled inputs (dead from the start).
     """
 
-    code: ClassVar[str] = "D104"
-
-    dead_limit: float = threshold(
-        0.95, "calibrated", "share of silent units at the end; healthy programs stay below 0.4"
+    dead_limit: float = calibrated(0.95, "share of silent units at the end; healthy programs stay below 0.4")
+    died_limit: float = calibrated(
+        0.6, "the same where units died during training; healthy programs stay below 0.4"
     )
-    died_limit: float = threshold(
-        0.6, "calibrated", "the same where units died during training; healthy programs stay below 0.4"
-    )
-    rise_limit: float = threshold(
-        0.4, "calibrated", "by how much the share rose; healthy programs stay below 0.38"
-    )
-    least_positions: int = threshold(
-        16, "convention", "samples in a look: a unit is silent in a small batch by chance"
-    )
-    looks: int = threshold(3, "convention", "a unit must be silent in several batches in a row")
+    rise_limit: float = calibrated(0.4, "by how much the share rose; healthy programs stay below 0.38")
+    least_positions: int = convention(16, "samples in a look: a unit is silent in a small batch by chance")
+    looks: int = convention(3, "a unit must be silent in several batches in a row")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for link in activations(trace, RECTIFIERS):
@@ -96,7 +85,7 @@ class DeadUnits:
             "rise_limit": most[1] - most[0],
         }
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("few silent units", lambda: net_run()),
         Run("a sparse network", lambda: net_run(activations={1: {"silent_share": 0.6}})),
         Run("silent in a batch of four", lambda: net_run(activations={1: {"silent_share": 0.97}}, batch=4)),
@@ -105,7 +94,7 @@ class DeadUnits:
             lambda: net_run("Linear(9,20) ReLU Linear(20,5) ReLU", activations={3: {"silent_share": 1.0}}),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("dead from the start", lambda: net_run(activations={1: {"silent_share": 1.0}})),
         Run(
             "died",
@@ -114,22 +103,18 @@ class DeadUnits:
     )
 
 
-@register
-class SaturatedUnits:
+class SaturatedUnits(Detector, code="D105"):
     """Nearly all values of a hidden sigmoid or tanh lie on its flat ends.
 
     There the slope is close to zero, so that hardly any gradient passes. Usual causes: unscaled inputs, weights that start or become too
     large, a learning rate that is too high. A saturated output of a trained classifier is no fault.
     """
 
-    code: ClassVar[str] = "D105"
-
-    share_limit: float = threshold(
+    share_limit: float = calibrated(
         0.85,
-        "calibrated",
         "share of saturated values in the last looks; hidden layers of healthy programs: 0.4 at most, codes that are meant to be binary aside",
     )
-    looks: int = threshold(3, "convention", "several batches in a row")
+    looks: int = convention(3, "several batches in a row")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for link in activations(trace, SQUASHING):
@@ -162,7 +147,7 @@ class SaturatedUnits:
         ]
         return {"share_limit": max(last for _, last in found)} if found else {}
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("tanh in its middle", lambda: net_run("Linear(9,20) Tanh Linear(20,1)")),
         Run(
             "a confident output",
@@ -175,7 +160,7 @@ class SaturatedUnits:
             lambda: net_run("Linear(9,20) Tanh Linear(20,1)", activations={1: {"saturated_share": 0.6}}),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "flat",
             lambda: net_run("Linear(9,20) Sigmoid Linear(20,1)", activations={1: {"saturated_share": 0.97}}),
@@ -183,22 +168,18 @@ class SaturatedUnits:
     )
 
 
-@register(needs_fixed_data=True)
-class ActivationDrift:
+class ActivationDrift(Detector, code="D115", needs_fixed_data=True):
     """The signal in a hidden layer grew by orders of magnitude during training.
 
     The layers after it were tuned to another scale, and units saturate, die or overflow. Usual causes: a learning rate that is too
     high, a deep stack without normalisation, a loss without a lower bound.
     """
 
-    code: ClassVar[str] = "D115"
-
-    growth_limit: float = threshold(
+    growth_limit: float = calibrated(
         1000.0,
-        "calibrated",
         "last over first size of a hidden signal; healthy programs stay below 70, 500 where the stack starts faint",
     )
-    looks: int = threshold(3, "convention", "several batches at each end")
+    looks: int = convention(3, "several batches at each end")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         grown = [(growth, link) for growth, link in self._growths(trace) if growth >= self.growth_limit]
@@ -230,33 +211,29 @@ class ActivationDrift:
         found = [growth for growth, _ in self._growths(trace)]
         return {"growth_limit": max(found)} if found else {}
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("steady", lambda: net_run()),
         Run("grows tenfold", lambda: net_run(activations={1: {"rms": lambda step: 0.5 + step / 40}})),
         Run("scores grow at the output", lambda: net_run(activations={4: {"rms": lambda step: 0.01 + step}})),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("grows without end", lambda: net_run(activations={1: {"rms": lambda step: 0.5 * 1.1**step}})),
     )
 
 
-@register(needs_fixed_data=True)
-@dataclass(frozen=True)
-class NetworkDied:
+class NetworkDied(Detector, code="D130", needs_fixed_data=True):
     """The gradients of most weights are exactly zero, and the task is not learned.
 
     Nothing that passes no gradient at all comes back: the remaining layers can at best learn the constant prediction. Usual causes: one step that
     was far too large (the loss explodes, then every rectifier is silent), inputs of hundreds, weights or biases that start far off.
     """
 
-    code: ClassVar[str] = "D130"
-
-    share: float = threshold(0.5, "convention", "of the weights; a frozen branch or one dead layer is less")
-    least_looks: int = threshold(3, "convention", "looks in a row at the end, all of them exactly zero")
-    least_relative: float = threshold(
-        0.5, "convention", "a loss below that is met, and no gradient is what should be left"
+    share: float = convention(0.5, "of the weights; a frozen branch or one dead layer is less")
+    least_looks: int = convention(3, "looks in a row at the end, all of them exactly zero")
+    least_relative: float = convention(
+        0.5, "a loss below that is met, and no gradient is what should be left"
     )
-    jump: float = threshold(3.0, "convention", "times the first loss: an explosion that is worth telling")
+    jump: float = convention(3.0, "times the first loss: an explosion that is worth telling")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         course = objective(trace)
@@ -310,7 +287,7 @@ class NetworkDied:
         highest = float(losses[there][peak])
         return (first, highest, int(steps[there][peak])) if highest > self.jump * first else None
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("gradients flow", lambda: net_run(losses=flat(200))),
         Run(
             "the task is solved exactly",
@@ -327,7 +304,7 @@ class NetworkDied:
             ),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "dead after an explosion",
             lambda: net_run(

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.chain import RECTIFIERS, Link, chain, last_weighted
 from netmend.diagnose.measures.depth import layer_weights
 from netmend.diagnose.measures.examples import flat
@@ -13,15 +12,14 @@ from netmend.diagnose.measures.motion import before_norm
 from netmend.diagnose.measures.motion import gain as gain_of
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.start import start
-from netmend.unit import Run, threshold
+from netmend.unit import Run, calibrated, convention, exact
 from netmend.vocabulary import ParameterFact, Statistics, Symptom, Trace
 
 _HALF = {"initial": Statistics(0.5, 0.0, 0.5, 0.5, 0.5, 0.0, 0), "symmetric_share": 1.0}
 _ZERO = {"initial": Statistics(0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0), "symmetric_share": 1.0}
 
 
-@register
-class InitSymmetric:
+class InitSymmetric(Detector, code="D111"):
     """All units of a hidden layer start with the same weights.
 
     Units that start alike and feed the next layer alike get the same gradient and stay alike: the layer works as if it had one unit. Usual
@@ -30,13 +28,9 @@ class InitSymmetric:
     neither signal nor gradient.
     """
 
-    code: ClassVar[str] = "D111"
-
-    share_limit: float = threshold(0.99, "exact", "share of units whose weights equal another unit's")
-    same_limit: float = threshold(
-        1e-6,
-        "exact",
-        "spread over samples, relative: single-precision rounding of none; any other way leaves more",
+    share_limit: float = exact(0.99, "share of units whose weights equal another unit's")
+    same_limit: float = exact(
+        1e-6, "spread over samples, relative: single-precision rounding of none; any other way leaves more"
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -86,7 +80,7 @@ class InitSymmetric:
         spread, zeros = table.column("sample_spread")[0], table.column("zero_share")[0]
         return bool(spread <= self.same_limit or zeros == 1.0)
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("random weights", lambda: net_run()),
         Run("an output layer of zeros", lambda: net_run(parameters={"model.4.weight": _ZERO})),
         Run(
@@ -95,7 +89,7 @@ class InitSymmetric:
         ),
         Run("zeros before a random layer", lambda: net_run(parameters={"model.2.weight": _ZERO})),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("all weights 0.5", lambda: net_run(parameters={f"model.{n}.weight": _HALF for n in (0, 2, 4)})),
         Run(
             "all weights zero",
@@ -150,33 +144,25 @@ def _silent(trace: Trace, link: Link) -> bool:
     return link.function in RECTIFIERS and len(shares) > 0 and float(shares.min()) >= 1.0
 
 
-@register
-class InitScaleOff:
+class InitScaleOff(Detector, code="D112"):
     """Weights start far too large or far too small for the number of inputs of a unit.
 
     Weights of size 1/sqrt(inputs) keep a signal's size from layer to layer; much larger ones saturate units and blow the loss up, much smaller
     ones let signal and gradient fade. Usual causes: a normal distribution with a fixed deviation, a scheme with a wrong gain.
     """
 
-    code: ClassVar[str] = "D112"
-
-    large_limit: float = threshold(
-        4.5,
-        "calibrated",
-        "size times the root of the inputs; healthy programs stay below 1.5, whatever their scheme",
+    large_limit: float = calibrated(
+        4.5, "size times the root of the inputs; healthy programs stay below 1.5, whatever their scheme"
     )
-    small_limit: float = threshold(
+    small_limit: float = calibrated(
         0.03,
-        "calibrated",
         "the same, for two hidden layers in a row, as one small layer is done on purpose; healthy programs stay above 0.11",
     )
-    together_limit: float = threshold(
-        100.0, "convention", "growth of a signal over all layers beyond what the largest usual scheme gives"
+    together_limit: float = convention(
+        100.0, "growth of a signal over all layers beyond what the largest usual scheme gives"
     )
-    least_large: float = threshold(
-        1.8, "convention", "the usual schemes give 1.67 (Xavier's for tanh) at most"
-    )
-    tiny_limit: float = threshold(1e-3, "convention", "one hidden layer this small passes nothing on")
+    least_large: float = convention(1.8, "the usual schemes give 1.67 (Xavier's for tanh) at most")
+    tiny_limit: float = convention(1e-3, "one hidden layer this small passes nothing on")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         gains = self._gains(trace)
@@ -249,13 +235,13 @@ class InitScaleOff:
         found = {"large_limit": max(gain for gain, _ in gains)} if gains else {}
         return found | ({"small_limit": sorted(hidden)[1]} if len(hidden) > 1 else {})
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("the framework's own scheme", lambda: net_run()),
         Run("He's scheme", lambda: net_run(gain=1.41)),
         Run("a small output layer", lambda: net_run(gain={4: 0.001})),
         Run("one small layer", lambda: net_run(gain={2: 0.02})),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("normal with deviation 1", lambda: net_run(gain={2: 8.0, 4: 8.0})),
         Run(
             "twofold per layer",
@@ -275,30 +261,22 @@ _PRIOR = {"initial": Statistics(-2.0, 0.0, 2.0, -2.0, -2.0, 0.0, 0)}
 _FAR = [20.0 * 0.97**step + 0.3 for step in range(200)]
 
 
-@register(needs_fixed_data=True)
-class BiasInitOff:
+class BiasInitOff(Detector, code="D113", needs_fixed_data=True):
     """Biases start so far from zero that they swamp the layer's weights.
 
     Strongly negative biases switch rectifiers off for every input; large ones at the output make the first predictions far wrong. Usual causes: a
     constant filled into all biases, a prior for another task. A bias that makes the first loss lower (a class prior) is no fault.
     """
 
-    code: ClassVar[str] = "D113"
-
-    size_limit: float = threshold(
+    size_limit: float = calibrated(
         4.0,
-        "calibrated",
         "size of the biases over the spread of the layer's output over samples at the first step; healthy: below 1.5",
     )
-    least_size: float = threshold(
-        1.0,
-        "convention",
-        "smaller ones are drowned by weights as soon as these grow; the usual scheme gives 0.58 at most",
+    least_size: float = convention(
+        1.0, "smaller ones are drowned by weights as soon as these grow; the usual scheme gives 0.58 at most"
     )
-    start_limit: float = threshold(
-        2.0,
-        "convention",
-        "first loss over that of the constant prediction, from which an output bias counts as wrong",
+    start_limit: float = convention(
+        2.0, "first loss over that of the constant prediction, from which an output bias counts as wrong"
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -355,11 +333,11 @@ class BiasInitOff:
         ]
         return {"size_limit": max(hidden, default=0.0)}
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("small random biases", lambda: net_run()),
         Run("a prior in the output bias", lambda: net_run(parameters={"model.4.bias": _PRIOR})),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("hidden biases of -5", lambda: net_run(parameters={"model.0.bias": _LOW})),
         Run("an output bias far off", lambda: net_run(losses=_FAR, parameters={"model.4.bias": _LOW})),
     )

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import ClassVar
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.probe_examples import probed
 from netmend.diagnose.measures.wiring import Wire, layers_of, loaded, wires
-from netmend.unit import Run, threshold
+from netmend.unit import Run, convention, exact
 from netmend.vocabulary import ModuleFact, ParameterFact, Site, Statistics, Symptom, Trace
 
 
@@ -44,17 +43,14 @@ def _is_scale(trace: Trace, parameter: ParameterFact) -> bool:
     )
 
 
-@register
-class OneSidedWeights:
+class OneSidedWeights(Detector, code="D122"):
     """All weights of a layer start with the same sign.
 
     Units of such a layer all rise and fall together with the sum of their inputs: behind a rectifier they are all on or all dead. Usual causes: an initialisation over
     an interval that does not lie around zero.
     """
 
-    code: ClassVar[str] = "D122"
-
-    least_weights: int = threshold(32, "exact", "that many signs agree by chance once in 2^31 layers")
+    least_weights: int = exact(32, "that many signs agree by chance once in 2^31 layers")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for parameter in trace.parameters:
@@ -79,14 +75,14 @@ class OneSidedWeights:
                 detail={"direction": sign},
             )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("around zero", lambda: _starting_between(-0.2, 0.2)),
         Run("a constant is another matter", lambda: _starting_between(0.5, 0.5)),
         Run("a model made of one that was lost already", lambda: _starting_between(math.nan, math.nan)),
         Run("sizes of a weight-normalised layer", _weight_normalised),
         Run("scales of a norm layer", lambda: _starting_between(0.5, 1.0, kind="LayerNorm")),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("uniform below zero", lambda: _starting_between(-0.5, -0.001)),)
+    FAULTY = (Run("uniform below zero", lambda: _starting_between(-0.5, -0.001)),)
 
 
 def _again(parameters: int, most: int) -> Trace:
@@ -94,8 +90,7 @@ def _again(parameters: int, most: int) -> Trace:
     return probed("initialised again", values)
 
 
-@register
-class InitialisedAgain:
+class InitialisedAgain(Detector, code="D123"):
     """One line initialises the same parameters several times.
 
     Each time the values before are thrown away; the last one to write decides, and that is often not the rule that was meant for the
@@ -104,11 +99,7 @@ class InitialisedAgain:
     module's own are meant.
     """
 
-    code: ClassVar[str] = "D123"
-
-    least_parameters: int = threshold(
-        2, "convention", "a single one is often a tied weight that two layers share"
-    )
+    least_parameters: int = convention(2, "a single one is often a tied weight that two layers share")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for probe in trace.probes("initialised again"):
@@ -128,17 +119,16 @@ class InitialisedAgain:
                 detail={"most": most, "names": names},
             )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (Run("a tied weight", lambda: _again(1, 2)),)
-    FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("every module walks through all below it", lambda: _again(6, 4)),
-    )
+    HEALTHY = (Run("a tied weight", lambda: _again(1, 2)),)
+    FAULTY = (Run("every module walks through all below it", lambda: _again(6, 4)),)
 
 
 _OWN = "torch.nn."
+_ONES = Statistics(1.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0)
+_SPREAD = Statistics(-4.0, 1.2, 4.2, -6.5, -2.3, 0.0, 0)
 
 
-@register
-class ConstantParameters:
+class ConstantParameters(Detector, code="D124"):
     """Parameters of a custom module start with one value everywhere.
 
     That is often meant (gains of 1, offsets of 0), so it is no fault by itself. It is one where the program has an initialiser for just this parameter
@@ -146,10 +136,8 @@ class ConstantParameters:
     Usual causes: a place-holder that was to be filled later, an initialiser that is skipped on this path.
     """
 
-    code: ClassVar[str] = "D124"
-
-    least_values: int = threshold(
-        4, "convention", "numbers in the parameter: fewer are often single settings that are learned"
+    least_values: int = convention(
+        4, "numbers in the parameter: fewer are often single settings that are learned"
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -182,8 +170,11 @@ class ConstantParameters:
                 },
             )
 
-    HEALTHY: ClassVar[tuple[Run, ...]]
-    FAULTY: ClassVar[tuple[Run, ...]]
+    HEALTHY = (
+        Run("values of many sizes", lambda: _with(_SPREAD)),
+        Run("the gain of a norm layer", lambda: _with(_ONES, "torch.nn.modules.normalization.LayerNorm")),
+    )
+    FAULTY = (Run("ones", lambda: _with(_ONES)),)
 
 
 def _with(start: Statistics, qualified: str = "__main__.Layer") -> Trace:
@@ -197,33 +188,19 @@ def _with(start: Statistics, qualified: str = "__main__.Layer") -> Trace:
     return Trace(facts=facts, tables=trace.tables, patterns=trace.patterns, events=trace.events)
 
 
-_ONES = Statistics(1.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0)
-_SPREAD = Statistics(-4.0, 1.2, 4.2, -6.5, -2.3, 0.0, 0)
-ConstantParameters.HEALTHY = (
-    Run("values of many sizes", lambda: _with(_SPREAD)),
-    Run("the gain of a norm layer", lambda: _with(_ONES, "torch.nn.modules.normalization.LayerNorm")),
-)
-ConstantParameters.FAULTY = (Run("ones", lambda: _with(_ONES)),)
-
-
 _ZERO = Layer("users", "Embedding", zeros=True, gradient=0.0, update=0.0)
 _TOO = Layer("items", "Embedding", zeros=True, gradient=0.0, update=0.0)
 
 
-@register
-class ZerosStay:
+class ZerosStay(Detector, code="D129"):
     """Weights start at zero, have a gradient of exactly zero at every step, and never change.
 
     The derivative of a product is the other factor: where both factors start at zero, neither ever leaves it.
     Usual causes: all factors of a factorisation, or both matrices of a low-rank adapter, set to zero; one of them must be random.
     """
 
-    code: ClassVar[str] = "D129"
-
-    least_looks: int = threshold(4, "convention", "closely observed steps, all with a gradient of zero")
-    least_together: int = threshold(
-        2, "exact", "a product has two factors; of one alone another thing may be the reason"
-    )
+    least_looks: int = convention(4, "closely observed steps, all with a gradient of zero")
+    least_together: int = exact(2, "a product has two factors; of one alone another thing may be the reason")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         everything = wires(trace)
@@ -258,7 +235,7 @@ class ZerosStay:
             and wire.changed is False
         )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("random weights", lambda: trained(optimizer(), *network(Layer("users"), Layer("items")))),
         Run(
             "one factor is random: the other one gets a gradient",
@@ -269,7 +246,7 @@ class ZerosStay:
             lambda: trained(optimizer(), *network(_ZERO, Layer("head"))),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "both factors of a product",
             lambda: trained(optimizer(), *network(_ZERO, _TOO, Layer("bias")), losses=[1.0] * 40),

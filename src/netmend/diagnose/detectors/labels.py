@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
 
 import numpy as np
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.batches import data_labels
 from netmend.diagnose.measures.examples import falling, run_with
 from netmend.diagnose.measures.fact_examples import with_facts
@@ -17,7 +16,7 @@ from netmend.diagnose.measures.heads import Head, heads
 from netmend.diagnose.measures.loss_examples import given, run_of, wanted
 from netmend.diagnose.measures.objective import constant_of, evaluations, objective
 from netmend.library.losses import OF_YES_NO
-from netmend.unit import Run, threshold
+from netmend.unit import Run, calibrated, convention, exact, published
 from netmend.vocabulary import BatchPrint, LossFact, OperandFact, ProbeFact, Site, Symptom, TargetFact, Trace
 
 
@@ -54,22 +53,17 @@ def _drawn_beside() -> Trace:
     return Trace(facts={"loss": losses, "target": {drawn: target}}, batches=batches)
 
 
-@register(needs_fixed_data=True)
-class ClassImbalance:
+class ClassImbalance(Detector, code="D307", needs_fixed_data=True):
     """The classes that training batches show are strongly unbalanced.
 
     A network that always gives the frequent class is right most of the time and has little reason to change. Imbalance alone is no
     fault; together with classes that are never predicted it is.
     """
 
-    code: ClassVar[str] = "D307"
-
-    share_limit: float = threshold(0.85, "convention", "share of the most frequent class")
-    perplexity_limit: float = threshold(
-        0.5, "published", "normalised perplexity, as proposed for SageMaker's rule"
-    )
-    even_limit: float = threshold(0.75, "convention", "normalised perplexity above which no class stands out")
-    least_samples: int = threshold(100, "convention", "labels needed to know the frequencies")
+    share_limit: float = convention(0.85, "share of the most frequent class")
+    perplexity_limit: float = published(0.5, "normalised perplexity, as proposed for SageMaker's rule")
+    even_limit: float = convention(0.75, "normalised perplexity above which no class stands out")
+    least_samples: int = convention(100, "labels needed to know the frequencies")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         counts = data_labels(trace)
@@ -92,17 +86,16 @@ class ClassImbalance:
             detail={"majority": most / total, "class": name, "rarest": rarest / total},
         )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("balanced", lambda: _labelled({"0": 20, "1": 18, "2": 22})),
         Run("mildly unbalanced", lambda: _labelled({"0": 45, "1": 15})),
         Run("ones for real samples, zeros for made ones", _made_up),
         Run("a loss on drawn classes beside one on ones and zeros", _drawn_beside),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("97 to 3", lambda: _labelled({"0": 97, "1": 3})),)
+    FAULTY = (Run("97 to 3", lambda: _labelled({"0": 97, "1": 3})),)
 
 
-@register(needs_fixed_data=True)
-class LabelsUnrelated:
+class LabelsUnrelated(Detector, code="D311", needs_fixed_data=True):
     """The training loss falls, but no evaluation was ever better than a constant prediction.
 
     The network remembers its training samples, and what it remembers says nothing about new ones: inputs and labels do
@@ -110,22 +103,15 @@ class LabelsUnrelated:
     preprocessing in evaluation.
     """
 
-    code: ClassVar[str] = "D311"
-
-    evaluation_limit: float = threshold(
+    evaluation_limit: float = calibrated(
         0.97,
-        "calibrated",
         "lowest evaluation loss over that of the best constant prediction; healthy programs end below 0.9",
     )
-    training_limit: float = threshold(
-        0.95,
-        "convention",
-        "the training loss must have fallen below a constant's: the same bound as for learning nothing",
+    training_limit: float = convention(
+        0.95, "the training loss must have fallen below a constant's: the same bound as for learning nothing"
     )
-    chance_limit: float = threshold(
-        0.1, "convention", "accuracy in evaluation above that of the most frequent class"
-    )
-    least_passes: int = threshold(3, "convention", "evaluations that must agree")
+    chance_limit: float = convention(0.1, "accuracy in evaluation above that of the most frequent class")
+    least_passes: int = convention(3, "evaluations that must agree")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         course, found = objective(trace), self.extremes(trace)
@@ -155,14 +141,14 @@ class LabelsUnrelated:
             return {}
         return {"evaluation_limit": float(np.min(passes[1])) / constant}
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("evaluation falls too", lambda: run_with(falling(200), evaluations=[0.9, 0.6, 0.4, 0.3])),
         Run(
             "overfits, but had learned something",
             lambda: run_with(falling(200), evaluations=[0.9, 0.8, 1.1, 1.5]),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "evaluation never better than a guess",
             lambda: run_with(falling(200), evaluations=[1.02, 1.1, 1.3, 1.6]),
@@ -197,8 +183,7 @@ def _permuted(*losses: tuple[str, int, int], shifted: int = 0) -> Trace:
     )
 
 
-@register(needs_fixed_data=True)
-class LabelsPermuted:
+class LabelsPermuted(Detector, code="D320", needs_fixed_data=True):
     """The loss gets the loader's labels in a different order than the inputs, or shifted by some class numbers.
 
     The model sees the samples in the order in which the loader handed them out, the loss sees the very same labels in another one: each
@@ -206,9 +191,7 @@ class LabelsPermuted:
     inputs stay where they are; `(labels + 1) % classes`.
     """
 
-    code: ClassVar[str] = "D320"
-
-    least_looks: int = threshold(3, "convention", "steps on which the order differed")
+    least_looks: int = convention(3, "steps on which the order differed")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         found = trace.probes(_WHAT)
@@ -230,7 +213,7 @@ class LabelsPermuted:
                     detail={"loss": probe.component, "shifted": not permuted},
                 )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("labels as they came", lambda: _permuted(("cross_entropy@train.py:31", 8, 0))),
         Run(
             "mixed samples: two losses",
@@ -238,7 +221,7 @@ class LabelsPermuted:
         ),
         Run("two looks", lambda: _permuted(("cross_entropy@train.py:31", 0, 2))),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("shuffled apart", lambda: _permuted(("cross_entropy@train.py:31", 0, 8))),
         Run("the next class", lambda: _permuted(("cross_entropy@train.py:31", 0, 0), shifted=8)),
     )
@@ -249,8 +232,7 @@ _REFUSED = re.compile(r"Target (-?\d+) is out of bounds|index (-?\d+) is out of 
 _REFUSED_SHARE = "all elements of target should be between 0 and 1"
 
 
-@register
-class LabelsOutOfRange:
+class LabelsOutOfRange(Detector, code="D411"):
     """Targets are outside what the loss accepts: class ids beyond the outputs, yes/no targets other than 0 and 1, negative counts.
 
     A class id that no output stands for stops the program. A yes/no loss given 2 or -1 has no lower limit and is
@@ -258,12 +240,10 @@ class LabelsOutOfRange:
     Usual causes: ids that start at 1, a head that is too narrow, a yes/no loss for several classes, the wrong encoding of labels.
     """
 
-    code: ClassVar[str] = "D411"
-
-    labels_limit: float = threshold(
-        1.2, "exact", "labels per sample: cross entropy is made for one; rows without any lower the mean"
+    labels_limit: float = exact(
+        1.2, "labels per sample: cross entropy is made for one; rows without any lower the mean"
     )
-    tolerance: float = threshold(1e-3, "exact", "rounding of targets that are 0 or 1")
+    tolerance: float = exact(1e-3, "rounding of targets that are 0 or 1")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for head in heads(trace):
@@ -332,7 +312,7 @@ class LabelsOutOfRange:
         one_each = 1 in target.normalised_axes
         return target.mean * target.shape[1] if marked and not one_each and target.maximum == 1 else None
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run(
             "0 and 1", lambda: run_of("binary_cross_entropy_with_logits", given(16, 1), wanted(16, 1, high=1))
         ),
@@ -357,7 +337,7 @@ class LabelsOutOfRange:
             lambda: run_of("mse_loss", given(16, 1), wanted(16, 1, low=-4, high=9, whole=False)),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "class ids into a yes/no loss",
             lambda: run_of(

@@ -6,17 +6,17 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.chain import SIGMOIDS, Link, activations, chain, last_weighted
 from netmend.diagnose.measures.examples import falling, flat, run_with
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.objective import objective
 from netmend.library.activations import ACROSS_UNITS
-from netmend.unit import Run, threshold
+from netmend.unit import Run, convention, exact
 from netmend.vocabulary import ModelFact, ModuleFact, ProbeFact, Site, Symptom, Trace
 
 _STUCK = [*falling(100, end=0.7), *flat(100, 0.7)]
@@ -36,8 +36,7 @@ def _adapter() -> Trace:
     return replace(trace, facts={**trace.facts, "probe": {probe.name: probe}})
 
 
-@register
-class Bottleneck:
+class Bottleneck(Detector, code="D120"):
     """Everything the network knows of a sample must pass through one or two hidden units, and little was learned.
 
     A rectifier unit more or less passes one number on, and nothing at all for half of the samples. Usual causes: a width mistyped, a test
@@ -45,18 +44,12 @@ class Bottleneck:
     goes around is no bottleneck.
     """
 
-    code: ClassVar[str] = "D120"
-
-    width_limit: int = threshold(2, "convention", "hidden units: two can hold a class out of a few at best")
-    channel_limit: int = threshold(
-        1, "convention", "channels of a hidden feature map: one map holds one number for each place"
+    width_limit: int = convention(2, "hidden units: two can hold a class out of a few at best")
+    channel_limit: int = convention(
+        1, "channels of a hidden feature map: one map holds one number for each place"
     )
-    ratio_limit: float = threshold(
-        4.0, "convention", "inputs of the layer over its units, and units before it"
-    )
-    least_relative: float = threshold(
-        0.3, "convention", "below that of the constant prediction the width was enough"
-    )
+    ratio_limit: float = convention(4.0, "inputs of the layer over its units, and units before it")
+    least_relative: float = convention(0.3, "below that of the constant prediction the width was enough")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         course = objective(trace)
@@ -99,7 +92,7 @@ class Bottleneck:
             return _width(link, "in") > 1  # one number is spread over many units again
         return 0 < outside <= self.width_limit and _width(link, "in") >= self.ratio_limit * outside
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("wide enough", lambda: net_run(losses=_STUCK)),
         Run("narrow, but it learned", lambda: net_run("Linear(20,2) ReLU Linear(2,5)")),
         Run("the code of an autoencoder", lambda: net_run("Linear(20,2) ReLU Linear(2,20)", losses=_STUCK)),
@@ -112,7 +105,7 @@ class Bottleneck:
         Run("a code that the model hands out", _code_shown),
         Run("an adapter that its block goes around", _adapter),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "two units for ten classes",
             lambda: net_run("Linear(20,64) ReLU Linear(64,2) ReLU Linear(2,10)", losses=_STUCK),
@@ -190,18 +183,15 @@ def _convolutions(*layers: tuple[str, int, int], size: int = 12) -> Trace:
     return Trace(facts={**plain.facts, "module": made}, tables=plain.tables)
 
 
-@register
-class PointwiseKernels:
+class PointwiseKernels(Detector, code="D127"):
     """No convolution of the network has a kernel larger than 1.
 
     With kernels of 1 every pixel is turned into features by itself; what distinguishes images, edges and shapes, lies in how neighbours differ. Such
     layers belong between others, to mix channels. Usual causes: a kernel size mistyped, a number of the wrong position.
     """
 
-    code: ClassVar[str] = "D127"
-
-    least_places: int = threshold(
-        16, "convention", "places of a map: on smaller ones the following linear layer sees enough of them"
+    least_places: int = convention(
+        16, "places of a map: on smaller ones the following linear layer sees enough of them"
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -231,13 +221,13 @@ class PointwiseKernels:
                 detail={"layers": [module.name for module in layers]},
             )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("kernels of 3", lambda: _convolutions(("Conv2d", 8, 3), ("Conv2d", 16, 3))),
         Run("one of them mixes channels", lambda: _convolutions(("Conv2d", 8, 3), ("Conv2d", 16, 1))),
         Run("points of a cloud", lambda: _convolutions(("Conv1d", 8, 1), ("Conv1d", 16, 1), size=64)),
         Run("on maps of one place", lambda: _convolutions(("Conv2d", 8, 1), size=1)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("two layers with kernels of 1", lambda: _convolutions(("Conv2d", 8, 1), ("Conv2d", 16, 1))),
     )
 
@@ -259,8 +249,7 @@ _NET = "Linear(10,64) ReLU Linear(64,64) Sigmoid Linear(64,4)"
 _SQUEEZED = {2: {"sample_spread": 0.5}, 3: {"sample_spread": 0.06}, 4: {"sample_spread": 0.05}}
 
 
-@register
-class SamplesSqueezedTogether:
+class SamplesSqueezedTogether(Detector, code="D128"):
     """After a hidden sigmoid all samples look nearly alike.
 
     A sigmoid moves everything to about one half and passes on a quarter of the differences at best: what the next layer sees is a large
@@ -269,14 +258,11 @@ class SamplesSqueezedTogether:
     Usual causes: a sigmoid or hard sigmoid in place of a rectifier, in one layer or in all.
     """
 
-    code: ClassVar[str] = "D128"
-
-    loss_limit: float = threshold(
+    loss_limit: float = exact(
         3.0,
-        "exact",
         "differences between samples, relative to their size, before over behind it; inputs of variance 1 lose a factor of 2.6",
     )
-    looks: int = threshold(3, "convention", "from the start: how weights begin, not what they became")
+    looks: int = convention(3, "from the start: how weights begin, not what they became")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for link in activations(trace, SIGMOIDS):
@@ -323,7 +309,7 @@ class SamplesSqueezedTogether:
         ]
         return {"loss_limit": max(lost)} if lost else {}
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("rectifiers", lambda: net_run()),
         Run(
             "a gate: the next layer gets the differences all the same",
@@ -341,9 +327,7 @@ class SamplesSqueezedTogether:
             ),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("a sigmoid among rectifiers", lambda: net_run(_NET, activations=_SQUEEZED)),
-    )
+    FAULTY = (Run("a sigmoid among rectifiers", lambda: net_run(_NET, activations=_SQUEEZED)),)
 
 
 def _hidden(trace: Trace, model: str) -> list[Link]:

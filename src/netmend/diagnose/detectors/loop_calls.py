@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import ClassVar
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.ending import finished
 from netmend.diagnose.measures.loop import by_optimizer, calls, first_step, is_training, stepping, usual_site
 from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
 from netmend.diagnose.measures.wiring import stepped_optimizers, used_gradients
-from netmend.unit import Run, threshold
+from netmend.unit import Run, convention, exact
 from netmend.vocabulary import Call, OptimizerFact, Pattern, Site, Symptom, Trace
 
 
@@ -45,8 +44,7 @@ def _dead() -> Trace:
     return Trace(patterns=(*trace.patterns, clear))
 
 
-@register
-class GradientsNotCleared:
+class GradientsNotCleared(Detector, code="D201"):
     """The optimiser steps repeatedly without the gradients being cleared in between.
 
     backward() adds to what is stored in `.grad`. Without zero_grad() every step uses the sum of all gradients so far,
@@ -54,14 +52,8 @@ class GradientsNotCleared:
     Usual causes: zero_grad() forgotten, called once before the loop, once per epoch, or on one branch only.
     """
 
-    code: ClassVar[str] = "D201"
-
-    least_steps: int = threshold(
-        4, "convention", "the loop is known exactly; fewer steps may be a warm-up of some kind"
-    )
-    share_limit: float = threshold(
-        0.5, "convention", "most steps: sparing single ones is somebody's own schedule"
-    )
+    least_steps: int = convention(4, "the loop is known exactly; fewer steps may be a warm-up of some kind")
+    share_limit: float = convention(0.5, "most steps: sparing single ones is somebody's own schedule")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         # Many batches before the first step of the optimiser (accumulation) look like steps that changed nothing.
@@ -93,7 +85,7 @@ class GradientsNotCleared:
             detail={"cleared_steps": cleared, "steps": total},
         )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("cleared first", lambda: _run(("zero_grad forward backward step", 20))),
         Run(
             "cleared after the step",
@@ -107,7 +99,7 @@ class GradientsNotCleared:
         Run("cleared by hand", lambda: _by_hand()),
         Run("too short to judge", lambda: _run(("forward backward step", 3))),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("never cleared", lambda: _run(("forward backward step", 20))),
         Run(
             "cleared once per epoch",
@@ -139,29 +131,20 @@ _OTHER = replace(optimizer("base"), groups=_IDLE.groups)
 _LOOP = "zero_grad:optimizer forward:model=train,grad backward step=none"
 
 
-@register
-class StepMissing:
+class StepMissing(Detector, code="D202"):
     """Gradients are computed, but the optimiser that holds the parameters never takes a step.
 
     The weights stay what they were at the start, so the loss only wanders with the batches.
     Usual causes: optimizer.step() forgotten, called on another optimiser, or on a branch that is never taken.
     """
 
-    code: ClassVar[str] = "D202"
-
-    least_backwards: int = threshold(
-        8,
-        "convention",
-        "backward passes without a step; accumulation over more batches than a short run has is rare",
+    least_backwards: int = convention(
+        8, "backward passes without a step; accumulation over more batches than a short run has is rare"
     )
-    least_unfinished: int = threshold(
-        64,
-        "convention",
-        "the same where the run was cut short: the step that ends an accumulation may have been near",
+    least_unfinished: int = convention(
+        64, "the same where the run was cut short: the step that ends an accumulation may have been near"
     )
-    least_clears: int = threshold(
-        4, "convention", "an optimiser that is cleared again and again is meant to be used"
-    )
+    least_clears: int = convention(4, "an optimiser that is cleared again and again is meant to be used")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         backwards = sum(pattern.steps * call.times for pattern, call in calls(trace, "backward"))
@@ -187,7 +170,7 @@ class StepMissing:
                 detail={"backwards": backwards, "others_step": bool(stepped)},
             )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("the usual loop", lambda: trained(optimizer())),
         Run(
             "updated by hand beside an unused optimiser",
@@ -202,7 +185,7 @@ class StepMissing:
         ),
         Run("too few passes to judge", lambda: trained(_IDLE, loop=[(_LOOP, 7)])),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("step is never called", lambda: trained(_IDLE, loop=[(_LOOP, 40)])),
         Run(
             "one of two optimisers is only cleared",
@@ -243,17 +226,14 @@ def _names(optimizer: OptimizerFact) -> set[str]:
 _STEP_ONLY = ("zero_grad:optimizer forward:model=train,grad loss step:optimizer", 20)
 
 
-@register
-class BackwardMissing:
+class BackwardMissing(Detector, code="D204"):
     """The optimiser steps again and again although no gradient is ever computed.
 
     Without backward() every `.grad` stays empty and a step changes nothing.
     Usual causes: loss.backward() forgotten, or commented out while trying something.
     """
 
-    code: ClassVar[str] = "D204"
-
-    least_steps: int = threshold(4, "convention", "the loop is known exactly; fewer steps may be a warm-up")
+    least_steps: int = convention(4, "the loop is known exactly; fewer steps may be a warm-up")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         usual = [pattern for pattern in stepping(trace) if any(is_training(call) for call in pattern.calls)]
@@ -277,7 +257,7 @@ class BackwardMissing:
                 site=steps[0].site,
             )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("the usual loop", lambda: trained(optimizer())),
         Run(
             "gradients written by hand",
@@ -285,7 +265,7 @@ class BackwardMissing:
         ),
         Run("too short to judge", lambda: trained(optimizer(), loop=[(_STEP_ONLY[0], 3)])),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "one of two networks that take turns",
             lambda: trained(
@@ -308,19 +288,14 @@ class BackwardMissing:
     )
 
 
-@register
-class SchedulerOrder:
+class SchedulerOrder(Detector, code="D209"):
     """The learning-rate scheduler was stepped before the optimiser had taken its first step.
 
     The first value of the schedule is skipped and every later one comes a step or an epoch too early. It seldom costs much.
     Usual cause: scheduler.step() at the top of the loop, or before optimizer.step().
     """
 
-    code: ClassVar[str] = "D209"
-
-    earliest: int = threshold(
-        0, "exact", "the order is wrong when the very first step is preceded by the scheduler"
-    )
+    earliest: int = exact(0, "the order is wrong when the very first step is preceded by the scheduler")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for pattern in trace.patterns:
@@ -342,7 +317,7 @@ class SchedulerOrder:
                         detail={"each_step": pattern.steps > 1},
                     )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run(
             "after every step",
             lambda: trained(
@@ -360,7 +335,7 @@ class SchedulerOrder:
             ),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "before every step",
             lambda: trained(

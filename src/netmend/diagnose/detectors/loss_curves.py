@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
 
 import numpy as np
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.examples import falling, flat, run_with
 from netmend.diagnose.measures.objective import (
     constant_of,
@@ -16,14 +15,13 @@ from netmend.diagnose.measures.objective import (
     right_more_often_than_chance,
 )
 from netmend.diagnose.measures.progress import Progress
-from netmend.unit import Run, threshold
+from netmend.unit import Run, calibrated, convention, published
 from netmend.vocabulary import LossFact, Symptom, Trace
 
 _CLEARLY = 0.97  # of the constant prediction's loss: more than a network gains that hardly moves
 
 
-@register(needs_fixed_data=True)
-class NotLearning:
+class NotLearning(Detector, code="D501", needs_fixed_data=True):
     """The loss never got clearly below that of the best constant prediction.
 
     A network that answers the same for every input (the class frequencies, the mean) reaches that loss without
@@ -31,13 +29,11 @@ class NotLearning:
     fit, dead or saturated units, labels that have nothing to do with the inputs.
     """
 
-    code: ClassVar[str] = "D501"
-
-    relative_limit: float = threshold(
-        0.95, "calibrated", "healthy programs end below 0.9 of the constant prediction's loss, most below 0.5"
+    relative_limit: float = calibrated(
+        0.95, "healthy programs end below 0.9 of the constant prediction's loss, most below 0.5"
     )
-    least_looks: int = threshold(20, "convention", "fewer measured losses say nothing about a trend")
-    least_steps: int = threshold(100, "convention", "learning may not have begun before")
+    least_looks: int = convention(20, "fewer measured losses say nothing about a trend")
+    least_steps: int = convention(100, "learning may not have begun before")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         course = objective(trace)
@@ -80,14 +76,14 @@ class NotLearning:
         late = float(course.relative[-max(1, len(course.relative) // 5) :].mean())
         return {"relative_limit": min([late, float(course.relative.min()) + 0.02, *evaluated])}
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("learns", lambda: run_with(falling(200))),
         Run("learns a little, from very noisy data", lambda: run_with(flat(100, 1.0) + flat(200, 0.92))),
         Run("slow, but below it and still falling", lambda: run_with(_slope(1.17, 0.94))),
         Run("too short to judge", lambda: run_with(flat(12))),
         Run("no constant prediction is known for this loss", lambda: run_with(flat(200), constant=None)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("stays at the constant prediction", lambda: run_with(flat(200))),
         Run("falls towards the constant prediction", lambda: run_with(_slope(1.3, 1.0) + flat(200, 1.0))),
     )
@@ -111,29 +107,20 @@ def _under_way(course: Progress) -> bool:
     return falls > 4 * error and float(late[-1]) < _CLEARLY * constant
 
 
-@register(needs_fixed_data=True)
-class Diverging:
+class Diverging(Detector, code="D502", needs_fixed_data=True):
     """The training loss rose far above its lowest level and stayed there.
 
     Each step undoes more than it gains. Usual causes: a learning rate that is too high, gradients that are not
     cleared, a loss with the wrong sign, unscaled data, missing clipping in a recurrent network.
     """
 
-    code: ClassVar[str] = "D502"
-
-    rise_limit: float = threshold(
-        1.5, "calibrated", "healthy programs end within 1.2 times their lowest block mean"
+    rise_limit: float = calibrated(1.5, "healthy programs end within 1.2 times their lowest block mean")
+    rise_limit_unknown: float = convention(
+        10.0, "a loss of no known kind (value functions in RL) may grow severalfold in a healthy run"
     )
-    rise_limit_unknown: float = threshold(
-        10.0,
-        "convention",
-        "a loss of no known kind (value functions in RL) may grow severalfold in a healthy run",
-    )
-    least_relative: float = threshold(
-        0.4, "calibrated", "a converged loss near zero may double without any harm"
-    )
-    blocks: int = threshold(3, "published", "several checks in a row, as TheDeepChecker asks")
-    least_looks: int = threshold(16, "convention", "fewer measured losses say nothing about a trend")
+    least_relative: float = calibrated(0.4, "a converged loss near zero may double without any harm")
+    blocks: int = published(3, "several checks in a row, as TheDeepChecker asks")
+    least_looks: int = convention(16, "fewer measured losses say nothing about a trend")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         course = objective(trace)
@@ -173,7 +160,7 @@ class Diverging:
         # Losses that differ by orders of magnitude are noisy by orders of magnitude too; such a rise needs no further test.
         return {"rise_limit": rise if clear or rise > 10 else 1.0, "least_relative": relative}
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("falls", lambda: run_with(falling(200))),
         Run(
             "doubles near zero", lambda: run_with(falling(150, end=0.01, noise=0.001) + flat(80, 0.03, 0.001))
@@ -184,7 +171,7 @@ class Diverging:
             lambda: run_with([1 + 0.05 * i for i in range(150)], constant=None),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "rises for good",
             lambda: run_with(falling(60, end=0.5) + [0.5 + 0.1 * step for step in range(100)]),
@@ -192,26 +179,19 @@ class Diverging:
     )
 
 
-@register(needs_fixed_data=True)
-class Oscillating:
+class Oscillating(Detector, code="D503", needs_fixed_data=True):
     """The loss swings up and down by much more than the noise of single batches explains.
 
     Steps overshoot the minimum and come back. Usual causes: a learning rate or momentum that is too high, very small batches,
     data that comes sorted instead of shuffled.
     """
 
-    code: ClassVar[str] = "D503"
-
-    swing_limit: float = threshold(
-        0.35,
-        "calibrated",
-        "swings of block means in the second half of healthy programs stay below 0.2 of the mean",
+    swing_limit: float = calibrated(
+        0.35, "swings of block means in the second half of healthy programs stay below 0.2 of the mean"
     )
-    noise_limit: float = threshold(
-        3.0, "convention", "standard errors that a swing must exceed, so that it is not noise"
-    )
-    least_relative: float = threshold(0.3, "calibrated", "near zero the relative swing means nothing")
-    least_blocks: int = threshold(8, "convention", "fewer blocks cannot show a swing")
+    noise_limit: float = convention(3.0, "standard errors that a swing must exceed, so that it is not noise")
+    least_relative: float = calibrated(0.3, "near zero the relative swing means nothing")
+    least_blocks: int = convention(8, "fewer blocks cannot show a swing")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         course = objective(trace)
@@ -250,12 +230,12 @@ class Oscillating:
         level = float(np.abs(means).mean())
         return float(np.abs(changes[clear != 0]).mean() / level) if turns >= 2 and level > 0 else 0.0
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("falls", lambda: run_with(falling(200))),
         Run("noisy batches", lambda: run_with(flat(200, 0.6, 0.15))),
         Run("too short", lambda: run_with(flat(20))),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "swings by a factor of two",
             lambda: run_with(
@@ -265,8 +245,7 @@ class Oscillating:
     )
 
 
-@register(needs_fixed_data=True)
-class Plateau:
+class Plateau(Detector, code="D504", needs_fixed_data=True):
     """The loss fell at first and then stood still at a high level.
 
     Noise in the data can make that the best there is, so a plateau alone is no fault; it lends weight to causes that explain it.
@@ -274,12 +253,10 @@ class Plateau:
     output that cannot take the target's values, strong regularisation.
     """
 
-    code: ClassVar[str] = "D504"
-
-    level_limit: float = threshold(0.3, "convention", "below that most of what can be learned has been")
-    nothing_learned: float = threshold(0.95, "convention", "above that it is D501's matter")
-    flat_limit: float = threshold(0.03, "convention", "change over the second half, relative to the level")
-    least_blocks: int = threshold(6, "convention", "fewer blocks cannot show a standstill")
+    level_limit: float = convention(0.3, "below that most of what can be learned has been")
+    nothing_learned: float = convention(0.95, "above that it is D501's matter")
+    flat_limit: float = convention(0.03, "change over the second half, relative to the level")
+    least_blocks: int = convention(6, "fewer blocks cannot show a standstill")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         course = objective(trace)
@@ -302,17 +279,14 @@ class Plateau:
             limit=self.level_limit,
         )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("falls to a low level", lambda: run_with(falling(200))),
         Run("still falling", lambda: run_with([1.0 * 0.995**step for step in range(200)])),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("stands still half way", lambda: run_with(falling(100, end=0.6) + flat(200, 0.6))),
-    )
+    FAULTY = (Run("stands still half way", lambda: run_with(falling(100, end=0.6) + flat(200, 0.6))),)
 
 
-@register(needs_fixed_data=True)
-class LearnsSlowly:
+class LearnsSlowly(Detector, code="D508", needs_fixed_data=True):
     """The loss falls steadily, in nearly a straight line, but has hardly come down at the end.
 
     A healthy curve falls fast at first and bends. A straight one means that every step does the same small amount: the steps are
@@ -320,16 +294,10 @@ class LearnsSlowly:
     optimiser whose steps are tiny by construction.
     """
 
-    code: ClassVar[str] = "D508"
-
-    fall_limit: float = threshold(
-        0.35, "convention", "share of the first loss that is gone at the end, at most"
-    )
-    least_fall: float = threshold(1e-4, "convention", "share of the first loss below which nothing fell")
-    bend_limit: float = threshold(
-        0.35, "convention", "the first half of a straight line brings half of the fall"
-    )
-    least_looks: int = threshold(24, "convention", "a bend needs points to be seen")
+    fall_limit: float = convention(0.35, "share of the first loss that is gone at the end, at most")
+    least_fall: float = convention(1e-4, "share of the first loss below which nothing fell")
+    bend_limit: float = convention(0.35, "the first half of a straight line brings half of the fall")
+    least_looks: int = convention(24, "a bend needs points to be seen")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         course = objective(trace)
@@ -353,11 +321,11 @@ class LearnsSlowly:
             limit=self.fall_limit,
         )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("falls and bends", lambda: run_with(falling(200))),
         Run("falls, then stands", lambda: run_with(falling(100, end=0.8) + flat(200, 0.8))),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "a straight line",
             lambda: run_with([1.2 - 0.0005 * step + 0.005 * (-1) ** step for step in range(300)]),

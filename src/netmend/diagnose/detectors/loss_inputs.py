@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from typing import ClassVar
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.heads import Head, heads, node_name
 from netmend.diagnose.measures.loss_examples import call, given, run_of, wanted
 from netmend.diagnose.measures.shapes import broadcast, same_values, stretched, written
@@ -36,15 +35,12 @@ def _path(first: tuple[int, ...], second: tuple[int, ...], gradient: bool = Fals
     )
 
 
-@register
-class SilentBroadcast:
+class SilentBroadcast(Detector, code="D407"):
     """Predictions and targets of different shapes are broadcast against each other in the loss: [N, 1] with [N] gives [N, N].
 
     Every prediction is then compared with the targets of all samples, and the best answer is the mean of the targets: the loss
     falls a little and stops. Usual causes: a squeeze(1) forgotten on the output, an unsqueeze(1) on the target.
     """
-
-    code: ClassVar[str] = "D407"
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         outputs = {shape for model in trace.models for shape in model.output_shapes}
@@ -117,7 +113,7 @@ class SilentBroadcast:
             detail={"first": list(first), "second": list(second), "together": list(together)},
         )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("the same shape", lambda: run_of("mse_loss", given(16, 1), wanted(16, 1, whole=False))),
         Run("one sample", lambda: run_of("mse_loss", given(1, 1), wanted(1, whole=False))),
         Run(
@@ -145,7 +141,7 @@ class SilentBroadcast:
             lambda: run_of("expression", form="expression", more=[_path((16, 1, 4), (7, 4))]),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("[N, 1] with [N]", lambda: run_of("mse_loss", given(16, 1), wanted(16, whole=False))),
         Run("[N] with [N, 1]", lambda: run_of("huber_loss", given(16), wanted(16, 1, whole=False))),
         Run(
@@ -184,16 +180,13 @@ _GATHERING = ("Mean", "Sum", "Pow", "Div", "Mul", "Neg")  # how values of sample
 _CUTS = ("Clamp", "ClampMin", "Relu", "Maximum", "Threshold")
 
 
-@register
-class MarginOnProbabilities:
+class MarginOnProbabilities(Detector, code="D414"):
     """A margin (hinge) loss gets probabilities.
 
     It asks for scores that differ by 1 or more, and probabilities differ by 1 only where the network is quite certain: nearly every sample
     counts the same, however right it is, and the slope of softmax or sigmoid fades where the answer is wrong.
     Usual causes: the loss was taken from a support vector machine, cross entropy was meant.
     """
-
-    code: ClassVar[str] = "D414"
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for head in heads(trace):
@@ -220,7 +213,7 @@ class MarginOnProbabilities:
         # max(0, 1 - y·f) and max(0, others - true + 1): a difference stands between the cut and the output.
         return any(node in ("Rsub", "Sub", "Add") for node in nodes[first + 1 :])
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("scores", lambda: run_of("multi_margin_loss", given(16, 4), wanted(16))),
         Run(
             "an own cross entropy that is clamped",
@@ -239,7 +232,7 @@ class MarginOnProbabilities:
             ),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "softmax into the margin loss",
             lambda: run_of(

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
 
 import numpy as np
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.heads import Head, heads, minimised
 from netmend.diagnose.measures.loss_examples import given, run_of, wanted
 from netmend.diagnose.measures.progress import progress
 from netmend.diagnose.measures.wiring import wires
 from netmend.library.losses import LIKELIHOODS, NEVER_NEGATIVE
 from netmend.library.optimisers import ADAPTIVE
-from netmend.unit import Run, threshold
+from netmend.unit import Run, calibrated, convention, exact
 from netmend.vocabulary import LossFact, OptimizerFact, Symptom, Table, Trace
 
 
-@register(needs_fixed_data=True)
-class LossSignOrUnbounded:
+class LossSignOrUnbounded(Detector, code="D409", needs_fixed_data=True):
     """What is minimised is the negative of a loss: the optimiser makes predictions worse, without end.
 
     A squared error or a cross entropy is never below 0, so its negative has no lower limit: the objective falls steadily, which looks
@@ -28,9 +26,7 @@ class LossSignOrUnbounded:
     log-likelihood.
     """
 
-    code: ClassVar[str] = "D409"
-
-    least_looks: int = threshold(3, "convention", "values of the loss that are needed to see it move")
+    least_looks: int = convention(3, "values of the loss that are needed to see it move")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         upright = {
@@ -85,7 +81,7 @@ class LossSignOrUnbounded:
         first, last = -float(values[0]), -float(values[-1])
         return (first, last) if last > first else None
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run(
             "an ordinary loss",
             lambda: run_of("mse_loss", given(16, 1), wanted(16, 1, whole=False), course=[1.0, 0.6, 0.4, 0.3]),
@@ -114,7 +110,7 @@ class LossSignOrUnbounded:
             ),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "the sign of a hand-written loss",
             lambda: run_of(
@@ -148,8 +144,7 @@ class LossSignOrUnbounded:
 _SCALE_FREE = (*ADAPTIVE, "Adagrad", "Adadelta", "Rprop", "Lion")  # steps as large for ten times the gradient
 
 
-@register(needs_fixed_data=True)
-class LossSummed:
+class LossSummed(Detector, code="D410", needs_fixed_data=True):
     """The loss is summed over the batch instead of averaged, and training does not cope with it.
 
     The gradient is then as many times larger as there are samples, and so is the step with plain SGD: a rate that suits
@@ -158,15 +153,11 @@ class LossSummed:
     Usual causes: reduction="sum", or .sum() in a hand-written loss, with a usual learning rate.
     """
 
-    code: ClassVar[str] = "D410"
-
-    least_elements: int = threshold(8, "convention", "a sum over fewer values hardly differs from a mean")
-    relative_limit: float = threshold(
-        1.0,
-        "exact",
-        "a loss above that of the best constant prediction: nothing was learned, or it was lost again",
+    least_elements: int = convention(8, "a sum over fewer values hardly differs from a mean")
+    relative_limit: float = exact(
+        1.0, "a loss above that of the best constant prediction: nothing was learned, or it was lost again"
     )
-    least_looks: int = threshold(8, "convention", "values of the loss that are needed to say that it fails")
+    least_looks: int = convention(8, "values of the loss that are needed to say that it fails")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         if trace.optimizers and all(optimizer.kind in _SCALE_FREE for optimizer in trace.optimizers):
@@ -207,7 +198,7 @@ class LossSummed:
                 return f"the loss ended {late:.3g} times as high as that of the best constant prediction"
         return None
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run(
             "a sum with a rate that suits it",
             lambda: run_of(
@@ -238,7 +229,7 @@ class LossSummed:
             ),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "a sum that runs away",
             lambda: run_of(
@@ -264,8 +255,7 @@ class LossSummed:
     )
 
 
-@register(needs_fixed_data=True)
-class InitialLossOff:
+class InitialLossOff(Detector, code="D412", needs_fixed_data=True):
     """Before anything is learned, the loss is many times that of the best constant prediction.
 
     An untrained classifier should be undecided, with a loss near that of the class frequencies. A much higher one means that it is
@@ -273,11 +263,8 @@ class InitialLossOff:
     Usual causes: weights or biases that start too large, inputs that are not scaled, a head or loss that does not fit.
     """
 
-    code: ClassVar[str] = "D412"
-
-    relative_limit: float = threshold(
+    relative_limit: float = calibrated(
         8.0,
-        "calibrated",
         "healthy classifiers begin at 0.9 to 1.9, with embeddings of unit variance as output layer at up to 5",
     )
 
@@ -317,7 +304,7 @@ class InitialLossOff:
                 found[head.loss.name] = float(losses[0]) / usual
         return found
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run(
             "undecided",
             lambda: run_of("cross_entropy", given(16, 4), wanted(16), course=[1.45, 1.3, 1.1], constant=1.38),
@@ -333,7 +320,7 @@ class InitialLossOff:
             ),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "sure of wrong answers",
             lambda: run_of(

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar
 
 import numpy as np
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.batches import class_counts
 from netmend.diagnose.measures.heads import Head, heads, minimised
 from netmend.diagnose.measures.labels import evenness, label_counts
 from netmend.diagnose.measures.loss_examples import given, run_of, wanted
 from netmend.diagnose.measures.progress import progress
 from netmend.library.losses import BINARY, DISTANCES
-from netmend.unit import Run, threshold
+from netmend.unit import Run, calibrated, convention, exact
 from netmend.vocabulary import BatchPrint, LossFact, OperandFact, Site, Symptom, Trace
 from netmend.vocabulary.table import FloatArray
 
@@ -26,8 +25,7 @@ def _batch(*counts: int, first: int = 0) -> BatchPrint:
     return BatchPrint(0, "training", sum(counts), labels=labels)
 
 
-@register(needs_fixed_data=True)
-class RegressionOnClassIds:
+class RegressionOnClassIds(Detector, code="D405", needs_fixed_data=True):
     """A loss for real values gets targets that look like class ids: 0, 1, 2 … about equally often.
 
     Class 7 is not "more" than class 2: a squared difference of ids punishes confusing 0 with 9 most and rewards answers in between.
@@ -35,28 +33,21 @@ class RegressionOnClassIds:
     this alone proves nothing.
     """
 
-    code: ClassVar[str] = "D405"
-
-    evenness_limit: float = threshold(
+    evenness_limit: float = calibrated(
         0.5,
-        "calibrated",
         "rarest over most frequent id; counts and ratings have tails: those of own healthy programs stay below 0.45",
     )
-    good_fit: float = threshold(
-        0.1,
-        "convention",
-        "of the best constant prediction's loss: amounts that a network can learn are met better",
+    good_fit: float = convention(
+        0.1, "of the best constant prediction's loss: amounts that a network can learn are met better"
     )
-    least_samples: int = threshold(12, "convention", "per id: fewer do not show how often it occurs")
-    least_classes: int = threshold(
-        3, "convention", "the answer that matters is one of so many; with two that costs nothing"
+    least_samples: int = convention(12, "per id: fewer do not show how often it occurs")
+    least_classes: int = convention(
+        3, "the answer that matters is one of so many; with two that costs nothing"
     )
-    poor_fit: float = threshold(
-        0.5,
-        "calibrated",
-        "of the best constant prediction's loss; own healthy programs of this kind end below 0.4",
+    poor_fit: float = calibrated(
+        0.5, "of the best constant prediction's loss; own healthy programs of this kind end below 0.4"
     )
-    most_ids: int = threshold(100, "convention", "more whole values than this are quantities")
+    most_ids: int = convention(100, "more whole values than this are quantities")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for head in heads(trace):
@@ -143,7 +134,7 @@ class RegressionOnClassIds:
         courses = (course for course in progress(trace) if course.loss == head.loss.name)
         return next((course.last_relative for course in courses), None)
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run(
             "counts, small ones more often",
             lambda: run_of(
@@ -193,7 +184,7 @@ class RegressionOnClassIds:
             ),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "one output, ids as often as each other",
             lambda: run_of(
@@ -225,17 +216,14 @@ def _measured(criterion: str, classes: int, integral: bool = True) -> Trace:
     return Trace(facts={"loss": {name: loss}})
 
 
-@register(needs_fixed_data=True)
-class AbsoluteErrorOnClasses:
+class AbsoluteErrorOnClasses(Detector, code="D413", needs_fixed_data=True):
     """Absolute differences are taken between predictions and one-hot classes.
 
     With K classes, K − 1 of every K targets are zero: answering zero everywhere, or always the most frequent class, is already a local best, and the gradient does not say
     how wrong an answer is. Cross entropy does.
     """
 
-    code: ClassVar[str] = "D413"
-
-    least_classes: int = threshold(3, "exact", "with two classes the absolute error is no worse than others")
+    least_classes: int = exact(3, "with two classes the absolute error is no worse than others")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for loss in trace.losses:
@@ -261,13 +249,11 @@ class AbsoluteErrorOnClasses:
                         detail={"what": "one-hot"},
                     )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("squared error works", lambda: _measured("mse_loss", 10)),
         Run("soft targets", lambda: _measured("l1_loss", 10, integral=False)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("absolute error on ten classes", lambda: _measured("l1_loss", 10)),
-    )
+    FAULTY = (Run("absolute error on ten classes", lambda: _measured("l1_loss", 10)),)
 
 
 _BINARY = "binary_cross_entropy_with_logits"
@@ -296,8 +282,7 @@ def _yes_no(counts: Sequence[int], weight: float) -> Trace:
     )
 
 
-@register(needs_fixed_data=True)
-class ClassWeightsWrong:
+class ClassWeightsWrong(Detector, code="D416", needs_fixed_data=True):
     """The weights of the classes in the loss favour the frequent classes, or belong to other classes.
 
     Weights make up for rare classes: the rarer a class, the more one of its samples counts. The other way round the rare classes are
@@ -305,17 +290,11 @@ class ClassWeightsWrong:
     numbers, `pos_weight` as positives over negatives.
     """
 
-    code: ClassVar[str] = "D416"
-
-    least_samples: int = threshold(100, "convention", "training samples whose labels were seen")
-    unequal: float = threshold(
-        2.0, "convention", "most frequent class over the rarest one, from which weights matter"
-    )
-    uneven: float = threshold(
-        1.5, "convention", "largest over smallest weight that is meant as a weight at all"
-    )
-    together: float = threshold(0.9, "convention", "correlation of weights and counts, both as logarithms")
-    exact: float = threshold(0.15, "convention", "by which sorted weights may miss sorted inverse counts")
+    least_samples: int = convention(100, "training samples whose labels were seen")
+    unequal: float = convention(2.0, "most frequent class over the rarest one, from which weights matter")
+    uneven: float = convention(1.5, "largest over smallest weight that is meant as a weight at all")
+    together: float = convention(0.9, "correlation of weights and counts, both as logarithms")
+    exact: float = convention(0.15, "by which sorted weights may miss sorted inverse counts")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         counts = class_counts(trace)
@@ -356,7 +335,7 @@ class ClassWeightsWrong:
         # The very weights that would make up for the counts, but not each at its class.
         return "belong to other classes" if moved and np.abs(given - rare).max() > 1.0 else ""
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("inverse counts", lambda: _weighted((90, 30, 10), (0.4, 1.2, 3.6))),
         Run("milder than the counts", lambda: _weighted((90, 30, 10), (1.0, 1.5, 2.5))),
         Run("even classes", lambda: _weighted((40, 45, 42), (1.0, 2.0, 1.0))),
@@ -364,7 +343,7 @@ class ClassWeightsWrong:
         Run("one class counts for its own sake", lambda: _weighted((90, 30, 10), (1.0, 3.0, 1.0))),
         Run("yes is rare", lambda: _yes_no((90, 10), 9.0)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("counts as weights", lambda: _weighted((90, 30, 10), (90, 30, 10))),
         Run("in another order", lambda: _weighted((90, 30, 10), (3.6, 0.4, 1.2))),
         Run("positives over negatives", lambda: _yes_no((90, 10), 0.11)),

@@ -7,13 +7,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import PurePath
-from typing import ClassVar
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.data import epochs
 from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
 from netmend.diagnose.measures.wiring import Wire, loaded, wires
-from netmend.unit import Run, threshold
+from netmend.unit import Run, convention, exact
 from netmend.vocabulary import Event, ModelFact, ModuleFact, ParameterFact, Site, Symptom, Table, Trace
 
 _WITH_WEIGHTS = (
@@ -24,8 +23,7 @@ _SHORT_LIVED = re.compile(r"\((\w+)@(.+):(\d+)#\d+\)")
 _STRAY = Layer("(Linear@train.py:42#2)", optimizer=None, gradient=None, update=None, registered=False)
 
 
-@register
-class UnregisteredLayers:
+class UnregisteredLayers(Detector, code="D216"):
     """Layers with weights run inside a model but are not registered with it.
 
     model.parameters(), .to(), .state_dict() and .train() pass them over: they are not trained, not saved, not moved.
@@ -33,9 +31,7 @@ class UnregisteredLayers:
     inside forward().
     """
 
-    code: ClassVar[str] = "D216"
-
-    least: int = threshold(1, "exact", "one layer that is never trained is enough")
+    least: int = exact(1, "one layer that is never trained is enough")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         yield from self._short_lived(trace)
@@ -127,7 +123,7 @@ class UnregisteredLayers:
                     },
                 )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("registered", lambda: trained(optimizer(), *network(Layer("a"), Layer("b")))),
         Run(
             "in a list, but given to the optimiser",
@@ -140,7 +136,7 @@ class UnregisteredLayers:
             lambda: trained(optimizer(), *network(Layer("a"), replace(_STRAY, trainable=False))),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "a tensor that is no parameter",
             lambda: trained(
@@ -181,8 +177,7 @@ def _passes(count: int, each: int) -> list[tuple[str, int]]:
     return loop
 
 
-@register
-class ModelRecreated:
+class ModelRecreated(Detector, code="D217"):
     """The same line creates the model repeatedly during training.
 
     Everything learned so far is thrown away each time; only the last piece of training counts, or none at all where the optimiser
@@ -190,16 +185,10 @@ class ModelRecreated:
     Usual cause: the model is created inside the loop over epochs.
     """
 
-    code: ClassVar[str] = "D217"
-
-    least_models: int = threshold(
-        3,
-        "convention",
-        "two models from one line are a pair; seeds, folds and searches train each for several epochs",
+    least_models: int = convention(
+        3, "two models from one line are a pair; seeds, folds and searches train each for several epochs"
     )
-    most_passes: int = threshold(
-        1, "exact", "a model that sees the data once and is then replaced has wasted it"
-    )
+    most_passes: int = exact(1, "a model that sees the data once and is then replaced has wasted it")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         lines: dict[tuple[Site, str], list[ModelFact]] = defaultdict(list)
@@ -231,7 +220,7 @@ class ModelRecreated:
                 detail={"models": names, "stale": stale, "passes": max(passes.values(), default=0)},
             )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("one model", lambda: trained(optimizer(), *_models(1, 0), loop=_passes(1, 5))),
         Run(
             "five folds of four epochs",
@@ -239,7 +228,7 @@ class ModelRecreated:
         ),
         Run("a pair of models", lambda: trained(optimizer(), *_models(2, 0, 1), loop=_passes(2, 1))),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "anew for every epoch",
             lambda: trained(optimizer(), *_models(6, 0, 1, 2, 3, 4, 5), loop=_passes(6, 1)),
@@ -295,18 +284,15 @@ def _loaded(matched: int, missing: int, unexpected: int, aliased: int = 0) -> Tr
     return Trace(events=(Event(0, "state loaded", "loaded", "model", Site("train.py", 9), detail),))
 
 
-@register
-class CheckpointNotLoaded:
+class CheckpointNotLoaded(Detector, code="D222"):
     """A checkpoint was loaded, but hardly any of its entries matched the model.
 
     With strict=False the entries that do not fit are passed over in silence: the model stays at its random start.
     Usual causes: a prefix such as "module." or "model." before every name, a checkpoint of another network.
     """
 
-    code: ClassVar[str] = "D222"
-
-    least_share: float = threshold(
-        0.1, "convention", "of the saved entries; a backbone taken from a larger model fits far more of them"
+    least_share: float = convention(
+        0.1, "of the saved entries; a backbone taken from a larger model fits far more of them"
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -347,13 +333,13 @@ class CheckpointNotLoaded:
                 },
             )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("all of it", lambda: _loaded(10, 0, 0)),
         Run("a new head", lambda: _loaded(8, 2, 2)),
         Run("tied weights are loaded twice", lambda: _loaded(10, 0, 0, 2)),
         Run("a part of a larger state", lambda: _loaded(6, 0, 40)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("a prefix is in the way", lambda: _loaded(0, 10, 10)),
         Run("nothing was given", lambda: _loaded(0, 10, 0)),
         Run("the best state was only a reference", lambda: _loaded(10, 0, 0, 10)),

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import ClassVar
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.loop import calls, first_step, is_training, stepping
 from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
 from netmend.diagnose.measures.modes import kinds, mode_layers, switched_passes
 from netmend.diagnose.measures.wiring import loaded, wires
-from netmend.unit import Run, threshold
+from netmend.unit import Run, convention
 from netmend.vocabulary import Call, LossFact, ModuleFact, Pattern, Site, Symptom, Trace
 
 _TRAIN = "zero_grad forward:model=train,grad loss@12 backward step:optimizer"
@@ -20,8 +19,7 @@ _CLASSES = {"cross_entropy", "nll_loss"}
 _DROPOUT = network(Layer("fc"), Layer("drop", "Dropout", weight=False, settings={"p": 0.5}))
 
 
-@register(needs_fixed_data=True)
-class EvaluationInTrainingMode:
+class EvaluationInTrainingMode(Detector, code="D205", needs_fixed_data=True):
     """The model is evaluated while its dropout or batch-norm layers still work as in training.
 
     Dropout then disturbs the predictions, and batch norm uses (and changes) the statistics of the batch at hand: results are
@@ -29,17 +27,11 @@ class EvaluationInTrainingMode:
     Usual cause: model.eval() is not called before validation or testing.
     """
 
-    code: ClassVar[str] = "D205"
-
-    most_steps: float = threshold(
-        0.5,
-        "convention",
-        "passes that come with more than half of the steps are part of training (teachers, samples)",
+    most_steps: float = convention(
+        0.5, "passes that come with more than half of the steps are part of training (teachers, samples)"
     )
-    repeats: int = threshold(
-        3,
-        "convention",
-        "the same batch so often in one pass: dropout is used on purpose to estimate uncertainty",
+    repeats: int = convention(
+        3, "the same batch so often in one pass: dropout is used on purpose to estimate uncertainty"
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -86,7 +78,7 @@ class EvaluationInTrainingMode:
         seen = Counter((b.step, b.hashes) for b in trace.batches if b.phase == "evaluation" and b.hashes)
         return max(seen.values(), default=0) >= self.repeats
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run(
             "evaluated in evaluation mode",
             lambda: trained(
@@ -136,7 +128,7 @@ class EvaluationInTrainingMode:
             lambda: trained(optimizer(), *_DROPOUT, loop=[(_TRAIN, 40), (f"train:model {_EVALUATE}", 3)]),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "train() where eval() was meant",
             lambda: trained(
@@ -265,21 +257,16 @@ _WRONG = "zero_grad forward:model=eval,grad loss backward step:optimizer"
 _BATCH_NORM = network(Layer("fc"), Layer("norm", "BatchNorm1d"))
 
 
-@register(needs_fixed_data=True)
-class TrainingInEvaluationMode:
+class TrainingInEvaluationMode(Detector, code="D206", needs_fixed_data=True):
     """The model is trained while its dropout or batch-norm layers work as in evaluation.
 
     Dropout then regularises nothing, and batch norm divides by running statistics that are never brought up to date.
     Usual cause: model.eval() before a validation pass, and no model.train() after it.
     """
 
-    code: ClassVar[str] = "D206"
-
-    least_steps: int = threshold(4, "convention", "the loop is known exactly; fewer steps may be a check")
-    share_limit: float = threshold(
-        0.3,
-        "convention",
-        "from the first validation on: at least a third of the steps of any run with several",
+    least_steps: int = convention(4, "the loop is known exactly; fewer steps may be a check")
+    share_limit: float = convention(
+        0.3, "from the first validation on: at least a third of the steps of any run with several"
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -313,7 +300,7 @@ class TrainingInEvaluationMode:
                 },
             )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("trained in training mode", lambda: trained(optimizer(), *_BATCH_NORM, loop=[(_RIGHT, 40)])),
         Run(
             "nothing in the model depends on the mode",
@@ -339,7 +326,7 @@ class TrainingInEvaluationMode:
         ),
         Run("a few steps", lambda: trained(optimizer(), *_BATCH_NORM, loop=[(_RIGHT, 40), (_WRONG, 3)])),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "never switched back",
             lambda: trained(

@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import ClassVar
 
 import numpy as np
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.examples import falling, run_with
 from netmend.diagnose.measures.objective import evaluations, objective
 from netmend.diagnose.measures.probe_examples import probed
-from netmend.unit import Run, threshold
+from netmend.unit import Run, calibrated, convention, exact
 from netmend.vocabulary import ModuleFact, ProbeFact, Site, Symptom, Table, TargetFact, Trace
 
 NAN = float("nan")
@@ -35,24 +34,19 @@ def _unscored(momentum: float, mode: float) -> Trace:
     )
 
 
-@register
-class NormStatisticsLag:
+class NormStatisticsLag(Detector, code="D316"):
     """Batch norm's running statistics are still mostly those it was made with, and evaluation uses them.
 
     In training a batch is normalised with its own mean and spread; in evaluation the running ones are used, which follow by `momentum` at each step. With a tiny momentum they
     have hardly moved when the run ends.
     """
 
-    code: ClassVar[str] = "D316"
-
-    old_share: float = threshold(
-        0.2, "exact", "share of the initial statistics that is left: (1 - momentum) ** steps"
+    old_share: float = exact(0.2, "share of the initial statistics that is left: (1 - momentum) ** steps")
+    unseen_share: float = exact(
+        0.8, "the same where no loss of evaluation was seen: evaluation has nearly another network"
     )
-    unseen_share: float = threshold(
-        0.8, "exact", "the same where no loss of evaluation was seen: evaluation has nearly another network"
-    )
-    least_steps: int = threshold(50, "convention", "fewer steps are a first try, not a training")
-    gap_limit: float = threshold(2.5, "convention", "evaluation loss over training loss, so that it matters")
+    least_steps: int = convention(50, "fewer steps are a first try, not a training")
+    gap_limit: float = convention(2.5, "evaluation loss over training loss, so that it matters")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         gap = _loss_ratio(trace)
@@ -83,12 +77,12 @@ class NormStatisticsLag:
                 )
                 return
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("the default momentum", lambda: _normalised(0.1, [0.4, 0.3, 0.2, 0.2])),
         Run("slow, but evaluation is as good", lambda: _normalised(0.001, [0.4, 0.2, 0.1, 0.05])),
         Run("slow, but always in training mode", lambda: _unscored(0.0001, mode=1.0)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("slow, and evaluation suffers", lambda: _normalised(0.0005, [3.0, 4.0, 5.0, 6.0])),
         Run("slower, and evaluation computes no loss", lambda: _unscored(0.0001, mode=0.0)),
     )
@@ -114,8 +108,7 @@ def _estimate(agreement: float) -> Trace:
     return probed("spectral estimate", {"agreement": agreement, "layers": 3, "model": "model"})
 
 
-@register
-class NormNotEstimated:
+class NormNotEstimated(Detector, code="D231"):
     """A spectrally normalised layer was used in eval mode before its norm was ever estimated.
 
     Weights are divided by an estimate of their largest singular value. Only training passes improve it; before the first one it comes from random
@@ -123,11 +116,8 @@ class NormNotEstimated:
     Usual causes: eval() right after the model is made (a first evaluation, a frozen judge).
     """
 
-    code: ClassVar[str] = "D231"
-
-    agreement_limit: float = threshold(
+    agreement_limit: float = exact(
         0.9,
-        "exact",
         "cosine between the two vectors of an estimate: 1 after a single training pass, about 1/sqrt(units) before",
     )
 
@@ -150,15 +140,14 @@ class NormNotEstimated:
                 detail={"model": probe.values["model"], "layers": layers},
             )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("after one training pass", lambda: _estimate(1.0)),
         Run("weights have changed a little since", lambda: _estimate(0.97)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("straight after it was made", lambda: _estimate(0.04)),)
+    FAULTY = (Run("straight after it was made", lambda: _estimate(0.04)),)
 
 
-@register
-class ModeGap:
+class ModeGap(Detector, code="D605"):
     """On the very same batch, the model does far worse in one mode than in the other.
 
     Both losses are compared on the scale on which 1 is the best constant prediction. Worse in eval mode: running averages of a norm layer
@@ -167,21 +156,17 @@ class ModeGap:
     dropout rate too high.
     """
 
-    code: ClassVar[str] = "D605"
-
-    gap_limit: float = threshold(
+    gap_limit: float = calibrated(
         0.5,
-        "calibrated",
         "difference of the two losses relative to the constant prediction's; healthy calibration runs reach 0.18",
     )
-    output_limit: float = threshold(
+    output_limit: float = calibrated(
         3.0,
-        "calibrated",
         "root mean square difference of the outputs, relative to their spread in eval mode; healthy runs reach 1.1, "
         "dropout of 95 % shows 12 and more",
     )
-    least_step: int = threshold(
-        64, "exact", "running averages with the usual momentum of 0.1 have then forgotten where they started"
+    least_step: int = exact(
+        64, "running averages with the usual momentum of 0.1 have then forgotten where they started"
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -222,7 +207,7 @@ class ModeGap:
         found = {"gap_limit": max(gaps)} if gaps else {}
         return found | ({"output_limit": max(float(p.values["output"]) for p in latest)} if latest else {})
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run(
             "dropout costs a little",
             lambda: probed(
@@ -242,7 +227,7 @@ class ModeGap:
             ),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("dropout leaves nothing", lambda: probed("mode gap", {"output": 12.0}, step=64)),
         Run(
             "averages of batches of two",

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import ClassVar
 
 import numpy as np
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
 from netmend.diagnose.measures.wiring import Wire, layers_of, loaded, stepped_optimizers, wires
-from netmend.unit import Run, threshold
+from netmend.unit import Run, convention
 from netmend.vocabulary import GroupFact, OptimizerFact, ParameterFact, SchedulerFact, Symptom, Table, Trace
 
 _LOST = Layer("body", optimizer=None, update=None)
@@ -32,8 +31,7 @@ def _in_charge(trace: Trace, own: Sequence[Wire], lost: Sequence[Wire]) -> Optim
     )
 
 
-@register
-class ParametersWithoutOptimizer:
+class ParametersWithoutOptimizer(Detector, code="D213"):
     """Trainable parameters get gradients, but are in no optimiser: they never change.
 
     The program computes the gradients and throws them away; these layers are never trained.
@@ -41,10 +39,8 @@ class ParametersWithoutOptimizer:
     the model created anew after the optimiser was made.
     """
 
-    code: ClassVar[str] = "D213"
-
-    least_looks: int = threshold(
-        3, "convention", "closely observed steps with a gradient: not a single stray backward pass"
+    least_looks: int = convention(
+        3, "closely observed steps with a gradient: not a single stray backward pass"
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -92,7 +88,7 @@ class ParametersWithoutOptimizer:
                 },
             )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("all are held", lambda: trained(optimizer(), *network(Layer("body"), Layer("head")))),
         Run(
             "frozen parts need no optimiser",
@@ -106,7 +102,7 @@ class ParametersWithoutOptimizer:
         ),
         Run("updates by hand", lambda: trained(*network(_LOST), loop=[("forward backward step=by", 20)])),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "only the head was given",
             lambda: trained(optimizer(), *network(_LOST, Layer("head")), losses=[1.0] * 40),
@@ -122,8 +118,7 @@ class ParametersWithoutOptimizer:
     )
 
 
-@register(needs_fixed_data=True)
-class IdleOptimizer:
+class IdleOptimizer(Detector, code="D228", needs_fixed_data=True):
     """An optimiser steps, but none of its parameters ever gets a gradient.
 
     Its steps change nothing, whatever the loss does. Other values that move by themselves (running averages of batch norm) can
@@ -132,9 +127,7 @@ class IdleOptimizer:
     moved, a layer replaced), the optimiser belongs to another model.
     """
 
-    code: ClassVar[str] = "D228"
-
-    least_looks: int = threshold(4, "convention", "closely observed steps of this optimiser")
+    least_looks: int = convention(4, "closely observed steps of this optimiser")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for holder in stepped_optimizers(trace):
@@ -169,7 +162,7 @@ class IdleOptimizer:
             and not any(bool((rows > 0).any()) for rows in updates)
         )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("what it holds gets gradients", lambda: trained(optimizer(), *network(Layer("fc")))),
         Run(
             "one of its layers is frozen",
@@ -193,7 +186,7 @@ class IdleOptimizer:
             ),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "what it holds is frozen",
             lambda: trained(
@@ -244,8 +237,7 @@ def _facts(trace: Trace, name: str) -> list[ParameterFact]:
 _STILL = Layer("fc", update=0.0)
 
 
-@register
-class ParametersUnchanged:
+class ParametersUnchanged(Detector, code="D215"):
     """Parameters get gradients and the optimiser steps, but not a single value changes.
 
     The step is computed and has no effect.
@@ -253,14 +245,8 @@ class ParametersUnchanged:
     format (half-precision weights).
     """
 
-    code: ClassVar[str] = "D215"
-
-    least_looks: int = threshold(
-        4, "convention", "closely observed steps; a warm-up starts at 0 for a step or two"
-    )
-    share: float = threshold(
-        0.5, "convention", "at least half of what is trained; groups are stilled on purpose"
-    )
+    least_looks: int = convention(4, "closely observed steps; a warm-up starts at 0 for a step or two")
+    share: float = convention(0.5, "at least half of what is trained; groups are stilled on purpose")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         held = [wire for wire in wires(trace) if wire.held and wire.fact.trainable and wire.flows]
@@ -286,7 +272,7 @@ class ParametersUnchanged:
             },
         )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("everything moves", lambda: trained(optimizer(), *network(Layer("fc")))),
         Run(
             "frozen", lambda: trained(optimizer(), *network(replace(_STILL, trainable=False), Layer("head")))
@@ -296,7 +282,7 @@ class ParametersUnchanged:
             lambda: trained(optimizer(), *network(_STILL, Layer("a"), Layer("b"))),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "a rate of 0",
             lambda: trained(

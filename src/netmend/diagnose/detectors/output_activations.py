@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.chain import Link, chain
 from netmend.diagnose.measures.head_places import place_of
 from netmend.diagnose.measures.heads import CLASS_SCORES, YES_NO_SCORES, Head, heads, node_name
 from netmend.diagnose.measures.loss_examples import call, given, layer, run_of, wanted
 from netmend.library.activations import ACROSS_UNITS, SHARES
-from netmend.unit import Run, threshold
+from netmend.unit import Run, exact
 from netmend.vocabulary import ModuleFact, Symptom, Trace
 
 
-@register(needs_fixed_data=True)
-class NormalisedTwice:
+class NormalisedTwice(Detector, code="D401", needs_fixed_data=True):
     """A loss that applies softmax or sigmoid itself gets values that already went through one.
 
     The second one flattens what the first made: the loss cannot come near zero, gradients are small and learning is slow or
@@ -24,10 +22,8 @@ class NormalisedTwice:
     BCEWithLogitsLoss; a softmax between model and loss.
     """
 
-    code: ClassVar[str] = "D401"
-
-    least_rows: int = threshold(
-        2, "exact", "a single row of scores may sum to one by chance; several rows to a thousandth do not"
+    least_rows: int = exact(
+        2, "a single row of scores may sum to one by chance; several rows to a thousandth do not"
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -68,7 +64,7 @@ class NormalisedTwice:
         """Whether the scores come straight from a function; one that ran over another axis is another fault."""
         return head.last == function and not head.given.normalised_axes and (head.width or 0) > 1
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("scores into cross entropy", lambda: run_of("cross_entropy", given(16, 4), wanted(16))),
         Run(
             "log-softmax into the likelihood loss",
@@ -97,7 +93,7 @@ class NormalisedTwice:
             ),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "a softmax layer before cross entropy",
             lambda: run_of(
@@ -141,8 +137,7 @@ _NOT_POSITIVE = ("relu", "tanh", "softsign", "hardtanh", "elu", "leaky_relu")
 _PICKS = ("Index", "Gather", "Select", "Mul")  # the true class, by its number or by a row of zeros and a one
 
 
-@register(needs_fixed_data=True)
-class ScoresWhereProbabilitiesExpected:
+class ScoresWhereProbabilitiesExpected(Detector, code="D403", needs_fixed_data=True):
     """A loss that expects probabilities or their logarithms gets something else.
 
     NLLLoss and KLDivLoss take logarithms of probabilities and trust the caller: raw scores make them fall without
@@ -150,10 +145,8 @@ class ScoresWhereProbabilitiesExpected:
     no gradient outside. Usual causes: softmax, log-softmax or sigmoid forgotten, or the loss for scores was meant.
     """
 
-    code: ClassVar[str] = "D403"
-
-    log_limit: float = threshold(
-        1e-3, "exact", "the logarithm of a probability is never above 0; a thousandth allows for rounding"
+    log_limit: float = exact(
+        1e-3, "the logarithm of a probability is never above 0; a thousandth allows for rounding"
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -232,7 +225,7 @@ class ScoresWhereProbabilitiesExpected:
             return "clamped scores", message, None, None
         return None
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run(
             "log-softmax into the likelihood loss",
             lambda: run_of(
@@ -276,7 +269,7 @@ class ScoresWhereProbabilitiesExpected:
             lambda: run_of("nll_loss", given(16, 4, through=["Sub"], high=3.0), wanted(16)),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("raw scores into the likelihood loss", lambda: run_of("nll_loss", given(16, 4), wanted(16))),
         Run(
             "probabilities into the likelihood loss",

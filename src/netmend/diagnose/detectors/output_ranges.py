@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.head_places import place_of
 from netmend.diagnose.measures.heads import CLASS_SCORES, REAL, YES_NO_SCORES, Head, heads, limits
 from netmend.diagnose.measures.loss_examples import call, given, layer, run_of, wanted
 from netmend.library.activations import SQUASHING
 from netmend.library.losses import DISTANCES
-from netmend.unit import Run, threshold
+from netmend.unit import Run, calibrated, convention, exact
 from netmend.vocabulary import Symptom, Table, TargetFact, Trace
 
 _SHARES = ("binary_cross_entropy", "mse_loss", "l1_loss")
@@ -19,8 +18,7 @@ _CLAMPED = 1e-3  # by which outputs are usually kept off 0 and 1
 _MARGINS = ("multi_margin_loss", "multilabel_margin_loss")  # ask for scores that differ by 1
 
 
-@register(needs_fixed_data=True)
-class OutputRangeTooNarrow:
+class OutputRangeTooNarrow(Detector, code="D404", needs_fixed_data=True):
     """The last function of the model cannot give the values that the loss asks for.
 
     A ReLU is never negative, a sigmoid stays in 0..1, softmax over a single unit is always 1. Targets outside cannot be
@@ -28,18 +26,13 @@ class OutputRangeTooNarrow:
     classes die. Usual causes: an activation left on the output layer, or one that suits another kind of target.
     """
 
-    code: ClassVar[str] = "D404"
-
-    beyond_limit: float = threshold(
+    beyond_limit: float = calibrated(
         0.7,
-        "calibrated",
         "standard deviations by which targets leave the range; healthy programs stay at 0, own ones with noise on targets at 0.15",
     )
 
-    labels_limit: float = threshold(
-        1.2, "exact", "labels per sample: with one each, outputs that sum to one can be right"
-    )
-    least_looks: int = threshold(4, "convention", "measurements that are needed to call an output dead")
+    labels_limit: float = exact(1.2, "labels per sample: with one each, outputs that sum to one can be right")
+    least_looks: int = convention(4, "measurements that are needed to call an output dead")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for head in heads(trace):
@@ -168,7 +161,7 @@ class OutputRangeTooNarrow:
             return None
         return max(0.0, image[0] - target.minimum, target.maximum - image[1]) / spread
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run(
             "a sigmoid for targets in 0..1",
             lambda: run_of(
@@ -215,7 +208,7 @@ class OutputRangeTooNarrow:
             ),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "a ReLU for targets that are negative half the time",
             lambda: run_of(
@@ -308,16 +301,13 @@ def _range(image: tuple[float, float]) -> str:
     return f"nothing above {high:g}" if low == float("-inf") else f"only {low:g} to {high:g}"
 
 
-@register(needs_fixed_data=True)
-class OutputWidthMismatch:
+class OutputWidthMismatch(Detector, code="D406", needs_fixed_data=True):
     """The number of outputs does not fit what the loss compares them with.
 
     Cross entropy over a single output is always 0: there is nothing to choose from. One output compared with several
     targets, or several with one, is stretched to fit without a word.
     Usual causes: a head with one unit where one per class is needed, or a head left over from another task.
     """
-
-    code: ClassVar[str] = "D406"
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for head in heads(trace):
@@ -333,7 +323,7 @@ class OutputWidthMismatch:
                     detail={"what": what, "width": head.width, "loss": head.loss.name},
                 )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("one output per class", lambda: run_of("cross_entropy", given(16, 4), wanted(16))),
         Run(
             "more outputs than classes seen so far",
@@ -348,7 +338,7 @@ class OutputWidthMismatch:
         ),
         Run("one sample per batch", lambda: run_of("mse_loss", given(1, 3), wanted(3, whole=False))),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("one output for cross entropy", lambda: run_of("cross_entropy", given(16, 1), wanted(16))),
         Run(
             "one output for three targets",

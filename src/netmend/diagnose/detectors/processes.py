@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.fact_examples import with_facts
 from netmend.diagnose.measures.replicas import with_replicas
-from netmend.unit import Run, threshold
+from netmend.unit import Run, exact
 from netmend.vocabulary import EnvironmentFact, LoaderFact, ProbeFact, Site, Symptom, Table, Trace
 
 
@@ -20,8 +19,7 @@ def _rank(*means: float) -> Trace:
     )
 
 
-@register
-class ReplicaDesync:
+class ReplicaDesync(Detector, code="D223"):
     """The same parameter has different values on the processes of a distributed run.
 
     Every process then trains a model of its own on a part of the data, and only one of them is saved.
@@ -29,11 +27,7 @@ class ReplicaDesync:
     one process only.
     """
 
-    code: ClassVar[str] = "D223"
-
-    least_parameters: int = threshold(
-        1, "exact", "replicas are equal to the last digit, or they are not replicas"
-    )
+    least_parameters: int = exact(1, "replicas are equal to the last digit, or they are not replicas")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         events = [event for event in trace.events if event.kind == "replicas differ"]
@@ -52,11 +46,11 @@ class ReplicaDesync:
             detail={"parameters": [event.component for event in events]},
         )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("equal on both", lambda: with_replicas(_rank(0.1, 0.2, 0.3), (_rank(0.1, 0.2, 0.3),))),
         Run("one process", lambda: _rank(0.1, 0.2, 0.3)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("they drift apart", lambda: with_replicas(_rank(0.1, 0.2, 0.3), (_rank(0.1, 0.21, 0.33),))),
     )
 
@@ -68,8 +62,7 @@ def _workers(phase: str = "training", workers: int = 2, kind: str = "Generator")
     return with_facts(loader, probe)
 
 
-@register
-class WorkersDrawAlike:
+class WorkersDrawAlike(Detector, code="D317"):
     """All workers of a DataLoader draw the same random numbers.
 
     Every worker has a copy of the dataset with a generator in the same state, and workers are made anew in each epoch: several samples
@@ -77,9 +70,7 @@ class WorkersDrawAlike:
     Usual causes: a generator that the dataset keeps, a worker_init_fn that gives all workers one seed.
     """
 
-    code: ClassVar[str] = "D317"
-
-    least_workers: int = threshold(2, "exact", "with one worker there is nobody to draw the same")
+    least_workers: int = exact(2, "with one worker there is nobody to draw the same")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for probe in trace.probes("worker seeds"):
@@ -104,11 +95,11 @@ class WorkersDrawAlike:
                 detail={"kind": kind, "name": name, "owner": owner, "loader": loader.created},
             )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("evaluation disturbed in the same way each time", lambda: _workers("evaluation")),
         Run("one worker", lambda: _workers(workers=1)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("a generator in the dataset", lambda: _workers()),
         Run("one seed for all", lambda: _workers(kind="seed")),
     )

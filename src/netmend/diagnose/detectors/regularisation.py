@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import ClassVar
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.decay import decays, most_shrunk, penalty
 from netmend.diagnose.measures.examples import flat
 from netmend.diagnose.measures.loss_examples import CALLED, given, run_of, wanted
@@ -15,7 +14,7 @@ from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.objective import objective
 from netmend.diagnose.measures.progress import Progress, progress
 from netmend.library.losses import NEVER_NEGATIVE
-from netmend.unit import Run, threshold
+from netmend.unit import Run, calibrated, convention, exact
 from netmend.vocabulary import LossFact, OptimizerFact, Site, Symptom, Table, Trace
 
 
@@ -35,45 +34,33 @@ def penalised(growth: float) -> Trace:
     return replace(trace, facts=facts, tables=tables)
 
 
-@register
-class RegulariserDominates:
+class RegulariserDominates(Detector, code="D117"):
     """The pull of regularisation on the weights is stronger than that of the data, and little was learned.
 
     Weights then follow the penalty instead of the loss and go to zero. Usual causes: a weight decay taken from another optimiser or
     task, a penalty summed over all weights without a small factor. Near the optimum both pulls balance, so a run that learned is not judged.
     """
 
-    code: ClassVar[str] = "D117"
-
-    share_limit: float = threshold(
+    share_limit: float = calibrated(
         0.5,
-        "calibrated",
         "decay over the data's gradient, which is 1 where both hold each other in balance; healthy programs that have not converged "
         "stay below 0.03",
     )
-    penalty_limit: float = threshold(
+    penalty_limit: float = calibrated(
         0.3,
-        "calibrated",
         "share of the objective that is not the criterion; other terms reach 0.9 in healthy programs, but weights do not shrink there",
     )
-    shrink_limit: float = threshold(
-        0.7,
-        "calibrated",
-        "weights at the end over their start; healthy programs that learned little stay above 0.86",
+    shrink_limit: float = calibrated(
+        0.7, "weights at the end over their start; healthy programs that learned little stay above 0.86"
     )
-    layer_limit: float = threshold(
+    layer_limit: float = calibrated(
         0.5,
-        "calibrated",
         "the same of one layer that alone is penalised; no layer of a healthy program with a penalty shrinks at all",
     )
-    layer_relative: float = threshold(
-        0.1,
-        "convention",
-        "of the constant prediction's loss: below that the penalty of one layer did not cost much",
+    layer_relative: float = convention(
+        0.1, "of the constant prediction's loss: below that the penalty of one layer did not cost much"
     )
-    least_relative: float = threshold(
-        0.3, "convention", "below that of the constant prediction much was learned"
-    )
+    least_relative: float = convention(0.3, "below that of the constant prediction much was learned")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         yield from self._one_layer(trace)
@@ -139,7 +126,7 @@ class RegulariserDominates:
             found["layer_limit"] = one[1]
         return found | {"penalty_limit": 0.0 if term is None else term.share}
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("ordinary decay", lambda: net_run(optimizer="SGD", settings={"weight_decay": 1e-4})),
         Run(
             "strong decay, but it learned",
@@ -147,7 +134,7 @@ class RegulariserDominates:
         ),
         Run("another term beside the criterion, and nothing shrinks", lambda: penalised(0.9)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "decay of one",
             lambda: net_run(
@@ -180,21 +167,18 @@ def _with_terms(objective: Sequence[float], loss: Sequence[float], players: int 
     )
 
 
-@register(needs_fixed_data=True)
-class TermWithoutBound:
+class TermWithoutBound(Detector, code="D415", needs_fixed_data=True):
     """The objective falls far below zero because of what is added to its loss, and the loss itself gets worse.
 
     The loss can never be negative. What is added to it has no lower bound, so that the optimiser makes it ever smaller and gives up
     everything else for it. Usual causes: a divergence or penalty with its sign turned, or subtracted where it should be added.
     """
 
-    code: ClassVar[str] = "D415"
-
-    depth_limit: float = threshold(
-        1.0, "exact", "times the first value, below zero: no loss that may end at zero gets there"
+    depth_limit: float = exact(
+        1.0, "times the first value, below zero: no loss that may end at zero gets there"
     )
-    growth_limit: float = threshold(1.2, "convention", "of the loss from its beginning to its end")
-    least_looks: int = threshold(5, "convention", "values of the loss that are needed to see it grow")
+    growth_limit: float = convention(1.2, "of the loss from its beginning to its end")
+    least_looks: int = convention(5, "values of the loss that are needed to see it grow")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         if len(trace.optimizers) > 1:
@@ -225,7 +209,7 @@ class TermWithoutBound:
     def _grew(self, course: Progress) -> bool:
         return course.looks >= self.least_looks and course.last > self.growth_limit * course.first
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("a penalty", lambda: _with_terms([2.0, 1.5, 1.0, 0.8, 0.7, 0.6], [1.0, 0.8, 0.5, 0.4, 0.3, 0.3])),
         Run(
             "a loss weighted by its own uncertainty, below zero where data has no noise",
@@ -242,7 +226,7 @@ class TermWithoutBound:
             lambda: _with_terms([1.0, 5.0, 50.0, 500.0, 5e3, 5e4], [1.0, 5.0, 50.0, 500.0, 5e3, 5e4]),
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "the sign of a divergence",
             lambda: _with_terms([1.0, 0.9, 0.5, -3.0, -40.0, -900.0], [1.0, 1.0, 1.1, 1.5, 3.0, 9.0]),

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
 
 import numpy as np
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.acting import agents, largest_input, returns, reward_size, training_world
 from netmend.diagnose.measures.acting_examples import a_world, acted, an_agent
 from netmend.diagnose.measures.examples import flat
-from netmend.unit import Run, threshold
+from netmend.unit import Run, calibrated, convention
 from netmend.vocabulary import Symptom, Table, Trace, WorldFact
 
 
-@register
-class RewardConstant:
+class RewardConstant(Detector, code="D711"):
     """The reward never varied, and neither did the return of whole episodes: nothing tells good actions from bad ones.
 
     A constant reward is fine where it makes long episodes better (or short ones). Where all episodes also have the same
@@ -24,10 +22,8 @@ class RewardConstant:
     away, a reward function that ends on the same branch every time.
     """
 
-    code: ClassVar[str] = "D711"
-
-    least_steps: int = threshold(500, "convention", "a rare reward may not have been met before")
-    least_episodes: int = threshold(4, "convention", "episodes that must agree on their return")
+    least_steps: int = convention(500, "a rare reward may not have been met before")
+    least_episodes: int = convention(4, "episodes that must agree on their return")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         world = training_world(trace)
@@ -59,7 +55,7 @@ class RewardConstant:
             detail={"flattened_by": lost_in, "truncated": world.truncated, "episodes": world.episodes},
         )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("a reward per step, episodes of different length", lambda: acted(a_world())),
         Run(
             "a goal that was reached once",
@@ -67,7 +63,7 @@ class RewardConstant:
         ),
         Run("too few steps", lambda: acted(a_world(steps=400), returns=[-200.0, -200.0])),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "a goal that was never reached",
             lambda: acted(
@@ -103,15 +99,12 @@ def _flattened_by(world: WorldFact) -> str:
     return ""
 
 
-@register
-class RewardNotFinite:
+class RewardNotFinite(Detector, code="D712"):
     """An environment gave rewards that are not numbers, or infinite.
 
     One of them makes every value estimate that it reaches useless. Usual causes: a logarithm or quotient of a distance that becomes zero, a
     branch of the reward function that was forgotten.
     """
-
-    code: ClassVar[str] = "D712"
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for world in trace.all(WorldFact):  # a single one of them may end the run
@@ -125,29 +118,22 @@ class RewardNotFinite:
                     site=world.stepped,
                 )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
-        Run("finite rewards, large ones among them", lambda: acted(a_world(reward_high=1e6))),
-    )
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("a reward of NaN", lambda: acted(a_world(bad_rewards=3))),)
+    HEALTHY = (Run("finite rewards, large ones among them", lambda: acted(a_world(reward_high=1e6))),)
+    FAULTY = (Run("a reward of NaN", lambda: acted(a_world(bad_rewards=3))),)
 
 
-@register
-class RewardBadlyScaled:
+class RewardBadlyScaled(Detector, code="D713"):
     """Rewards are so large that the error of the value estimates drowns everything else.
 
     The value network starts with answers near zero and has to reach sums of rewards; with rewards of thousands its error and gradients
     are huge from the first update on. Usual causes: a raw score or a cost in small units as reward, a factor too many.
     """
 
-    code: ClassVar[str] = "D713"
-
-    size_limit: float = threshold(
-        60.0, "calibrated", "root mean square of the rewards; healthy programs stay below 10 (Pendulum: 8)"
+    size_limit: float = calibrated(
+        60.0, "root mean square of the rewards; healthy programs stay below 10 (Pendulum: 8)"
     )
-    loss_limit: float = threshold(
-        1000.0,
-        "calibrated",
-        "a hand-written loss that is smaller was computed from rewards that the program scales itself",
+    loss_limit: float = calibrated(
+        1000.0, "a hand-written loss that is smaller was computed from rewards that the program scales itself"
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -183,7 +169,7 @@ class RewardBadlyScaled:
             "loss_limit": float(np.median(losses)) if len(losses) else 0.0,
         }
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run(
             "rewards of a swinging pendulum",
             lambda: acted(a_world(reward_mean=-6.0, reward_std=3.0), an_agent()),
@@ -194,7 +180,7 @@ class RewardBadlyScaled:
         ),
         Run("large rewards that the program scales itself", lambda: acted(a_world(reward_mean=1000.0))),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("a score as reward", lambda: acted(a_world(reward_mean=1000.0), an_agent())),
         Run(
             "a hand-written loop",
@@ -206,18 +192,15 @@ class RewardBadlyScaled:
     )
 
 
-@register
-class ObservationBadlyScaled:
+class ObservationBadlyScaled(Detector, code="D714"):
     """Observations reach the network in large units, unscaled.
 
     One large feature decides what the first layer sees; the others have to wait until its weights have shrunk. Usual causes: metres and
     radians mixed, raw sensor values, positions in pixels, no VecNormalize.
     """
 
-    code: ClassVar[str] = "D714"
-
-    size_limit: float = threshold(
-        20.0, "calibrated", "root mean square of a feature; in healthy programs of all kinds below 10"
+    size_limit: float = calibrated(
+        20.0, "root mean square of a feature; in healthy programs of all kinds below 10"
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -254,7 +237,7 @@ class ObservationBadlyScaled:
             return {}  # the program scales what it was given
         return {"size_limit": max(world.feature_rms)}
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("features near one", lambda: acted(a_world(), an_agent())),
         Run(
             "large features that are normalised",
@@ -264,7 +247,7 @@ class ObservationBadlyScaled:
             "images", lambda: acted(a_world(feature_rms=(120.0, 130.0), observation_type="uint8"), an_agent())
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "millimetres and radians", lambda: acted(a_world(feature_rms=(900.0, 0.4, 1.0, 0.3)), an_agent())
         ),

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.loop import span_of
 from netmend.diagnose.measures.loop_examples import optimizer, trained
 from netmend.diagnose.measures.progress import main_progress
-from netmend.unit import Run, threshold
+from netmend.unit import Run, convention
 from netmend.vocabulary import GroupFact, SchedulerFact, Site, Symptom, Table, Trace
 from netmend.vocabulary.table import IntArray
 
@@ -29,8 +28,7 @@ def _rates(every: int, factor: float, least: float = 0.0) -> Table:
     )
 
 
-@register
-class RateDies:
+class RateDies(Detector, code="D210"):
     """The schedule lowers the learning rate to next to nothing in the first half of the run.
 
     From then on the weights hardly move: the rest of the run is spent for nothing, and what was learned until then is all.
@@ -38,23 +36,17 @@ class RateDies:
     length given in epochs instead of steps.
     """
 
-    code: ClassVar[str] = "D210"
-
-    dead: float = threshold(
-        1e-3,
-        "convention",
-        "a thousandth of the highest rate: a thousand such steps weigh as much as one before",
+    dead: float = convention(
+        1e-3, "a thousandth of the highest rate: a thousand such steps weigh as much as one before"
     )
-    by_share: float = threshold(
-        0.5,
-        "convention",
-        "schedules that end low reach a thousandth in the last tenth (cosine: the last 2 %)",
+    by_share: float = convention(
+        0.5, "schedules that end low reach a thousandth in the last tenth (cosine: the last 2 %)"
     )
-    weak: float = threshold(0.0101, "convention", "a hundredth: what two usual decays by ten leave")
-    by_early: float = threshold(
-        0.2, "convention", "two decays in the first fifth of the run: the numbers count something else"
+    weak: float = convention(0.0101, "a hundredth: what two usual decays by ten leave")
+    by_early: float = convention(
+        0.2, "two decays in the first fifth of the run: the numbers count something else"
     )
-    least_steps: int = threshold(20, "convention", "shorter runs have no schedule to speak of")
+    least_steps: int = convention(20, "shorter runs have no schedule to speak of")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for table in trace.tables_of("rate"):
@@ -91,7 +83,7 @@ class RateDies:
                 },
             )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("constant", lambda: trained(optimizer(), Table.of("rate", "optimizer[0]", {0: (0.1,)}))),
         Run("low at the end only", lambda: trained(optimizer(), _SCHEDULER, _rates(12, 0.1))),
         Run(
@@ -109,7 +101,7 @@ class RateDies:
         ),
         Run("never quite dead", lambda: trained(optimizer(), _SCHEDULER, _rates(4, 0.1, 2e-3))),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("stepped far too often", lambda: trained(optimizer(), _SCHEDULER, _rates(4, 0.1))),
         Run(
             "milestones of epochs, counted in batches",
@@ -149,20 +141,15 @@ def _run(given: float, *rates: float) -> Trace:
     )
 
 
-@register(needs_end=True)
-class RateNeverRises:
+class RateNeverRises(Detector, code="D232", needs_end=True):
     """A schedule keeps the learning rate far below the one that the optimiser was given, from the first step to the last.
 
     That is meant where the given rate is only a unit (1.0, with a schedule that returns rates). It is none where the rate is a usual one.
     Usual causes: a LambdaLR whose function returns a rate, though it is a factor of the rate; a warm-up that is longer than the run.
     """
 
-    code: ClassVar[str] = "D232"
-
-    share: float = threshold(
-        0.0101, "convention", "of the given rate: a hundredth is no rate that anybody asked for"
-    )
-    least_steps: int = threshold(20, "convention", "shorter runs have no schedule to speak of")
+    share: float = convention(0.0101, "of the given rate: a hundredth is no rate that anybody asked for")
+    least_steps: int = convention(20, "shorter runs have no schedule to speak of")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for fact in trace.optimizers:
@@ -188,10 +175,8 @@ class RateNeverRises:
                 )
                 break
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("warms up and decays", lambda: _run(0.003, 1e-6, 1e-3, 3e-3, 1e-3, 1e-6)),
         Run("one tenth to begin with", lambda: _run(0.003, 3e-4, 3e-4, 1e-4)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
-        Run("a rate in place of a factor", lambda: _run(0.003, 3e-7, 5e-6, 9e-6, 5e-6)),
-    )
+    FAULTY = (Run("a rate in place of a factor", lambda: _run(0.003, 3e-7, 5e-6, 9e-6, 5e-6)),)

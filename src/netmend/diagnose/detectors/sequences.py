@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.batches import padding
 from netmend.diagnose.measures.probe_examples import probed
-from netmend.unit import Run, threshold
+from netmend.unit import Run, convention, exact
 from netmend.vocabulary import (
     BatchPrint,
     LossFact,
@@ -65,29 +65,22 @@ def _tagged(
     return Trace(facts={**trace.facts, "loss": {_LOSS: loss}, "model": {"model": model}}, batches=batches)
 
 
-@register
-class PaddingCounted:
+class PaddingCounted(Detector, code="D315"):
     """Padding is among the targets of the loss and counts like any other token.
 
     The network is rewarded for predicting padding, which is easy and drowns what is to be learned. The padding token is known from the embedding
     (`padding_idx`); the loss should leave it out (`ignore_index`).
     """
 
-    code: ClassVar[str] = "D315"
+    match_limit: float = convention(
+        0.15, "difference of the shares of padding in inputs and of a class in targets"
+    )
+    share_limit: float = convention(0.15, "share of padding among the targets from which it weighs")
 
-    match_limit: float = threshold(
-        0.15, "convention", "difference of the shares of padding in inputs and of a class in targets"
+    least_sequences: int = convention(
+        20, "different sequences, for a class as frequent as padding to be more than chance"
     )
-    share_limit: float = threshold(
-        0.15, "convention", "share of padding among the targets from which it weighs"
-    )
-
-    least_sequences: int = threshold(
-        20, "convention", "different sequences, for a class as frequent as padding to be more than chance"
-    )
-    lead_limit: float = threshold(
-        1.5, "convention", "that class over the next one, so that it is the only candidate"
-    )
+    lead_limit: float = convention(1.5, "that class over the next one, so that it is the only candidate")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         share = self._share(trace)
@@ -147,7 +140,7 @@ class PaddingCounted:
         share = self._share(trace)
         return {} if share is None else {"share_limit": share[0]}
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("left out", lambda: _padded(0, 0, {"0": 500, "1": 200, "2": 200})),
         Run("no padding is known", lambda: _padded(-100, None, {"0": 500, "1": 200})),
         Run("classes of whole texts", lambda: _padded(-100, 0, {"0": 500, "1": 400}, tokens=50)),
@@ -164,7 +157,7 @@ class PaddingCounted:
         ),
         Run("two classes as frequent as padding", lambda: _tagged((40, 14), 0.0, counts=(450, 420, 30))),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("half is padding", lambda: _padded(-100, 0, {"0": 500, "1": 200, "2": 200})),
         Run("a class as frequent as padding, and nothing left out", lambda: _tagged((40, 14), 0.0)),
     )
@@ -198,19 +191,14 @@ def _selected(trace: Trace, targets: tuple[int, ...]) -> bool:
     return len(seen) == 1 and math.prod(targets) < seen[0][0] * (seen[0][1] - 1)
 
 
-@register
-class FirstStepOnly:
+class FirstStepOnly(Detector, code="D610"):
     """What the model says about a sequence depends on its first step only.
 
     All later steps were exchanged for those of another sample, and the answer stayed the same to the last bit. Usual cause: the first output of
     a recurrent or causal layer is picked (`out[:, 0]`), which has seen one step, where the last one has seen them all.
     """
 
-    code: ClassVar[str] = "D610"
-
-    least_step: int = threshold(
-        4, "convention", "parts that start at zero hide later steps until they have been updated"
-    )
+    least_step: int = convention(4, "parts that start at zero hide later steps until they have been updated")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for probe in trace.probes("first step"):
@@ -226,11 +214,11 @@ class FirstStepOnly:
                 detail=dict(probe.values),
             )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("all steps matter", lambda: probed("first step", {"alone": False, "steps": 28}, step=16)),
         Run("parts that start at zero", lambda: probed("first step", {"alone": True, "steps": 28}, step=1)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "the first output of a recurrent layer",
             lambda: probed("first step", {"alone": True, "steps": 28, "operation": "select"}, step=16),
@@ -247,8 +235,7 @@ def predicting(offset: int = 1, **values: Any) -> Trace:
     return probed(WHAT, asked | values)
 
 
-@register
-class LooksAhead:
+class LooksAhead(Detector, code="D802"):
     """Each target is the next input, and the model's output at a position depends on later inputs.
 
     The answer is among what the model is given, so the loss falls far below what prediction can reach, and a text that is generated
@@ -256,16 +243,11 @@ class LooksAhead:
     exactly as it was. Usual causes: attention without a causal mask, a recurrent layer in both directions, a convolution padded on both sides.
     """
 
-    code: ClassVar[str] = "D802"
-
-    change_limit: float = threshold(
+    change_limit: float = exact(
         1e-4,
-        "exact",
         "change before the changed position, as a share of the largest change: 0 in a causal model; rounding is allowed for",
     )
-    distinct_limit: int = threshold(
-        5, "convention", "different tokens; fewer agree with their neighbours by chance"
-    )
+    distinct_limit: int = convention(5, "different tokens; fewer agree with their neighbours by chance")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for probe in trace.probes(WHAT):
@@ -292,13 +274,13 @@ class LooksAhead:
         found = [float(p.values.get("ahead") or 0.0) for p in trace.probes(WHAT) if p.values["offset"] == 1]
         return {"change_limit": max(found)} if found else {}
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("causal", lambda: predicting(ahead=9e-5)),
         Run("an autoencoder sees everything", lambda: predicting(0, ahead=0.3, answer=1.0)),
         Run("could not be replayed", lambda: predicting(ahead=None, behind=None, answer=None)),
         Run("two symbols that repeat", lambda: predicting(ahead=0.1, distinct=2)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "attention without a mask",
             lambda: predicting(ahead=0.02, operation="softmax", module="model.a", kind="Attention"),
@@ -317,8 +299,7 @@ _WORDS = {
 }
 
 
-@register
-class TargetsNotNext:
+class TargetsNotNext(Detector, code="D803"):
     """A causal model of tokens gets targets that are not the next tokens, but the same, the last, or those after the next.
 
     A model that is asked for what it was just given copies it: accuracy is soon 100 %, and nothing is learned about the text. Targets shifted
@@ -326,12 +307,8 @@ class TargetsNotNext:
     in the model.
     """
 
-    code: ClassVar[str] = "D803"
-
-    noise: float = threshold(1e-4, "exact", "change that is none, as a share of the largest")
-    distinct_limit: int = threshold(
-        5, "convention", "different tokens; echoing a few symbols is an exercise in memory"
-    )
+    noise: float = exact(1e-4, "change that is none, as a share of the largest")
+    distinct_limit: int = convention(5, "different tokens; echoing a few symbols is an exercise in memory")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for probe in trace.probes(WHAT):
@@ -355,13 +332,13 @@ class TargetsNotNext:
                 detail=dict(values),
             )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         *LooksAhead.HEALTHY,
         Run("the model moves its input by one", lambda: predicting(0)),
         Run("each position on its own", lambda: predicting(0, behind=0.0, answer=1.0)),
         Run("real numbers, two steps ahead", lambda: predicting(2, distinct=0)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("the inputs themselves", lambda: predicting(0, answer=1.0)),
         Run("shifted the wrong way", lambda: predicting(-1, answer=0.3)),
         Run("shifted twice", lambda: predicting(2)),

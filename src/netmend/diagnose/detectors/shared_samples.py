@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.batches import prints
 from netmend.diagnose.measures.data import training_samples
 from netmend.diagnose.measures.fact_examples import with_facts
-from netmend.unit import Run, threshold
+from netmend.unit import Run, calibrated, convention
 from netmend.vocabulary import BatchPrint, LoaderFact, ModelFact, Site, Symptom, Trace
 
 
@@ -109,48 +108,37 @@ def _windows(seen: int, length: int = 32) -> Trace:
     return Trace({"model": {"gpt": model}}, batches=(*training, *evaluation))
 
 
-@register(needs_fixed_data=True)
-class TrainingEvaluationOverlap:
+class TrainingEvaluationOverlap(Detector, code="D309", needs_fixed_data=True):
     """Samples on which the program is evaluated were trained on.
 
     The figures of the evaluation then say how well samples are remembered, not how well new ones are answered. Usual causes: slices that
     overlap, duplicates in the data, splitting after oversampling or augmentation.
     """
 
-    code: ClassVar[str] = "D309"
-
-    share_limit: float = threshold(
-        0.03,
-        "calibrated",
-        "share of different evaluation samples seen in training; healthy programs show none",
+    share_limit: float = calibrated(
+        0.03, "share of different evaluation samples seen in training; healthy programs show none"
     )
-    least_samples: int = threshold(8, "convention", "evaluation samples seen in training, at least")
-    copies_limit: float = threshold(
-        0.02,
-        "convention",
-        "share of equal samples within the evaluation itself: inputs with few values repeat by chance",
+    least_samples: int = convention(8, "evaluation samples seen in training, at least")
+    copies_limit: float = convention(
+        0.02, "share of equal samples within the evaluation itself: inputs with few values repeat by chance"
     )
-    inside_limit: float = threshold(
-        0.8, "convention", "share, of what was seen of the training data, from which a batch lies inside it"
+    inside_limit: float = convention(
+        0.8, "share, of what was seen of the training data, from which a batch lies inside it"
     )
-    subset_limit: float = threshold(
-        0.6, "convention", "an evaluation of all training samples measures the training accuracy on purpose"
+    subset_limit: float = convention(
+        0.6, "an evaluation of all training samples measures the training accuracy on purpose"
     )
 
-    long_chance: float = threshold(
-        0.01,
-        "convention",
-        "long sequences of tokens: how many of those trained on a new one equals by chance, at most",
+    long_chance: float = convention(
+        0.01, "long sequences of tokens: how many of those trained on a new one equals by chance, at most"
     )
-    long_share: float = threshold(
-        0.25,
-        "convention",
-        "share of the evaluation that was trained on, where samples are windows of a text",
+    long_share: float = convention(
+        0.25, "share of the evaluation that was trained on, where samples are windows of a text"
     )
-    untouched_limit: float = threshold(
-        0.2, "convention", "share of evaluation batches without any: more of them belong to another part"
+    untouched_limit: float = convention(
+        0.2, "share of evaluation batches without any: more of them belong to another part"
     )
-    least_windows: int = threshold(256, "convention", "different windows trained on: a text that goes on")
+    least_windows: int = convention(256, "different windows trained on: a text that goes on")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         found = self._overlap(trace)
@@ -247,7 +235,7 @@ class TrainingEvaluationOverlap:
         found = self._overlap(trace)
         return {} if found is None else {"share_limit": found[0] / found[1]}
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("apart", lambda: _with_samples(range(400), range(1000, 1100))),
         Run("training accuracy is measured on purpose", lambda: _with_samples(range(400), range(400))),
         Run("short sequences meet by chance", lambda: _by_chance()),
@@ -261,7 +249,7 @@ class TrainingEvaluationOverlap:
         Run("the last training batch is looked at again", lambda: _looked_at_again(0)),
         Run("short windows meet", lambda: _windows(seen=9, length=4)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("slices overlap", lambda: _with_samples(range(400), range(350, 450))),
         Run("evaluation data of its own, some of it trained on", lambda: _looked_at_again()),
         Run("a text that repeats itself", lambda: _windows(seen=9)),
@@ -340,15 +328,12 @@ def _with_loaders(*parts: tuple[str, str]) -> Trace:
     )
 
 
-@register(needs_fixed_data=True)
-class TrainedOnTestPart:
+class TrainedOnTestPart(Detector, code="D321", needs_fixed_data=True):
     """The model is trained on data that says it is the test part.
 
     The data set was made with `train=False` or `split="test"`, and training steps are computed on it. Its score can then no longer be told
     from memory, and the larger training part is not used. Usual causes: a line copied without changing the argument, loaders exchanged.
     """
-
-    code: ClassVar[str] = "D321"
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         trained = [loader for loader in trace.loaders if loader.phase == "training"]
@@ -372,14 +357,14 @@ class TrainedOnTestPart:
             detail={"evaluated": bool(evaluated)},
         )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("each part in its place", lambda: _with_loaders(("training", "train"), ("evaluation", "test"))),
         Run(
             "data that says nothing of parts", lambda: _with_loaders(("training", ""), ("evaluation", "test"))
         ),
         Run("both parts are trained on", lambda: _with_loaders(("training", "train"), ("training", "test"))),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("the test part twice", lambda: _with_loaders(("training", "test"), ("evaluation", "test"))),
         Run("parts exchanged", lambda: _with_loaders(("training", "test"), ("evaluation", "train"))),
         Run("no evaluation yet", lambda: _with_loaders(("training", "test"))),

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
 
 import numpy as np
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.data import batch_size
 from netmend.diagnose.measures.examples import falling, flat
 from netmend.diagnose.measures.motion import WHOLE_SEARCHES, Motion, comparable, motions
@@ -15,31 +14,25 @@ from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.objective import objective
 from netmend.diagnose.measures.rates import PLAIN, highest_rate, momentum, plain, usual_range
 from netmend.diagnose.measures.words import plural
-from netmend.unit import Run, threshold
+from netmend.unit import Run, calibrated, convention
 from netmend.vocabulary import OptimizerFact, Symptom, Table, Trace
 
 
-@register
-class UpdateRatioHigh:
+class UpdateRatioHigh(Detector, code="D101"):
     """Each step changes the weights by a large part of their own size.
 
     What was learned before, and the scale that the initialisation chose with care, is lost within a few steps. Usual causes: a learning
     rate that is too high, gradients that are not cleared, unscaled inputs or targets, weights that start very small.
     """
 
-    code: ClassVar[str] = "D101"
-
-    usual_limit: float = threshold(
+    usual_limit: float = calibrated(
         0.15,
-        "calibrated",
         "median update over weight after the first tenth; healthy programs stay below 0.1 (at the peak of a one-cycle schedule)",
     )
-    early_limit: float = threshold(
-        0.5,
-        "calibrated",
-        "the same in the first steps; healthy programs stay below 0.3 (logistic regression)",
+    early_limit: float = calibrated(
+        0.5, "the same in the first steps; healthy programs stay below 0.3 (logistic regression)"
     )
-    least_looks: int = threshold(4, "convention", "fewer measured steps may be a burst")
+    least_looks: int = convention(4, "fewer measured steps may be a burst")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for motion in motions(trace):
@@ -75,7 +68,7 @@ class UpdateRatioHigh:
             "early_limit": max(motion.early or 0.0 for motion in judged),
         }
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("small steps", lambda: net_run()),
         Run(
             "large but short-lived steps at the start",
@@ -83,7 +76,7 @@ class UpdateRatioHigh:
         ),
         Run("a line search", lambda: net_run(optimizer="LBFGS", ratio=0.5)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("a third of the weights at every step", lambda: net_run(ratio=0.3)),
         Run("the start is wiped out", lambda: net_run(ratio=lambda step: 0.8 if step < 12 else 0.02)),
     )
@@ -93,44 +86,29 @@ def _share(ratio: float) -> str:
     return f"{ratio:.0%} of" if ratio < 2 else f"{ratio:.3g} times"
 
 
-@register(needs_fixed_data=True)
-class UpdateRatioLow:
+class UpdateRatioLow(Detector, code="D102", needs_fixed_data=True):
     """The steps are so small that the weights hardly leave their start over the whole run, and the loss hardly falls.
 
     Usual causes: a learning rate that is too low, clipping that is too tight, an optimiser that takes tiny steps by construction,
     gradients that vanish, weights that start far too large. Fine-tuning a good model with small steps is no fault: its loss is low.
     """
 
-    code: ClassVar[str] = "D102"
-
-    ratio_limit: float = threshold(
-        6e-4,
-        "calibrated",
-        "median update over weight; healthy programs that are not done move at least 1.8e-3 a step",
+    ratio_limit: float = calibrated(
+        6e-4, "median update over weight; healthy programs that are not done move at least 1.8e-3 a step"
     )
-    travelled_limit: float = threshold(
-        0.15,
-        "calibrated",
-        "that times the number of steps; healthy programs that are not done travel 0.8 and more",
+    travelled_limit: float = calibrated(
+        0.15, "that times the number of steps; healthy programs that are not done travel 0.8 and more"
     )
-    unknown_limit: float = threshold(
-        0.003,
-        "convention",
-        "for objectives whose value says nothing about progress, only if nothing moved at all",
+    unknown_limit: float = convention(
+        0.003, "for objectives whose value says nothing about progress, only if nothing moved at all"
     )
-    unscaled_limit: float = threshold(
-        0.03, "convention", "where the loss has no constant prediction to be compared with"
+    unscaled_limit: float = convention(0.03, "where the loss has no constant prediction to be compared with")
+    least_relative: float = convention(0.75, "below that of the constant prediction something was learned")
+    most_fall: float = convention(0.35, "share of the first loss that is gone: more is learning")
+    highest_limit: float = convention(
+        5e-3, "steps that were large once and are small now are a run that broke down or a schedule"
     )
-    least_relative: float = threshold(
-        0.75, "convention", "below that of the constant prediction something was learned"
-    )
-    most_fall: float = threshold(0.35, "convention", "share of the first loss that is gone: more is learning")
-    highest_limit: float = threshold(
-        5e-3,
-        "convention",
-        "steps that were large once and are small now are a run that broke down or a schedule",
-    )
-    least_steps: int = threshold(30, "convention", "a run may be meant to be that short")
+    least_steps: int = convention(30, "a run may be meant to be that short")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for motion, ratio in self._judged(trace):
@@ -177,7 +155,7 @@ class UpdateRatioLow:
             "travelled_limit": min(motion.travelled or 0.0 for motion, _ in judged),
         }
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("ordinary steps", lambda: net_run()),
         Run("small steps, but the loss is low", lambda: net_run(losses=falling(200), ratio=1e-4)),
         Run("a flat loss in spite of ordinary steps", lambda: net_run(losses=flat(200), ratio=2e-3)),
@@ -187,7 +165,7 @@ class UpdateRatioLow:
         ),
         Run("too short to judge", lambda: net_run(losses=flat(20), ratio=1e-5)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("hardly moves", lambda: net_run(losses=[1.1 - 1e-4 * step for step in range(300)], ratio=1e-5)),
     )
 
@@ -201,20 +179,17 @@ def _run(ratios: dict[int, float]) -> Trace:
     return Trace(plain.facts, tables, plain.patterns)
 
 
-@register(needs_fixed_data=True)
-class UpdateRatioUneven:
+class UpdateRatioUneven(Detector, code="D114", needs_fixed_data=True):
     """Some layers move thousands of times faster than others, relative to their size.
 
     No single learning rate suits them: it is too high for some or too low for others. Usual causes: gradients that vanish or explode
     over the depth, layers that start at very different scales, very different rates per group.
     """
 
-    code: ClassVar[str] = "D114"
-
-    spread_limit: float = threshold(
-        1000.0, "calibrated", "fastest over slowest layer of one optimiser; healthy programs stay below 60"
+    spread_limit: float = calibrated(
+        1000.0, "fastest over slowest layer of one optimiser; healthy programs stay below 60"
     )
-    least_layers: int = threshold(3, "convention", "two layers are no pattern")
+    least_layers: int = convention(3, "two layers are no pattern")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         speeds = self._speeds(trace)
@@ -251,15 +226,14 @@ class UpdateRatioUneven:
             return {}
         return {"spread_limit": max(speeds.values()) / min(speeds.values())}
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("even", lambda: net_run("Linear(9,32) ReLU Linear(32,32) ReLU Linear(32,4)")),
         Run("one layer ten times slower", lambda: _run({0: 3e-4})),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("the first layer stands still", lambda: _run({0: 1e-7})),)
+    FAULTY = (Run("the first layer stands still", lambda: _run({0: 1e-7})),)
 
 
-@register(needs_fixed_data=True)
-class RateOutOfRange:
+class RateOutOfRange(Detector, code="D125", needs_fixed_data=True):
     """The learning rate lies outside the range its optimiser is used with, its steps show it, and little was learned.
 
     A rate that hardly anybody uses is a mistake of its own even where something else is wrong as well: mending only the other leaves steps that are
@@ -267,32 +241,24 @@ class RateOutOfRange:
     A program that learns well with an odd rate is left alone; so is one whose steps are ordinary (a summed loss, large gradients).
     """
 
-    code: ClassVar[str] = "D125"
-
-    small_step: float = threshold(
-        3e-3,
-        "calibrated",
-        "highest relative update; healthy programs that learn from scratch come above 5e-3",
+    small_step: float = calibrated(
+        3e-3, "highest relative update; healthy programs that learn from scratch come above 5e-3"
     )
-    large_step: float = threshold(
-        0.2, "calibrated", "highest relative update; healthy programs that learned little stay below 0.1"
+    large_step: float = calibrated(
+        0.2, "highest relative update; healthy programs that learned little stay below 0.1"
     )
-    plain_rate: float = threshold(
-        0.05, "convention", "below that SGD is mostly used with momentum, which makes steps ten times longer"
+    plain_rate: float = convention(
+        0.05, "below that SGD is mostly used with momentum, which makes steps ten times longer"
     )
-    poor_relative: float = threshold(0.6, "convention", "a loss that high at the end was hardly learned")
-    unseen_travel: float = threshold(
-        0.06,
-        "convention",
-        "where progress cannot be judged: the distance that all steps together could reach",
+    poor_relative: float = convention(0.6, "a loss that high at the end was hardly learned")
+    unseen_travel: float = convention(
+        0.06, "where progress cannot be judged: the distance that all steps together could reach"
     )
-    most_fall: float = threshold(
-        0.1, "convention", "share of the first loss that is gone, where it has no scale"
+    most_fall: float = convention(0.1, "share of the first loss that is gone, where it has no scale")
+    far: float = convention(
+        10.0, "times the highest usual rate: a mistake where nothing says how well the run went"
     )
-    far: float = threshold(
-        10.0, "convention", "times the highest usual rate: a mistake where nothing says how well the run went"
-    )
-    least_steps: int = threshold(5, "convention", "fewer steps say nothing")
+    least_steps: int = convention(5, "fewer steps say nothing")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for motion in motions(trace):
@@ -354,7 +320,7 @@ class RateOutOfRange:
         ]
         return {"small_step": min(found), "large_step": max(found)} if found else {}
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run(
             "a low rate that learns", lambda: net_run(losses=falling(200), settings={"lr": 1e-5}, ratio=1e-4)
         ),
@@ -364,7 +330,7 @@ class RateOutOfRange:
         ),
         Run("the usual rate, nothing learned", lambda: net_run(losses=flat(200), ratio=1e-4)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("Adam with 1e-5", lambda: net_run(losses=flat(200), settings={"lr": 1e-5}, ratio=1e-4)),
         Run(
             "Adadelta with the rate of Adam",

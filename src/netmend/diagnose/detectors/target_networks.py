@@ -3,34 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.acting import agents, training_world
 from netmend.diagnose.measures.acting_examples import a_world, acted, an_agent, twins
 from netmend.diagnose.measures.ending import finished
-from netmend.unit import Run, threshold
+from netmend.unit import Run, convention, exact
 from netmend.vocabulary import AgentFact, Symptom, Trace
 
 WHAT = "weights while acting"
 
 
-@register
-class TargetNeverMoves:
+class TargetNeverMoves(Detector, code="D720"):
     """The target network never followed the network that is trained, or hardly did.
 
     The values that are learned towards stay those of a random network. Usual causes: an update interval larger than the run, a
     Polyak factor that is far too small, the copy forgotten.
     """
 
-    code: ClassVar[str] = "D720"
-
-    least_looks: int = threshold(10, "convention", "looks at both networks")
-    least_changes: int = threshold(8, "convention", "changes of the trained network meanwhile")
-    moved_limit: float = threshold(
-        0.1,
-        "exact",
-        "1 − (1 − tau)ⁿ: the share of the trained weights that the target holds after n soft updates",
+    least_looks: int = convention(10, "looks at both networks")
+    least_changes: int = convention(8, "changes of the trained network meanwhile")
+    moved_limit: float = exact(
+        0.1, "1 − (1 − tau)ⁿ: the share of the trained weights that the target holds after n soft updates"
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -83,7 +77,7 @@ class TargetNeverMoves:
             return 1.0
         return float(1 - (1 - min(1.0, tau)) ** (agent.updates / interval))
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("follows", lambda: acted(a_world(), an_agent("DQN", target_looks=50, target_changes=4))),
         Run(
             "soft updates",
@@ -94,7 +88,7 @@ class TargetNeverMoves:
             "a frozen copy that is trained itself", lambda: acted(a_world(), *twins(changes=0, trained=True))
         ),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "an interval beyond the run",
             lambda: acted(
@@ -110,19 +104,16 @@ class TargetNeverMoves:
     )
 
 
-@register
-class TargetFollowsAtOnce:
+class TargetFollowsAtOnce(Detector, code="D721"):
     """The target network is the same as the trained network whenever one looks.
 
     It is there to stand still for a while; a target that moves with every update lets errors feed on themselves. Usual causes: a copy at
     every step, a Polyak factor of one.
     """
 
-    code: ClassVar[str] = "D721"
-
-    least_looks: int = threshold(10, "convention", "looks at both networks")
-    share_limit: float = threshold(
-        0.9, "exact", "of the looks; a target that stands still between updates is apart at most of them"
+    least_looks: int = convention(10, "looks at both networks")
+    share_limit: float = exact(
+        0.9, "of the looks; a target that stands still between updates is apart at most of them"
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -154,14 +145,14 @@ class TargetFollowsAtOnce:
                     detail={"twin": values["twins"][0]},
                 )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run(
             "stands still between updates",
             lambda: acted(a_world(), an_agent("DQN", target_looks=50, target_changes=10, target_equal=10)),
         ),
         Run("a hand-written pair", lambda: acted(a_world(), *twins(changes=30, equal=4))),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "a Polyak factor of one",
             lambda: acted(

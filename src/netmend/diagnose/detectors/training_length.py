@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
-from typing import ClassVar
 
 import numpy as np
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.data import batch_size, epochs, training_loader, training_samples
 from netmend.diagnose.measures.examples import falling, flat, run_with
 from netmend.diagnose.measures.loop_examples import trained
 from netmend.diagnose.measures.motion import WHOLE_SEARCHES
 from netmend.diagnose.measures.objective import objective
 from netmend.diagnose.measures.progress import Progress, progress
-from netmend.unit import Run, threshold
+from netmend.unit import Run, calibrated, convention
 from netmend.vocabulary import LoaderFact, ModelFact, Symptom, Trace
 
 _POOR = [1.0 - 0.01 * step for step in range(16)]
@@ -33,29 +32,24 @@ def _with_samples(
     return replace(trace, facts={**trace.facts, "loader": loaders, "model": {"model": model}})
 
 
-@register(needs_fixed_data=True, needs_end=True)
-class FewSamples:
+class FewSamples(Detector, code="D319", needs_fixed_data=True, needs_end=True):
     """The network was trained on a handful of samples, far fewer than it is evaluated on or than one batch would hold.
 
     Evaluation sets are parts of the data, a tenth to a half of it; a training set that is the smaller one has usually been cut by mistake: the parts of
     a split exchanged, a subset of a first try that was left in, an index that selects too much away.
     """
 
-    code: ClassVar[str] = "D319"
-
-    few: int = threshold(150, "convention", "training samples that are few for any network")
-    weights_per_sample: float = threshold(
-        5.0, "convention", "weights per sample: with fewer the network is as small as its data"
+    few: int = convention(150, "training samples that are few for any network")
+    weights_per_sample: float = convention(
+        5.0, "weights per sample: with fewer the network is as small as its data"
     )
-    evaluated_share: float = threshold(
-        2.0, "convention", "evaluation samples over training samples; splits keep more for training"
+    evaluated_share: float = convention(
+        2.0, "evaluation samples over training samples; splits keep more for training"
     )
-    most_updates: int = threshold(
-        150,
-        "convention",
-        "with more of them so few samples are known by heart, unless something else is wrong",
+    most_updates: int = convention(
+        150, "with more of them so few samples are known by heart, unless something else is wrong"
     )
-    least_relative: float = threshold(0.35, "convention", "a run that learned did so from few samples too")
+    least_relative: float = convention(0.35, "a run that learned did so from few samples too")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         samples, course = training_samples(trace), objective(trace)
@@ -82,7 +76,7 @@ class FewSamples:
             detail={"samples": samples},
         )
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("a large part for training", lambda: _with_samples(1000, 250)),
         Run("few samples, and fewer held out", lambda: _with_samples(90, 60)),
         Run(
@@ -92,7 +86,7 @@ class FewSamples:
         Run("a network as small as its data", lambda: _with_samples(90, 500, weights=200)),
         Run("few samples seen very often", lambda: _with_samples(90, 500, losses=[1.0] * 400)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("the parts of a split exchanged", lambda: _with_samples(90, 900)),
         Run("fewer than a batch holds", lambda: _with_samples(40, 10, batch=64)),
     )
@@ -120,58 +114,33 @@ def _added_up() -> Trace:
     return trained(loader, loop=[(loop, 564)], losses=flat(564))
 
 
-@register(needs_fixed_data=True)
-class ShortTraining:
+class ShortTraining(Detector, code="D512", needs_fixed_data=True):
     """The data was seen only a few times, in few updates, and little was learned.
 
     Whatever else is wrong, a training from scratch of a few passes and some dozen updates ends before it has begun. Usual causes: a number
     of epochs left over from trying the program out; batches so large that an epoch is a handful of updates.
     """
 
-    code: ClassVar[str] = "D512"
-
-    few_passes: float = threshold(
-        5.1,
-        "calibrated",
-        "times that every sample was seen; healthy programs of few updates that learned little: 6",
+    few_passes: float = calibrated(
+        5.1, "times that every sample was seen; healthy programs of few updates that learned little: 6"
     )
-    few_steps: int = threshold(
-        200, "calibrated", "updates; one batch more than that in five passes learns most tasks"
+    few_steps: int = calibrated(200, "updates; one batch more than that in five passes learns most tasks")
+    one_pass: float = convention(1.3, "every sample seen about once, whatever the number of updates")
+    few_single: int = convention(1500, "updates up to which one pass over the data is short")
+    few_unknown: int = convention(100, "updates that are few when the amount of data is not known")
+    hardly_any: int = convention(
+        50, "updates that are too few for a training from scratch, however often samples were seen"
     )
-    one_pass: float = threshold(
-        1.3, "convention", "every sample seen about once, whatever the number of updates"
+    small_batch: int = convention(
+        200, "samples in a batch that make the updates few; smaller sets are commonly taken whole"
     )
-    few_single: int = threshold(1500, "convention", "updates up to which one pass over the data is short")
-    few_unknown: int = threshold(
-        100, "convention", "updates that are few when the amount of data is not known"
-    )
-    hardly_any: int = threshold(
-        50,
-        "convention",
-        "updates that are too few for a training from scratch, however often samples were seen",
-    )
-    small_batch: int = threshold(
-        200,
-        "convention",
-        "samples in a batch that make the updates few; smaller sets are commonly taken whole",
-    )
-    still_much: float = threshold(
-        0.35, "convention", "with hardly any updates, a loss that leaves much to learn"
-    )
-    more_passes: float = threshold(10, "convention", "passes that are few where there were that few updates")
-    large_share: float = threshold(
-        0.25, "convention", "of the data in one batch: then the batch is too large"
-    )
-    least_relative: float = threshold(
-        0.5, "convention", "below that of the constant prediction much was learned"
-    )
-    two_passes: float = threshold(
-        1.9, "convention", "passes that are more than a try-out of the first batches"
-    )
-    least_steps: int = threshold(5, "convention", "fewer steps are a try-out, not a training")
-    late: float = threshold(
-        0.4, "convention", "share of the run after which the last looks must lie to tell of its end"
-    )
+    still_much: float = convention(0.35, "with hardly any updates, a loss that leaves much to learn")
+    more_passes: float = convention(10, "passes that are few where there were that few updates")
+    large_share: float = convention(0.25, "of the data in one batch: then the batch is too large")
+    least_relative: float = convention(0.5, "below that of the constant prediction much was learned")
+    two_passes: float = convention(1.9, "passes that are more than a try-out of the first batches")
+    least_steps: int = convention(5, "fewer steps are a try-out, not a training")
+    late: float = convention(0.4, "share of the run after which the last looks must lie to tell of its end")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         course, steps, passes = objective(trace), trace.run.steps, epochs(trace)
@@ -227,7 +196,7 @@ class ShortTraining:
             return {}
         return {"few_passes": passes, "few_steps": float(trace.run.steps)}
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("few updates that were enough", lambda: _of_length(falling(60), 32, 960)),
         Run("many passes", lambda: _of_length(flat(60), 32, 150)),
         Run(
@@ -238,7 +207,7 @@ class ShortTraining:
         Run("many updates", lambda: _of_length(flat(400), 32, 3200)),
         Run("many passes, gradients of sixteen batches in each update", lambda: _added_up()),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("two passes", lambda: _of_length(flat(60, 0.9), 32, 960)),
         Run(
             "eight updates of all samples",
@@ -248,27 +217,20 @@ class ShortTraining:
     )
 
 
-@register(needs_fixed_data=True)
-class StillFalling:
+class StillFalling(Detector, code="D505", needs_fixed_data=True):
     """The loss was still falling steeply, and far from low, when training ended.
 
     The program stopped in the middle of learning: what it reports is not what it can reach. Usual causes: too few
     epochs, a batch so large that there are hardly any updates, a learning rate that is too low.
     """
 
-    code: ClassVar[str] = "D505"
-
-    fall_limit: float = threshold(
-        0.22,
-        "calibrated",
-        "share of the remaining loss lost over the last third of the run; see docs/calibration.md",
+    fall_limit: float = calibrated(
+        0.22, "share of the remaining loss lost over the last third of the run; see docs/calibration.md"
     )
-    least_relative: float = threshold(0.35, "calibrated", "below that much has been learned already")
-    least_looks: int = threshold(6, "convention", "a trend needs some points")
-    late: float = threshold(
-        0.4, "convention", "share of the run after which what is compared with its end must lie"
-    )
-    few_looks: int = threshold(12, "convention", "below that block means hide the trend: single losses count")
+    least_relative: float = calibrated(0.35, "below that much has been learned already")
+    least_looks: int = convention(6, "a trend needs some points")
+    late: float = convention(0.4, "share of the run after which what is compared with its end must lie")
+    few_looks: int = convention(12, "below that block means hide the trend: single losses count")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         course = objective(trace)
@@ -323,7 +285,7 @@ class StillFalling:
         relative = float(course.last_relative or 0.0) * end / course.last if course.last > 0 else 0.0
         return {"fall_limit": share, "least_relative": relative}
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("converged", lambda: run_with(falling(200))),
         Run("falls, but is low already", lambda: run_with([1.0 * 0.99**step for step in range(300)])),
         Run("never moved", lambda: run_with(flat(100))),
@@ -333,7 +295,7 @@ class StillFalling:
         ),
         Run("a few noisy losses", lambda: run_with([1.1, 0.7, 1.2, 0.6, 0.9, 1.0, 0.6, 0.8])),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("stopped half way", lambda: run_with([1.1 * 0.988**step for step in range(80)])),
         Run("eight updates", lambda: run_with([1.1 - 0.08 * step for step in range(8)])),
     )

@@ -4,38 +4,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
 
 import numpy as np
 
-from netmend.diagnose.detector import register
+from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.motion import FIRST_STEPS, WHOLE_SEARCHES, Motion, comparable, motions
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.words import plural
-from netmend.unit import Run, threshold
+from netmend.unit import Run, calibrated, convention, exact
 from netmend.vocabulary import OptimizerFact, Symptom, Table, Trace
 
 
-@register(needs_fixed_data=True)
-class WeightsDiverge:
+class WeightsDiverge(Detector, code="D107", needs_fixed_data=True):
     """The weights grew to many times their initial size, at once or without end.
 
     Outputs and gradients grow with them, so that units saturate or die and values overflow. Usual causes: a learning rate that is too
     high, gradients that are not cleared, a loss without a lower bound, unscaled inputs or targets.
     """
 
-    code: ClassVar[str] = "D107"
-
-    early_limit: float = threshold(
-        4.0, "calibrated", "growth within the first steps; healthy networks stay below 2.4"
+    early_limit: float = calibrated(4.0, "growth within the first steps; healthy networks stay below 2.4")
+    growth_limit: float = calibrated(
+        40.0, "growth over the run; healthy networks stay below 22 (sigmoid units that learn steps)"
     )
-    growth_limit: float = threshold(
-        40.0,
-        "calibrated",
-        "growth over the run; healthy networks stay below 22 (sigmoid units that learn steps)",
-    )
-    least_tensors: int = threshold(
-        2, "convention", "a single linear layer takes the scale it needs, whatever it started from"
+    least_tensors: int = convention(
+        2, "a single linear layer takes the scale it needs, whatever it started from"
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -73,28 +65,25 @@ class WeightsDiverge:
             "growth_limit": max(motion.growth or 1.0 for motion in judged),
         }
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("grows a little", lambda: net_run(growth=3.0)),
         Run("grows slowly from a small start", lambda: net_run(gain=0.1, growth=8.0)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run("at once", lambda: net_run(growth=lambda step: min(1 + step, 12.0))),
         Run("without end", lambda: net_run(growth=100.0)),
     )
 
 
-@register
-class WeightsCollapse:
+class WeightsCollapse(Detector, code="D108"):
     """The weights shrank to a small part of their initial size.
 
     A network whose weights go to zero answers the same for every input. Usual causes: weight decay or a penalty in the loss that is far too
     strong for the size of the gradients, or the only pull left when gradients vanish.
     """
 
-    code: ClassVar[str] = "D108"
-
-    shrink_limit: float = threshold(
-        0.15, "calibrated", "last over initial size, median over tensors; healthy programs stay above 0.5"
+    shrink_limit: float = calibrated(
+        0.15, "last over initial size, median over tensors; healthy programs stay above 0.5"
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
@@ -115,11 +104,11 @@ class WeightsCollapse:
         sizes = [motion.growth for motion in motions(trace) if motion.growth is not None]
         return {"shrink_limit": min(sizes)} if sizes else {}
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("keeps its size", lambda: net_run()),
         Run("shrinks under ordinary decay", lambda: net_run(growth=0.5)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("shrinks to nothing", lambda: net_run(growth=0.01)),)
+    FAULTY = (Run("shrinks to nothing", lambda: net_run(growth=0.01)),)
 
 
 def _reset(at: tuple[int, ...]) -> Trace:
@@ -136,27 +125,19 @@ def _reset(at: tuple[int, ...]) -> Trace:
     return Trace(plain.facts, tables, plain.patterns)
 
 
-@register
-class WeightsJump:
+class WeightsJump(Detector, code="D121"):
     """The weights changed far more than the optimiser's steps can explain.
 
     Something else writes to them: they are set anew inside the loop, or a checkpoint or an average is loaded. Usual causes: initialisation
     called in every epoch, the model built inside the loop. Loading good weights on purpose shows the same.
     """
 
-    code: ClassVar[str] = "D121"
-
-    excess_limit: float = threshold(
+    excess_limit: float = exact(
         5.0,
-        "exact",
         "change over the sum of the steps in between, which bounds it; five allows for steps that grew meanwhile",
     )
-    least_change: float = threshold(
-        0.3, "convention", "of the initial size: clamping and projecting change less"
-    )
-    share_limit: float = threshold(
-        0.6, "convention", "of the weights: most, not one that is tied or projected"
-    )
+    least_change: float = convention(0.3, "of the initial size: clamping and projecting change less")
+    share_limit: float = convention(0.6, "of the weights: most, not one that is tied or projected")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         parameters = comparable(trace)
@@ -190,8 +171,8 @@ class WeightsJump:
             beyond = (change > self.least_change) & (change > self.excess_limit * np.diff(steps) * largest)
         yield from (int(step) for step in steps[1:][beyond])
 
-    HEALTHY: ClassVar[tuple[Run, ...]] = (
+    HEALTHY = (
         Run("moves step by step", lambda: net_run()),
         Run("moves fast", lambda: net_run(ratio=0.2)),
     )
-    FAULTY: ClassVar[tuple[Run, ...]] = (Run("set anew", lambda: _reset((20,))),)
+    FAULTY = (Run("set anew", lambda: _reset((20,))),)

@@ -6,18 +6,17 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import ClassVar
 
 from netmend.diagnose.detectors.agents import ActionsCollapse, AgentSettingUnusual, LearningNeverStarts
 from netmend.diagnose.detectors.episodes import FewRollouts
 from netmend.diagnose.measures.acting import agents, training_world
 from netmend.diagnose.measures.acting_examples import a_world, acted
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, PROVEN, STRONG, Accusation, accuses, fault, for_symptom, register
+from netmend.localise.cause import FAIR, PROVEN, STRONG, Accusation, Cause, accuses, fault, for_symptom
 from netmend.localise.lines.acting_source import StepCall, resolved, step_call
 from netmend.localise.lines.agent_lines import learning_guard, planned_line, setting_line
 from netmend.program.text.queries import Function, last_name, site_of
-from netmend.unit import Run, threshold
+from netmend.unit import Run, convention
 from netmend.vocabulary import AgentFact, Evidence, Fault, Site, Symptom
 
 _EXPLAINS = {
@@ -32,15 +31,12 @@ _EXPLAINS = {
 }
 
 
-@register
-class AgentSettings:
+class AgentSettings(Cause, code="RL-GAMMA"):
     """A setting of the agent is far outside what its algorithm is used with: discount, entropy, exploration, buffer, rate.
 
     The settings of these algorithms hang together, and each has a range within which it works on most tasks. Go back to the
     library's default unless there is a reason for the value.
     """
-
-    code: ClassVar[str] = "RL-GAMMA"
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D724"):
@@ -77,7 +73,7 @@ class AgentSettings:
             explains=explains,
         )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = tuple(
+    FAULTY = tuple(
         replace(run, code=code)
         for run, code in zip(
             AgentSettingUnusual.FAULTY,
@@ -108,15 +104,12 @@ def agent_trained_briefly(case: Case, symptom: Symptom) -> Accusation | None:
     )
 
 
-@register
-class LearningStartsLate:
+class LearningStartsLate(Cause, code="RL-FA-LEARN-START"):
     """Learning starts too late, or after the program has ended.
 
     Until then the agent acts with random weights. Start learning within the first tenth of the run, and see that the replay
     buffer can hold what is waited for.
     """
-
-    code: ClassVar[str] = "RL-FA-LEARN-START"
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D719"):
@@ -168,7 +161,7 @@ class LearningStartsLate:
             explains=("D719", "D722", "D720", "D202", "D228"),
         )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = LearningNeverStarts.FAULTY
+    FAULTY = LearningNeverStarts.FAULTY
 
 
 def _short(site: object) -> str:
@@ -204,17 +197,14 @@ _INITIAL = re.compile("init|reset_param|weights", re.IGNORECASE)
 _GREEDY = {"argmax", "max", "topk"}
 
 
-@register
-class ExplorationMissing:
+class ExplorationMissing(Cause, code="RL-EXP-MISSING"):
     """The agent does not explore: it always takes the action that it thinks best.
 
     It never sees what the other actions lead to, and its first guess is all it has. Take a random action now and then (epsilon-greedy), or draw
     actions from the policy's distribution.
     """
 
-    code: ClassVar[str] = "RL-EXP-MISSING"
-
-    least_steps: int = threshold(200, "convention", "environment steps; shorter programs try something out")
+    least_steps: int = convention(200, "environment steps; shorter programs try something out")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         world = training_world(case.trace)
@@ -242,7 +232,7 @@ class ExplorationMissing:
             explains=("D722",),
         )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "always the best guess",
             lambda: acted(a_world(stepped=Site("always_greedy.txt", 14)), script="always_greedy.txt"),

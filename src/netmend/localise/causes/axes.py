@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from netmend.diagnose.detectors.axes import AxesSwapped
 from netmend.diagnose.detectors.sequences import FirstStepOnly
 from netmend.diagnose.measures.probe_examples import mixed
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, PROVEN, fault, for_symptom, register
+from netmend.localise.cause import FAIR, PROVEN, Cause, fault, for_symptom
 from netmend.localise.effects import ANY
 from netmend.localise.lines.values import given_line
 from netmend.localise.outcome import harm, relief
@@ -19,15 +18,12 @@ from netmend.vocabulary import Fault, Site, Symptom
 VIEWS = ("view", "unsafe_view", "reshape", "reshape_alias", "unflatten")
 
 
-@register
-class AxesMixed:
+class AxesMixed(Cause, code="TSR-SHAPE"):
     """view() or reshape() is used where an axis has to be moved.
 
     Both only cut the same row of numbers into pieces of other lengths: time steps, channels or samples end up interleaved.
     Use `transpose` or `permute`, followed by `contiguous()` or `reshape` where needed.
     """
-
-    code: ClassVar[str] = "TSR-SHAPE"
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         told: set[str] = set()
@@ -57,7 +53,7 @@ class AxesMixed:
                 explains=(*ANY, "D303", "D310", "D311", "D602"),
             )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         *AxesSwapped.FAULTY,
         Run("a view over samples", lambda: mixed()),
     )
@@ -85,16 +81,13 @@ def _permutation(case: Case, symptom: Symptom, site: Site | None) -> str:
 _PICKS = ("select", "index", "slice", "gather", "index_select", "unbind", "narrow")
 
 
-@register
-class WrongAxisIndexed:
+class WrongAxisIndexed(Cause, code="TSR-INDEX"):
     """An index, a mean or another operation over one axis is applied to the axis of the samples.
 
     With batches first, `out[-1]` is the last sample, not the last step; `x.mean(0)` averages over samples that have nothing to do with each
     other.
     Name the axis that is meant: `out[:, -1]`, `x.mean(1)`.
     """
-
-    code: ClassVar[str] = "TSR-INDEX"
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D601"):
@@ -128,7 +121,7 @@ class WrongAxisIndexed:
                 explains=(*ANY, "D125", "D310", "D311", "D408", "D602"),
             )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         *FirstStepOnly.FAULTY,
         Run(
             "the last sample instead of the last step",

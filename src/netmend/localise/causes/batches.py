@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import ClassVar
 
 from netmend.diagnose.detectors.batches import BatchCollapsed, FewUpdates, NotShuffled
 from netmend.diagnose.detectors.batches import BatchTooSmall as Detector
@@ -17,10 +16,10 @@ from netmend.localise.cause import (
     STRONG,
     WEAK,
     Accusation,
+    Cause,
     accuses,
     fault,
     for_symptom,
-    register,
 )
 from netmend.localise.effects import NOT_LEARNING
 from netmend.localise.lines.batch_line import batch_size_line
@@ -28,7 +27,7 @@ from netmend.localise.lines.data_origin import loader_site
 from netmend.localise.lines.follow import argument_origin
 from netmend.program.text.queries import last_name, site_of
 from netmend.program.text.sources import Sources
-from netmend.unit import Run, threshold
+from netmend.unit import convention
 from netmend.vocabulary import Evidence, Fault, Site, Symptom
 
 
@@ -65,8 +64,7 @@ _NOISE_SHOWS = (
 )  # the loss swings or climbs: what gradients of single samples do where they harm
 
 
-@register
-class BatchTooSmall:
+class BatchTooSmall(Cause, code="HYP-BATCH-SMALL"):
     """Batches are too small.
 
     Gradients of one or two samples are mostly noise, and batch normalisation cannot estimate anything from them. Without batch normalisation
@@ -74,15 +72,11 @@ class BatchTooSmall:
     samples, accumulate gradients over several batches, or use GroupNorm or LayerNorm.
     """
 
-    code: ClassVar[str] = "HYP-BATCH-SMALL"
+    good_relative: float = convention(0.3, "a program that learns as well as that is not hindered")
 
-    good_relative: float = threshold(
-        0.3, "convention", "a program that learns as well as that is not hindered"
-    )
+    poor_relative: float = convention(0.5, "a loss that high at the end was hardly learned")
 
-    poor_relative: float = threshold(0.5, "convention", "a loss that high at the end was hardly learned")
-
-    least_samples: int = threshold(50, "convention", "samples of which single ones are drawn")
+    least_samples: int = convention(50, "samples of which single ones are drawn")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D313"):
@@ -125,7 +119,7 @@ class BatchTooSmall:
                 explains=("D503", "D504", "D605"),
             )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = Detector.FAULTY[:1]
+    FAULTY = Detector.FAULTY[:1]
 
 
 _FLATTENING = ("chain", "from_iterable", "extend")
@@ -159,18 +153,15 @@ def flattening_line(sources: Sources, site: Site | None) -> Site | None:
     return None
 
 
-@register
-class DataNotShuffled:
+class DataNotShuffled(Cause, code="API-SHUFFLE-POS"):
     """The training data is not shuffled, and comes sorted.
 
     Each batch holds one kind of samples and pulls the network towards them; the next batch undoes it. Shuffle the training
     data anew in every epoch: `DataLoader(..., shuffle=True)`.
     """
 
-    code: ClassVar[str] = "API-SHUFFLE-POS"
-
-    good_relative: float = threshold(
-        0.1, "convention", "a program that learns as well as that does not suffer from the order"
+    good_relative: float = convention(
+        0.1, "a program that learns as well as that does not suffer from the order"
     )
 
     def accuse(self, case: Case) -> Iterator[Fault]:
@@ -210,4 +201,4 @@ class DataNotShuffled:
                 explains=("D503", "D501", "D502", "D511", "D504", "D510"),
             )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = NotShuffled.FAULTY[:1]
+    FAULTY = NotShuffled.FAULTY[:1]

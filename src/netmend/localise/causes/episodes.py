@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import ClassVar
 
 from netmend.diagnose.detectors.episodes import SameStart, SteppedAfterEnd, TruncationMerged
 from netmend.diagnose.measures.acting import agents, improved, returns, training_world
 from netmend.diagnose.measures.acting_examples import a_world, acted
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, PROVEN, STRONG, Accusation, accuses, fault, for_symptom, register
+from netmend.localise.cause import FAIR, PROVEN, STRONG, Accusation, Cause, accuses, fault, for_symptom
 from netmend.localise.lines.acting_source import StepCall, kept, names_in, step_call
 from netmend.localise.lines.agent_lines import method_of, returned_line
 from netmend.localise.lines.bootstrap_source import bootstraps
 from netmend.localise.lines.stored_steps import Standstill, standstill
 from netmend.program.text.queries import last_name, site_of
-from netmend.unit import Run, threshold
+from netmend.unit import Run, convention
 from netmend.vocabulary import Evidence, Fault, ModelFact, Site, Symptom, WorldFact
 
 
@@ -65,19 +64,14 @@ def environment_not_reset(case: Case, symptom: Symptom) -> Accusation | None:
     )
 
 
-@register
-class EndOfEpisodeIgnored:
+class EndOfEpisodeIgnored(Cause, code="RL-ENV-DONES"):
     """The targets ignore that an episode has ended.
 
     The value of the state after an end is that of the next episode's start, or of nothing at all; it must not count. Multiply what
     follows by `1 - terminated`.
     """
 
-    code: ClassVar[str] = "RL-ENV-DONES"
-
-    least_ends: int = threshold(
-        3, "convention", "episodes that really ended; without any the mask would change nothing"
-    )
+    least_ends: int = convention(3, "episodes that really ended; without any the mask would change nothing")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         world = training_world(case.trace)
@@ -109,7 +103,7 @@ class EndOfEpisodeIgnored:
             explains=("D723", "D717"),
         )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "a target without a mask",
             lambda: acted(a_world(stepped=Site("no_mask.txt", 14)), script="no_mask.txt"),
@@ -117,15 +111,12 @@ class EndOfEpisodeIgnored:
     )
 
 
-@register
-class TruncationAsTermination:
+class TruncationAsTermination(Cause, code="RL-ENV-FLAGS"):
     """An episode that was cut off by a time limit is treated as one that has ended.
 
     Nothing follows an end, so its target is the last reward alone; a state that was merely cut off would have had a future, and its value is learned too low. Keep
     `terminated` for targets and `terminated or truncated` for the loop.
     """
-
-    code: ClassVar[str] = "RL-ENV-FLAGS"
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D716"):
@@ -178,7 +169,7 @@ class TruncationAsTermination:
             explains=("D716", "D717"),
         )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         *TruncationMerged.FAULTY,
         Run(
             "a hand-written replay buffer that keeps `done`",
@@ -191,8 +182,7 @@ class TruncationAsTermination:
     )
 
 
-@register
-class StateNotAdvanced:
+class StateNotAdvanced(Cause, code="RL-STEP-MISSING"):
     """The agent does not move on to the next state: what it acts on, or what it keeps of a step, stands still.
 
     An observation that is never replaced within an episode makes every action one for the first state. A step that is kept with the same state
@@ -200,11 +190,9 @@ class StateNotAdvanced:
     old one only once the step is kept.
     """
 
-    code: ClassVar[str] = "RL-STEP-MISSING"
-
-    least_steps: int = threshold(200, "convention", "environment steps; shorter programs try something out")
-    gain_limit: float = threshold(
-        0.5, "convention", "rise of the return in standard deviations from which on the agent has got better"
+    least_steps: int = convention(200, "environment steps; shorter programs try something out")
+    gain_limit: float = convention(
+        0.5, "rise of the return in standard deviations from which on the agent has got better"
     )
 
     def accuse(self, case: Case) -> Iterator[Fault]:
@@ -257,7 +245,7 @@ class StateNotAdvanced:
             explains=("D711", "D722", "D723", "D726", "D602"),
         )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "the state stays that of the reset",
             lambda: acted(a_world(stepped=Site("stale_state.txt", 14)), script="stale_state.txt"),

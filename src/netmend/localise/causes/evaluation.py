@@ -4,31 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import ClassVar
 
 from netmend.diagnose.detectors.evaluation_passes import TrainingEvaluationSkew
 from netmend.diagnose.detectors.shared_samples import TrainedOnTestPart, TrainingEvaluationOverlap
 from netmend.diagnose.measures.batches import features
 from netmend.diagnose.measures.objective import evaluations, objective
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, PROVEN, STRONG, fault, for_symptom, register
+from netmend.localise.cause import FAIR, PROVEN, STRONG, Cause, fault, for_symptom
 from netmend.localise.lines.data_origin import evaluated_origin, input_origin, prepared_in_loop
 from netmend.localise.lines.head_lines import text_at
 from netmend.localise.lines.split_line import dataset_line, several_loaders, split_line
 from netmend.localise.outcome import level
-from netmend.unit import Run, threshold
+from netmend.unit import convention, exact
 from netmend.vocabulary import Evidence, Fault, Site, Symptom
 
 
-@register
-class EvaluationOnTrainingData:
+class EvaluationOnTrainingData(Cause, code="VAL-SPLIT"):
     """Samples of the evaluation were trained on.
 
     The score then measures memory: it looks better than what new data will get. Split first, then duplicate, augment or fit anything; and cut
     the parts so that no sample is in both.
     """
-
-    code: ClassVar[str] = "VAL-SPLIT"
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D309"):
@@ -87,30 +83,25 @@ class EvaluationOnTrainingData:
             explains=("D309",),
         )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (*TrainingEvaluationOverlap.FAULTY, *TrainedOnTestPart.FAULTY[:2])
+    FAULTY = (*TrainingEvaluationOverlap.FAULTY, *TrainedOnTestPart.FAULTY[:2])
 
 
-@register
-class EvaluationPreparedDifferently:
+class EvaluationPreparedDifferently(Cause, code="PRE-TRAIN-TEST-SKEW"):
     """Training and evaluation data are prepared differently.
 
     The network is asked about inputs of another offset or scale than it has learned from. Put all preparation into one function, with
     statistics of the training data, and use it for both.
     """
 
-    code: ClassVar[str] = "PRE-TRAIN-TEST-SKEW"
-
-    loss_gap: float = threshold(2.0, "convention", "evaluation loss over training loss that is a clear gap")
-    metric_gap: float = threshold(0.2, "convention", "accuracy or R² lost from training to evaluation")
-    good_metric: float = threshold(
-        0.9, "convention", "accuracy or R² of an evaluation that does not suffer from how it is prepared"
+    loss_gap: float = convention(2.0, "evaluation loss over training loss that is a clear gap")
+    metric_gap: float = convention(0.2, "accuracy or R² lost from training to evaluation")
+    good_metric: float = convention(
+        0.9, "accuracy or R² of an evaluation that does not suffer from how it is prepared"
     )
 
-    half_range: float = threshold(3**0.5, "exact", "half the range over standard deviation, of even values")
-    plain_to_see: float = threshold(
-        10.0, "convention", "a difference that large is a fault however training went"
-    )
-    unlearned: float = threshold(0.9, "convention", "of the constant prediction's loss: nothing was learned")
+    half_range: float = exact(3**0.5, "half the range over standard deviation, of even values")
+    plain_to_see: float = convention(10.0, "a difference that large is a fault however training went")
+    unlearned: float = convention(0.9, "of the constant prediction's loss: nothing was learned")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D310"):
@@ -165,7 +156,7 @@ class EvaluationPreparedDifferently:
         if mild and reached is not None and reached > self.unlearned:
             yield Evidence("Training itself learned nothing, whatever the evaluation data.", -STRONG)
 
-    FAULTY: ClassVar[tuple[Run, ...]] = TrainingEvaluationSkew.FAULTY
+    FAULTY = TrainingEvaluationSkew.FAULTY
 
 
 def _site(case: Case) -> Site | None:

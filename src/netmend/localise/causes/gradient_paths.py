@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from netmend.diagnose.detectors.gradient_paths import GraphCut as GraphCutDetector
 from netmend.diagnose.detectors.gradient_paths import NothingGetsGradients, UnusedModules
 from netmend.diagnose.measures.loop import calls
 from netmend.diagnose.measures.wiring import wires
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
+from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, Cause, fault, for_symptom
 from netmend.localise.effects import ANY, NOT_LEARNING, outcome
 from netmend.localise.lines.blocks import grad_switched_off, no_grad_around
 from netmend.localise.lines.values import cut_before_step, cut_in_loss, cuts_between, unused_result
-from netmend.unit import Run
 from netmend.vocabulary import (
     Evidence,
     Fault,
@@ -27,15 +25,12 @@ from netmend.vocabulary import (
 )
 
 
-@register
-class GraphCut:
+class GraphCut(Cause, code="LOS-GRAPH-CUT"):
     """The gradient path from the loss to the weights is cut.
 
     detach(), .data, .item(), numpy, argmax, rounding or a no_grad block between a layer and the loss keep all gradients from it.
     Take the operation away, or replace it by one that can be differentiated.
     """
-
-    code: ClassVar[str] = "LOS-GRAPH-CUT"
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D240"):
@@ -143,7 +138,7 @@ class GraphCut:
             )
         return None, "An operation after these layers", evidence
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         *GraphCutDetector.FAULTY,
         *NothingGetsGradients.FAULTY,
     )
@@ -202,15 +197,12 @@ def _earlier_learn(case: Case, model: str, layers: list[str]) -> bool:
     )
 
 
-@register
-class PartNotConnected:
+class PartNotConnected(Cause, code="ARC-NET-WRONG"):
     """A part of the network does not reach its output: its result is not used, or it is never called.
 
     The network is smaller than it was meant to be, and the part never learns.
     Pass the result on in forward(), or take the part away.
     """
-
-    code: ClassVar[str] = "ARC-NET-WRONG"
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D214"):
@@ -268,7 +260,7 @@ class PartNotConnected:
                 explains=("D120",),
             )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = UnusedModules.FAULTY
+    FAULTY = UnusedModules.FAULTY
 
 
 def _returned(case: Case, modules: list[ModuleFact]) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import ClassVar
 
 from netmend.diagnose.detectors.experiments import GradientWrong
 from netmend.diagnose.detectors.graphs import CarriedState
@@ -17,10 +16,10 @@ from netmend.localise.cause import (
     STRONG,
     WEAK,
     Accusation,
+    Cause,
     accuses,
     fault,
     for_symptom,
-    register,
 )
 from netmend.localise.effects import ANY
 from netmend.localise.lines.blocks import handed_on_state, retains_graph
@@ -29,15 +28,12 @@ from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault, RunFact, Site, Symptom, Trace
 
 
-@register
-class GraphsKept:
+class GraphsKept(Cause, code="TRN-MEM"):
     """Memory fills up with the graphs of earlier steps.
 
     A loss that is added up or collected as a tensor keeps its whole graph alive.
     Collect numbers: loss.item(), or loss.detach() where the device should not be waited for.
     """
-
-    code: ClassVar[str] = "TRN-MEM"
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D219"):
@@ -106,22 +102,19 @@ class GraphsKept:
                     related=[symptom.site],
                 )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = GraphsKeptDetector.FAULTY
+    FAULTY = GraphsKeptDetector.FAULTY
 
 
 _SECOND = re.compile(r"backward through the graph a second time")
 _CHANGED = re.compile(r"modified by an inplace operation")
 
 
-@register
-class StateCarried:
+class StateCarried(Cause, code="LOOP-DETACH"):
     """A state is carried from one step to the next together with its graph.
 
     The graph then grows with every step, or PyTorch refuses to go through the part that it has freed already.
     Detach the state between steps: `hidden = hidden.detach()`.
     """
-
-    code: ClassVar[str] = "LOOP-DETACH"
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D221"):
@@ -187,7 +180,7 @@ class StateCarried:
             explains=explains,
         )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         *CarriedState.FAULTY,
         Run(
             "the freed graph is needed again",

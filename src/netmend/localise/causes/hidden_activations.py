@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import ClassVar
 
 from netmend.diagnose.detectors.hidden_activations import on_purpose
 from netmend.diagnose.measures.chain import SIGMOIDS, Link, chain, in_sequence, linear_pairs, mostly
@@ -13,31 +12,26 @@ from netmend.diagnose.measures.heads import minimised
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.library.losses import LIKELIHOODS
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
+from netmend.localise.cause import FAIR, STRONG, WEAK, Cause, fault, for_symptom
 from netmend.localise.lines.hidden_exponentials import hidden_exponentials
 from netmend.localise.outcome import harm, level, relief, rivals
 from netmend.program.direct_connection import fed_by, handed_on
-from netmend.unit import Run, threshold
+from netmend.unit import Run, convention
 from netmend.vocabulary import Evidence, Fault, ModuleFact, Site, Symptom
 
 
-@register
-class HiddenActivationMissing:
+class HiddenActivationMissing(Cause, code="ACT-HID-MISSING"):
     """There is no nonlinearity between layers.
 
     Linear layers in a row are one linear layer, however many there are. Put an activation (ReLU is the usual one) after every hidden layer, and
     call it in forward.
     """
 
-    code: ClassVar[str] = "ACT-HID-MISSING"
-
-    affine_weight: float = threshold(
-        3.0, "convention", "a network of several layers that is linear as a whole is rarely meant"
+    affine_weight: float = convention(
+        3.0, "a network of several layers that is linear as a whole is rarely meant"
     )
-    certain_weight: float = threshold(2.2, "convention", "two layers that surely follow one another")
-    certain_layers: int = threshold(
-        3, "convention", "products with weights that nobody writes to limit a rank"
-    )
+    certain_weight: float = convention(2.2, "two layers that surely follow one another")
+    certain_layers: int = convention(3, "products with weights that nobody writes to limit a rank")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         pairs = [
@@ -127,7 +121,7 @@ class HiddenActivationMissing:
         text = f"Layer {second.name} follows {first.name} with no nonlinearity in between."
         return Evidence(text, self.certain_weight)
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "no activation at all",
             lambda: net_run(
@@ -159,32 +153,25 @@ _RIVALS = {
 }
 
 
-@register
-class HiddenActivationWrong:
+class HiddenActivationWrong(Cause, code="ACT-HID-WRONG"):
     """A hidden layer uses an activation function that lets hardly any signal or gradient through.
 
     Sigmoids pass on at most a quarter of the gradient, so that a stack of them cannot learn; a softmax makes hidden units compete for a sum of one.
     Use ReLU (or GELU, tanh in shallow networks) in hidden layers.
     """
 
-    code: ClassVar[str] = "ACT-HID-WRONG"
-
-    softmax_weight: float = threshold(
-        2.6, "convention", "a softmax between layers is seldom meant, and never in a plain stack"
+    softmax_weight: float = convention(
+        2.6, "a softmax between layers is seldom meant, and never in a plain stack"
     )
 
-    squeezed_weight: float = threshold(
-        0.9,
-        "convention",
-        "networks learn in spite of a sigmoid: alone, and with a poor end alone, it is not told",
+    squeezed_weight: float = convention(
+        0.9, "networks learn in spite of a sigmoid: alone, and with a poor end alone, it is not told"
     )
-    slow_weight: float = threshold(
-        0.3, "convention", "slow learning is what a sigmoid does to a network, but few epochs look the same"
+    slow_weight: float = convention(
+        0.3, "slow learning is what a sigmoid does to a network, but few epochs look the same"
     )
-    well_learned: float = threshold(
-        0.05,
-        "convention",
-        "of the constant prediction's loss: what a softmax in a plain stack costs is more than that",
+    well_learned: float = convention(
+        0.05, "of the constant prediction's loss: what a softmax in a plain stack costs is more than that"
     )
 
     def accuse(self, case: Case) -> Iterator[Fault]:
@@ -301,7 +288,7 @@ class HiddenActivationWrong:
             explains=_EXPLAINS,
         )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "a deep stack of sigmoids",
             lambda: net_run(_DEEP, losses=flat(200), gradients={2 * n: 1e-6 * 4.0**n for n in range(7)}),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from netmend.diagnose.detectors.initial_weights import InitSymmetric
 from netmend.diagnose.detectors.initialisers import InitialisedAgain, ZerosStay
@@ -13,12 +12,12 @@ from netmend.diagnose.measures.examples import flat
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.library.activations import SQUASHING
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
+from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, Cause, fault, for_symptom
 from netmend.localise.effects import ANY, outcome
 from netmend.localise.lines.init_lines import CONSTANT, RANDOM, SCALING, init_line
 from netmend.localise.lines.skipped_initialiser import Held, Initialiser, initialiser_of
 from netmend.localise.outcome import harm, relief
-from netmend.unit import Run, threshold
+from netmend.unit import Run, convention
 from netmend.vocabulary import Evidence, Fault, ModuleFact, ParameterFact, Statistics, Symptom, Trace
 
 _WEIGHTS_EXPLAIN = (
@@ -27,18 +26,15 @@ _WEIGHTS_EXPLAIN = (
 )  # fmt: skip
 
 
-@register
-class WeightsStartBadly:
+class WeightsStartBadly(Cause, code="ARC-INIT-WEIGHT"):
     """Weights start at a constant, at zero, or at a scale that is wrong for the layer.
 
     Units that start alike stay alike; weights that are too large saturate units and blow the loss up; weights that are too small let signal and
     gradient fade. Leave the framework's own initialisation, or use He's for rectifiers and Xavier's for tanh and sigmoid.
     """
 
-    code: ClassVar[str] = "ARC-INIT-WEIGHT"
-
-    symmetric_weight: float = threshold(
-        4.0, "convention", "equal units in two layers in a row are a fact; harm adds to it"
+    symmetric_weight: float = convention(
+        4.0, "equal units in two layers in a row are a fact; harm adds to it"
     )
 
     def accuse(self, case: Case) -> Iterator[Fault]:
@@ -126,7 +122,7 @@ class WeightsStartBadly:
             explains=_WEIGHTS_EXPLAIN,
         )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         *InitSymmetric.FAULTY,
         *InitialisedAgain.FAULTY,
         *ZerosStay.FAULTY,
@@ -160,18 +156,15 @@ _NOTHING = 1e-6  # spread of the answers over the samples: what rounding leaves 
 _LOW = {"initial": Statistics(-5.0, 0.0, 5.0, -5.0, -5.0, 0.0, 0)}
 
 
-@register
-class BiasesStartBadly:
+class BiasesStartBadly(Cause, code="ARC-INIT-BIAS"):
     """Biases start at a value that swamps the weights.
 
     Strongly negative biases switch rectifiers off for every sample, so that neither signal nor gradient passes; an output bias far from the
     targets has to be unlearned first. Start hidden biases at zero, and the output bias at zero or at the mean of the targets.
     """
 
-    code: ClassVar[str] = "ARC-INIT-BIAS"
-
-    dead_weight: float = threshold(
-        3.0, "convention", "a layer that is dead from the first step behind such biases leaves little doubt"
+    dead_weight: float = convention(
+        3.0, "a layer that is dead from the first step behind such biases leaves little doubt"
     )
 
     def accuse(self, case: Case) -> Iterator[Fault]:
@@ -201,7 +194,7 @@ class BiasesStartBadly:
             explains=_BIASES_EXPLAIN,
         )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "dead behind biases of -5",
             lambda: net_run(
@@ -220,16 +213,13 @@ def _cut_off(case: Case) -> list[Symptom]:
     ]
 
 
-@register
-class CallMissing:
+class CallMissing(Cause, code="API-CALL-MISSING"):
     """Something that must run before training or evaluation has not run.
 
     A spectrally normalised layer knows the size of its weights only after a training pass; a parameter for which the program has an initialiser
     keeps its place-holder where that initialiser is skipped.
     Make the call, or use an interface that does not depend on it.
     """
-
-    code: ClassVar[str] = "API-CALL-MISSING"
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D231"):
@@ -279,7 +269,7 @@ class CallMissing:
             explains=(*ANY, "D113"),
         )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = NormNotEstimated.FAULTY
+    FAULTY = NormNotEstimated.FAULTY
 
 
 def _has_run(trace: Trace, attribute: str, kind: str) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import ClassVar
 
 import numpy as np
 
@@ -19,15 +18,15 @@ from netmend.localise.cause import (
     STRONG,
     WEAK,
     Accusation,
+    Cause,
     accuses,
     fault,
     for_symptom,
-    register,
 )
 from netmend.localise.lines.data_origin import input_origin, target_origin
 from netmend.localise.outcome import hardly_trained
 from netmend.program.text.queries import last_name, site_of
-from netmend.unit import Run, threshold
+from netmend.unit import Run, convention
 from netmend.vocabulary import Evidence, Fault, Site, Symptom, Trace
 
 # A run that was lost: nothing that is seen afterwards says anything about another fault.
@@ -48,15 +47,12 @@ _SPOILED = (
 )
 
 
-@register
-class InvalidValuesInData:
+class InvalidValuesInData(Cause, code="PRE-MISS-CLEAN"):
     """The data holds NaN or infinite values.
 
     The first batch with such a value makes the loss NaN, and the step after it every weight.
     Drop or fill the rows concerned before training, and check with `torch.isfinite(x).all()`.
     """
-
-    code: ClassVar[str] = "PRE-MISS-CLEAN"
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D301"):
@@ -122,7 +118,10 @@ class InvalidValuesInData:
             explains=_SPOILED,
         )
 
-    FAULTY: ClassVar[tuple[Run, ...]]
+    FAULTY = (
+        Run("NaN in some rows", lambda: _with_bad_values()),
+        Run("NaN in one row, found by the replay", lambda: _seen_late()),
+    )
 
 
 def _spoiled(trace: Trace) -> int | None:
@@ -154,12 +153,6 @@ def _seen_late() -> Trace:
     return replace(trace, events=(event,))
 
 
-InvalidValuesInData.FAULTY = (
-    Run("NaN in some rows", lambda: _with_bad_values()),
-    Run("NaN in one row, found by the replay", lambda: _seen_late()),
-)
-
-
 # What unscaled inputs do to a network: any of these beside them turns a curiosity into a fault.
 _HARM = (
     "D130",
@@ -184,24 +177,17 @@ _HARM = (
 _SLOWNESS = ("D501", "D504", "D508", "D109", "D511")
 
 
-@register
-class InputsNotNormalised:
+class InputsNotNormalised(Cause, code="PRE-MISS-NORM"):
     """The inputs are not normalised.
 
     Raw pixels, prices or counts drive the first layer far outside of the range that its initial weights are made for: units die or saturate, and the
     learning rate that suits one feature is wrong for the others. Subtract the training mean and divide by the training standard deviation.
     """
 
-    code: ClassVar[str] = "PRE-MISS-NORM"
-
-    good_relative: float = threshold(
-        0.25, "convention", "a program that learns as well as that is not hindered"
-    )
-    poor_relative: float = threshold(0.35, "convention", "a loss this high at the end leaves much to learn")
-    wild_start: float = threshold(
-        3.0, "convention", "a first loss that high: the inputs' size reaches the output"
-    )
-    large_factor: float = threshold(4.0, "convention", "times the limit from which size alone weighs more")
+    good_relative: float = convention(0.25, "a program that learns as well as that is not hindered")
+    poor_relative: float = convention(0.35, "a loss this high at the end leaves much to learn")
+    wild_start: float = convention(3.0, "a first loss that high: the inputs' size reaches the output")
+    large_factor: float = convention(4.0, "times the limit from which size alone weighs more")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D302"):
@@ -255,7 +241,7 @@ class InputsNotNormalised:
             *(wild if poor else []),
         ]
 
-    FAULTY: ClassVar[tuple[Run, ...]]
+    FAULTY = (Run("raw pixels, nothing learned", lambda: _with_features()),)
 
 
 def _normed_behind_first_layer(trace: Trace) -> bool:
@@ -273,9 +259,6 @@ def _normed_behind_first_layer(trace: Trace) -> bool:
 def _with_features() -> Trace:
     trace, pixels = run_with(flat(200)), InputBadlyScaled.FAULTY[0].trace
     return Trace({**trace.facts, **pixels.facts}, trace.tables, batches=pixels.batches)
-
-
-InputsNotNormalised.FAULTY = (Run("raw pixels, nothing learned", lambda: _with_features()),)
 
 
 @accuses("INP-LAYER-SHAPE", InputLayoutSuspect)

@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 from netmend.diagnose.detectors.crashed import Crashed
 from netmend.localise.case import Case
-from netmend.localise.cause import PROVEN, STRONG, Accusation, accuses, fault, for_symptom, register
+from netmend.localise.cause import PROVEN, STRONG, Accusation, Cause, accuses, fault, for_symptom
 from netmend.localise.causes.graphs import _twice
 from netmend.localise.effects import ANY
 from netmend.localise.lines.blocks import retains_graph
@@ -63,15 +62,12 @@ def _crashed(text: str) -> Trace:
     return Trace(facts={"run": {"example": run}})
 
 
-@register
-class InterfaceMisused:
+class InterfaceMisused(Cause, code="API-USAGE"):
     """PyTorch is used in a way that it refuses: in-place changes, a second backward, tensors on different devices.
 
     The message names the rule that was broken; the line that broke it may be an earlier one.
     Follow the remedy for the rule in question.
     """
-
-    code: ClassVar[str] = "API-USAGE"
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D701"):
@@ -129,7 +125,7 @@ class InterfaceMisused:
                 return self.code, None, why, remedy
         return None
 
-    FAULTY: ClassVar[tuple[Run, ...]] = tuple(
+    FAULTY = tuple(
         Run(
             title,
             partial(_crashed, text),

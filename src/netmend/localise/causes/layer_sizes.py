@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from netmend.diagnose.detectors.layer_sizes import Bottleneck, PointwiseKernels
 from netmend.diagnose.measures.chain import SIGMOIDS, chain, mostly
@@ -17,16 +16,16 @@ from netmend.localise.cause import (
     STRONG,
     WEAK,
     Accusation,
+    Cause,
     accuses,
     fault,
     for_symptom,
-    register,
 )
 from netmend.localise.effects import ANY
 from netmend.localise.lines.follow import argument_origin
 from netmend.localise.lines.misfit import judge, misfits
 from netmend.localise.outcome import harm, relief, rivals
-from netmend.unit import Run, threshold
+from netmend.unit import Run, convention
 from netmend.vocabulary import (
     Evidence,
     Fault,
@@ -76,15 +75,12 @@ def _layer(
     )
 
 
-@register
-class LayerSizes:
+class LayerSizes(Cause, code="LYR-DIM-MISMATCH"):
     """A layer does not fit its input: width, channels, number of axes.
 
     The line that raises is where the mismatch is noticed; the mistake is in the layer's arguments, or in the layer before it.
     Make the sizes of neighbouring layers agree with each other and with the data.
     """
-
-    code: ClassVar[str] = "LYR-DIM-MISMATCH"
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D701"):
@@ -137,7 +133,7 @@ class LayerSizes:
             explains=ANY,
         )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "two linear layers",
             lambda: _crash(
@@ -247,17 +243,14 @@ _DEPTH_RIVALS = {
 }
 
 
-@register
-class NormalisationMissing:
+class NormalisationMissing(Cause, code="LYR-NORM-MISSING"):
     """A deep stack lacks normalisation, so that signals fade or explode with depth.
 
     Each layer multiplies size and differences of the signal by some factor; over many layers the product goes to nothing or to infinity.
     Put BatchNorm or LayerNorm after the linear layers, add skip connections, or start with He's initialisation.
     """
 
-    code: ClassVar[str] = "LYR-NORM-MISSING"
-
-    least_layers: int = threshold(7, "convention", "shallower networks train without")
+    least_layers: int = convention(7, "shallower networks train without")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         deep = list(case.of("D106")) + [s for s in case.of("D103") if s.detail.get("form") == "depth"]
@@ -314,7 +307,7 @@ class NormalisationMissing:
                 counts[link.site] = counts.get(link.site, 0) + 1
         return max(counts, key=lambda site: counts[site], default=symptom.site)
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "thirteen layers, gradients fade",
             lambda: net_run(_DEEP, losses=flat(200), gradients={2 * n: 1e-9 * 3.0**n for n in range(14)}),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from netmend.diagnose.detectors.step_sizes import UpdateRatioLow
 from netmend.diagnose.measures.acting import acts
@@ -16,7 +15,7 @@ from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.objective import objective
 from netmend.diagnose.measures.start import start
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
+from netmend.localise.cause import FAIR, STRONG, WEAK, Cause, fault, for_symptom
 from netmend.localise.lines.rates import (
     at_most,
     beside_fact,
@@ -27,7 +26,7 @@ from netmend.localise.lines.rates import (
     setting,
 )
 from netmend.localise.outcome import level, rivals
-from netmend.unit import Run, threshold
+from netmend.unit import Run, calibrated, convention
 from netmend.vocabulary import Evidence, Fault, OptimizerFact
 
 _OUTCOMES = {"D501": FAIR, "D502": FAIR, "D503": FAIR, "D109": WEAK, "D504": WEAK, "D115": WEAK}
@@ -73,43 +72,30 @@ _ACCOUNTED_FOR = {
 }
 
 
-@register
-class LearningRateHigh:
+class LearningRateHigh(Cause, code="HYP-LR-HIGH"):
     """The learning rate is too high.
 
     Steps overshoot: the loss jumps up, swings or stays where a constant prediction would be, weights grow, units die, values overflow.
     Divide the rate by ten until the loss falls from the first steps on; then try rates in between.
     """
 
-    code: ClassVar[str] = "HYP-LR-HIGH"
-
-    ratio: float = threshold(
-        0.1,
-        "calibrated",
-        "highest relative update; only one in ten healthy programs comes above, none that fails",
+    ratio: float = calibrated(
+        0.1, "highest relative update; only one in ten healthy programs comes above, none that fails"
     )
-    growth: float = threshold(
-        2.5, "calibrated", "growth of weights in the first steps of healthy programs, at most"
+    growth: float = calibrated(2.5, "growth of weights in the first steps of healthy programs, at most")
+    overshoot: float = calibrated(2.0, "jump of the loss in the first steps; healthy programs stay below 1.5")
+    far_overshoot: float = convention(5.0, "a jump that no noise explains")
+    good_relative: float = convention(0.3, "a loss that low was learned, whatever the rate")
+    good_after_wild_start: float = convention(
+        0.1, "the same where loss and weights both shot up at the start"
     )
-    overshoot: float = threshold(
-        2.0, "calibrated", "jump of the loss in the first steps; healthy programs stay below 1.5"
+    poor_relative: float = convention(0.5, "a loss that high at the end was hardly learned")
+    bad_start: float = convention(3.0, "a loss that far off before any step is not the rate's doing")
+    hopeless_start: float = convention(
+        100.0, "a loss that far off says that data or weights have a wrong scale"
     )
-    far_overshoot: float = threshold(5.0, "convention", "a jump that no noise explains")
-    good_relative: float = threshold(0.3, "convention", "a loss that low was learned, whatever the rate")
-    good_after_wild_start: float = threshold(
-        0.1, "convention", "the same where loss and weights both shot up at the start"
-    )
-    poor_relative: float = threshold(0.5, "convention", "a loss that high at the end was hardly learned")
-    bad_start: float = threshold(
-        3.0, "convention", "a loss that far off before any step is not the rate's doing"
-    )
-    hopeless_start: float = threshold(
-        100.0, "convention", "a loss that far off says that data or weights have a wrong scale"
-    )
-    high_momentum: float = threshold(
-        0.99, "convention", "steps grow a hundredfold, and the rate is not the first suspect"
-    )
-    most: float = threshold(4.2, "convention", "an inference never outweighs a proof, which has 4.5")
+    high_momentum: float = convention(0.99, "steps grow a hundredfold, and the rate is not the first suspect")
+    most: float = convention(4.2, "an inference never outweighs a proof, which has 4.5")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         moving = motions(case.trace)
@@ -250,7 +236,7 @@ class LearningRateHigh:
             explains=_EXPLAINS,
         )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "jumps up, grows, stays at the constant prediction",
             lambda: net_run(
@@ -283,22 +269,18 @@ _SLOW_RIVALS = {
 }
 
 
-@register
-class LearningRateLow:
+class LearningRateLow(Cause, code="HYP-LR-LOW"):
     """The learning rate is too low.
 
     The weights hardly leave their start, so that the loss falls in a straight line and hardly at all.
     Multiply the rate by ten until the loss bends down within the first tenth of the run.
     """
 
-    code: ClassVar[str] = "HYP-LR-LOW"
-
-    slow: float = threshold(
+    slow: float = calibrated(
         1.5e-3,
-        "calibrated",
         "relative update below which a straight, slow fall is put down to the rate; healthy programs move more",
     )
-    most: float = threshold(4.2, "convention", "an inference never outweighs a proof, which has 4.5")
+    most: float = convention(4.2, "an inference never outweighs a proof, which has 4.5")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         early = cut_short(case.trace)  # a curve that is still falling is then no sign of anything
@@ -374,4 +356,4 @@ class LearningRateLow:
             explains=_SLOW_EXPLAINS,
         )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = UpdateRatioLow.FAULTY
+    FAULTY = UpdateRatioLow.FAULTY

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import ClassVar
 
 from netmend.diagnose.detectors.accumulation import GradientsClearedBetweenBatches, StepBeforeBackward
 from netmend.diagnose.detectors.clipping import ClippedBeforeUnscaling
@@ -20,15 +19,14 @@ from netmend.localise.cause import (
     STRONG,
     WEAK,
     Accusation,
+    Cause,
     accuses,
     fault,
     for_symptom,
-    register,
 )
 from netmend.localise.effects import ANY, NOT_LEARNING, UNSTABLE, outcome
 from netmend.localise.lines.blocks import writes_gradients
 from netmend.program.text.queries import last_name
-from netmend.unit import Run
 from netmend.vocabulary import Call, Evidence, Fault, Symptom, Trace
 
 
@@ -69,15 +67,12 @@ def backward_missing(case: Case, symptom: Symptom) -> Accusation:
     )
 
 
-@register
-class StepMissing:
+class StepMissing(Cause, code="LOOP-STEP"):
     """The optimiser never steps, or steps before the gradients are there.
 
     Gradients alone change nothing: optimizer.step() applies them, and it must come after backward().
     The order of a training step is zero_grad(), forward, backward(), step().
     """
-
-    code: ClassVar[str] = "LOOP-STEP"
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D202"):
@@ -130,7 +125,7 @@ class StepMissing:
                     explains=ANY,
                 )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         *StepMissingDetector.FAULTY,
         *StepBeforeBackward.FAULTY,
     )
@@ -159,15 +154,12 @@ def _is_written(case: Case, optimizer: str) -> bool:
 SCALED = ("SGD", "ASGD", "Rprop")  # optimisers whose step is as long as the gradient
 
 
-@register
-class AccumulationWrong:
+class AccumulationWrong(Cause, code="LOOP-ACCUM"):
     """Gradient accumulation is wrong: gradients are cleared too often, or added up without dividing.
 
     Cleared between the batches of one step, all but the last batch are lost; added up as full means, the step is too long.
     Clear after the step, and divide each loss by the number of batches.
     """
-
-    code: ClassVar[str] = "LOOP-ACCUM"
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D207"):
@@ -214,7 +206,7 @@ class AccumulationWrong:
                 explains=UNSTABLE,
             )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (*GradientsClearedBetweenBatches.FAULTY,)
+    FAULTY = (*GradientsClearedBetweenBatches.FAULTY,)
 
 
 @accuses("LOOP-SCHED-ORDER", SchedulerOrder)
@@ -237,16 +229,13 @@ def scheduler_order(case: Case, symptom: Symptom) -> Accusation:
     )
 
 
-@register
-class MixedPrecisionMisused:
+class MixedPrecisionMisused(Cause, code="LOOP-AMP"):
     """Mixed precision is used in a way that loses the gradients.
 
     Gradients are multiplied by the loss scale until they are unscaled; clipping before that cuts them to nothing. Weights kept in
     half precision swallow small updates.
     Call scaler.unscale_(optimizer) before clipping, and keep weights in float32.
     """
-
-    code: ClassVar[str] = "LOOP-AMP"
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D212"):
@@ -286,4 +275,4 @@ class MixedPrecisionMisused:
                     explains=NOT_LEARNING,
                 )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = ClippedBeforeUnscaling.FAULTY
+    FAULTY = ClippedBeforeUnscaling.FAULTY

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import ClassVar
 
 from netmend.diagnose.detectors.labels import LabelsOutOfRange
 from netmend.diagnose.detectors.loss_inputs import MarginOnProbabilities
@@ -14,7 +13,7 @@ from netmend.diagnose.detectors.regularisation import TermWithoutBound
 from netmend.diagnose.measures.loss_examples import given, run_of, wanted
 from netmend.diagnose.measures.progress import progress
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, PROVEN, STRONG, fault, for_symptom, register
+from netmend.localise.cause import FAIR, PROVEN, STRONG, Cause, fault, for_symptom
 from netmend.localise.effects import STUCK
 from netmend.localise.lines.added_term import added_term_line
 from netmend.localise.lines.follow import value_origin
@@ -27,16 +26,13 @@ from netmend.vocabulary import Evidence, Fault, LossFact, Site, Symptom
 _TOO_LARGE = ("D101", "D103", "D107", "D110", "D115", "D121", "D104", "D130", "D502", "D503")
 
 
-@register
-class LossComputedWrongly:
+class LossComputedWrongly(Cause, code="LOS-CALC"):
     """The objective is not the intended loss: its sign is flipped, or it is summed where a mean is needed.
 
     With the sign turned, the optimiser makes predictions worse without end. A sum over the batch multiplies every step by the
     number of samples.
     Remove the minus sign, or average over the batch.
     """
-
-    code: ClassVar[str] = "LOS-CALC"
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D409"):
@@ -111,7 +107,7 @@ class LossComputedWrongly:
             explains=("D307", "D511"),
         )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         *ClassWeightsWrong.FAULTY,
         *TermWithoutBound.FAULTY,
         *LossSignOrUnbounded.FAULTY,
@@ -119,16 +115,13 @@ class LossComputedWrongly:
     )
 
 
-@register
-class LossDoesNotFit:
+class LossDoesNotFit(Cause, code="LOS-SELECT"):
     """The loss does not fit the kind of target.
 
     A squared difference of class ids says that class 9 is further from 0 than 1 is; a yes/no loss on ids has no lower limit.
     Derive the loss from the target: class ids → cross entropy with one output per class; yes/no → binary cross entropy on scores;
     real values → squared or absolute error.
     """
-
-    code: ClassVar[str] = "LOS-SELECT"
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D403", "D405", "D408", "D411", "D413", "D414"):
@@ -256,7 +249,7 @@ class LossDoesNotFit:
                 share = f"{course.last_relative:.2g}"
                 yield Evidence(f"The loss ended at {share} times that of the best constant prediction.", 0.3)
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         *(run for run in RegressionOnClassIds.FAULTY if "one output per" in run.title),
         *MarginOnProbabilities.FAULTY,
         *(run for run in LabelsOutOfRange.FAULTY if "than outputs" not in run.title),

@@ -6,7 +6,6 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import ClassVar
 
 from netmend.diagnose.detectors.frozen import FrozenLate, FrozenParameters
 from netmend.diagnose.detectors.models import CheckpointNotLoaded as CheckpointNotLoadedDetector
@@ -15,7 +14,7 @@ from netmend.diagnose.detectors.models import UnregisteredLayers
 from netmend.diagnose.detectors.optimizer_parameters import IdleOptimizer
 from netmend.diagnose.measures.wiring import forgotten_models
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
+from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, Cause, fault, for_symptom
 from netmend.localise.effects import ANY, NOT_LEARNING, outcome
 from netmend.localise.lines.blocks import (
     attribute_line,
@@ -28,15 +27,12 @@ from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault, RunFact, Site, Trace
 
 
-@register
-class LayersNotRegistered:
+class LayersNotRegistered(Cause, code="ARC-INIT-MODEL"):
     """Layers are kept where the model does not see them, such as a plain Python list.
 
     parameters(), to(), state_dict() and train() pass such layers over, so they are never trained.
     Use nn.ModuleList or nn.ModuleDict, or assign each layer to an attribute of the module.
     """
-
-    code: ClassVar[str] = "ARC-INIT-MODEL"
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D216"):
@@ -82,7 +78,7 @@ class LayersNotRegistered:
                 explains=ANY,
             )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         *UnregisteredLayers.FAULTY[:2],
         Run(
             "the optimiser finds nothing",
@@ -103,15 +99,12 @@ class LayersNotRegistered:
     )
 
 
-@register
-class ModelRecreated:
+class ModelRecreated(Cause, code="ARC-INIT-MULTI"):
     """The model, or one of its layers, is created again during training.
 
     Everything learned until then is lost each time.
     Create the model once, before the loop, and layers in __init__ rather than in forward.
     """
-
-    code: ClassVar[str] = "ARC-INIT-MULTI"
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D217"):
@@ -146,7 +139,7 @@ class ModelRecreated:
                     explains=(*NOT_LEARNING, "D603"),
                 )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         *ModelRecreatedDetector.FAULTY,
         *UnregisteredLayers.FAULTY[2:],
     )
@@ -188,16 +181,13 @@ def _purpose(case: Case, site: Site | None) -> Iterator[Evidence]:
         yield Evidence("It contains only the loop over batches, so it counts epochs.", WEAK)
 
 
-@register
-class LayersFrozen:
+class LayersFrozen(Cause, code="LOOP-FREEZE"):
     """What is frozen is not what was meant: layers that should learn are, or layers that should rest are not.
 
     Freezing saves time where layers were trained before. Random layers that stay random throw information away, and an optimiser all of whose
     parameters are frozen does nothing. Freezing inside a model's own train() happens only when train() is called.
     Freeze the right part, once, before the optimiser is made; load the weights that are to be frozen.
     """
-
-    code: ClassVar[str] = "LOOP-FREEZE"
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         yield from self._all_that_is_trained(case)
@@ -263,22 +253,19 @@ class LayersFrozen:
                 refutation="These parts are trained first and frozen later on purpose.",
             )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         *FrozenParameters.FAULTY,
         *IdleOptimizer.FAULTY[:1],
         *FrozenLate.FAULTY,
     )
 
 
-@register
-class CheckpointNotLoaded:
+class CheckpointNotLoaded(Cause, code="TRN-CKPT"):
     """A checkpoint is missing, or hardly anything of it was loaded.
 
     With strict=False names that do not fit are skipped in silence, and the model starts at random values after all.
     Make the names fit, and load with strict=True.
     """
-
-    code: ClassVar[str] = "TRN-CKPT"
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D222"):
@@ -331,7 +318,7 @@ class CheckpointNotLoaded:
                 explains=ANY,
             )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = CheckpointNotLoadedDetector.FAULTY
+    FAULTY = CheckpointNotLoadedDetector.FAULTY
 
 
 def _is_for_a_model(case: Case, site: Site | None) -> bool:

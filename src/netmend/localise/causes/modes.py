@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import ClassVar
 
 from netmend.diagnose.detectors.evaluation_passes import EvaluationNotDeterministic
 from netmend.diagnose.detectors.modes import EvaluationInTrainingMode, TrainingInEvaluationMode
@@ -20,10 +19,10 @@ from netmend.localise.cause import (
     STRONG,
     WEAK,
     Accusation,
+    Cause,
     accuses,
     fault,
     for_symptom,
-    register,
 )
 from netmend.localise.effects import ANY, UNSTABLE
 from netmend.localise.lines.blocks import freezing, grad_switched_off, loop_around, no_grad_around
@@ -173,15 +172,12 @@ def _no_graph(*loop: tuple[str, int]) -> Trace:
     return Trace(facts={"run": {"example": run}}, patterns=patterns(*loop))
 
 
-@register
-class GradientsSwitchedOff:
+class GradientsSwitchedOff(Cause, code="LOOP-NO-GRAD"):
     """Gradients are switched off where training needs them, or the loss does not depend on the weights.
 
     backward() then has nothing to go through and raises. Evaluation that records gradients only wastes memory.
     Keep torch.no_grad() around evaluation alone, and compute the loss from the model's output by differentiable operations.
     """
-
-    code: ClassVar[str] = "LOOP-NO-GRAD"
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D701"):
@@ -238,7 +234,7 @@ class GradientsSwitchedOff:
             "Compute the loss from the model's output with differentiable operations.",
         )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "all under no_grad", lambda: _no_graph(("zero_grad forward:model=train,no_grad backward end", 1))
         ),

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 import numpy as np
 
 from netmend.diagnose.detectors.gradients import NonfiniteOrigin
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.localise.case import Case
-from netmend.localise.cause import PROVEN, STRONG, WEAK, fault, for_symptom, register
+from netmend.localise.cause import PROVEN, STRONG, WEAK, Cause, fault, for_symptom
 from netmend.localise.lines.rates import setting
 from netmend.localise.outcome import harm, relief
-from netmend.unit import Run, threshold
+from netmend.unit import Run, calibrated, convention
 from netmend.vocabulary import Evidence, Fault, OptimizerFact, Symptom
 
 _UNSAFE = {
@@ -30,25 +29,21 @@ _SAME = {
 }  # fmt: skip
 
 
-@register
-class NumericallyUnsafe:
+class NumericallyUnsafe(Cause, code="OPT-EPS"):
     """A small constant that keeps numbers apart from zero is off, or missing where one is needed.
 
     Adam's epsilon as large as the gradients turns it into slow gradient descent, and one of zero divides by zero; log, division and roots in a loss
     give NaN at zero. Use 1e-8 with Adam, and clamp or the stable forms in losses.
     """
 
-    code: ClassVar[str] = "OPT-EPS"
-
-    large_epsilon: float = threshold(
-        1e-4, "convention", "1e-8 is usual, up to 1e-5 in half precision and reinforcement learning"
+    large_epsilon: float = convention(
+        1e-4, "1e-8 is usual, up to 1e-5 in half precision and reinforcement learning"
     )
-    least_share: float = threshold(
+    least_share: float = calibrated(
         0.1,
-        "calibrated",
         "size of the first updates over the rate: Adam's are 0.3 to 1 by construction, unless epsilon dominates",
     )
-    tiny_epsilon: float = threshold(1e-15, "convention", "less than that is lost beside float32 values")
+    tiny_epsilon: float = convention(1e-15, "less than that is lost beside float32 values")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D110"):
@@ -117,7 +112,7 @@ class NumericallyUnsafe:
         known = np.concatenate(updates) if updates else np.empty(0)
         return float(np.median(known)) / rate if len(known) and rate else 1.0
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "epsilon of one",
             lambda: net_run(losses=[1.1 - 1e-4 * s for s in range(300)], settings={"eps": 1.0}, ratio=1e-5),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from netmend.diagnose.detectors.clipping import ClippingMisplaced, _clipped
 from netmend.diagnose.detectors.schedules import _SCHEDULER, RateDies, RateNeverRises
@@ -13,36 +12,33 @@ from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.wiring import stepped_optimizers
 from netmend.library.layers import RECURRENT_CELLS
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
+from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, Cause, fault, for_symptom
 from netmend.localise.causes.loop_calls import SCALED
 from netmend.localise.effects import NOT_LEARNING, UNSTABLE, outcome
 from netmend.localise.lines.follow import argument_origin
 from netmend.localise.lines.rates import setting
 from netmend.localise.lines.schedule_lines import returned_factor, set_by_hand
 from netmend.localise.outcome import harm, relief
-from netmend.unit import Run, threshold
+from netmend.unit import Run, convention
 from netmend.vocabulary import Evidence, Fault, ModuleFact, OptimizerFact, SchedulerFact, Symptom, Trace
 
 _SWINGING = [1.0 + 3.0 * abs((step % 60) - 30) / 30 for step in range(240)]
 _EXPLAINS = ("D101", "D103", "D104", "D130", "D107", "D110", "D115", "D501", "D502", "D503", "D504", "D511")
 
 
-@register
-class MomentumOutOfRange:
+class MomentumOutOfRange(Cause, code="OPT-MOMENTUM"):
     """Momentum is so high that steps go on in a direction long after it stopped being right.
 
     With momentum m a gradient acts for about 1/(1-m) steps, and steps grow as many times: 0.999 means a thousand. The loss swings in slow waves or
     runs away. Use 0.9, and betas of (0.9, 0.999) with Adam.
     """
 
-    code: ClassVar[str] = "OPT-MOMENTUM"
-
-    high: float = threshold(
-        0.98, "convention", "0.9 to 0.99 are in use; from here on a gradient acts for 50 steps and more"
+    high: float = convention(
+        0.98, "0.9 to 0.99 are in use; from here on a gradient acts for 50 steps and more"
     )
-    very_high: float = threshold(0.995, "convention", "hardly anybody uses that on purpose")
-    low_beta: float = threshold(
-        0.5, "convention", "a memory of squared gradients shorter than two steps normalises nothing"
+    very_high: float = convention(0.995, "hardly anybody uses that on purpose")
+    low_beta: float = convention(
+        0.5, "a memory of squared gradients shorter than two steps normalises nothing"
     )
 
     def accuse(self, case: Case) -> Iterator[Fault]:
@@ -81,7 +77,7 @@ class MomentumOutOfRange:
                 elif second < self.low_beta:
                     yield "second beta", second, 1 / max(1e-6, 1 - second)
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "momentum 0.999",
             lambda: net_run(losses=_SWINGING, optimizer="SGD", settings={"lr": 0.05, "momentum": 0.999}),
@@ -94,15 +90,12 @@ def _dying() -> Trace:
     return trained(optimizer(), _SCHEDULER, rates, losses=[1.0, 0.9, 0.8] + [0.75] * 29)
 
 
-@register
-class ScheduleRuinsRate:
+class ScheduleRuinsRate(Cause, code="HYP-LR-SCHED"):
     """The schedule lowers the learning rate to nothing long before training is done.
 
     What is left of the run changes nothing any more.
     Step the scheduler where its numbers are meant (epochs or batches), or let it decay more slowly.
     """
-
-    code: ClassVar[str] = "HYP-LR-SCHED"
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D210"):
@@ -173,7 +166,7 @@ class ScheduleRuinsRate:
             explains=(*NOT_LEARNING, "D209", "D215"),
         )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         *RateNeverRises.FAULTY,
         Run(
             "the rate dies while the loss is high",
@@ -194,16 +187,13 @@ _UNROLLED = (
 _SGD_RATE, _ADAM_RATE = 0.1, 0.01  # what tutorials and papers use at most
 
 
-@register
-class ClippingWrong:
+class ClippingWrong(Cause, code="OPT-CLIP"):
     """Gradient clipping is far too tight, or missing where gradients explode.
 
     A limit far below the usual norm turns every step into a tiny one; no limit at all lets single bursts of a recurrent network
     undo what was learned.
     Clip to about the usual norm of a healthy gradient, between backward() and step().
     """
-
-    code: ClassVar[str] = "OPT-CLIP"
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         yield from self._too_tight(case)
@@ -282,7 +272,7 @@ class ClippingWrong:
             explains=UNSTABLE,
         )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         *ClippingMisplaced.FAULTY,
         Run(
             "nothing is left",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import ClassVar
 
 from netmend.diagnose.detectors.frozen import StepSkipsParameters
 from netmend.diagnose.detectors.optimizer_parameters import IdleOptimizer, ParametersWithoutOptimizer
@@ -16,11 +15,11 @@ from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.rates import plain, usual_range
 from netmend.diagnose.measures.wiring import forgotten_models
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
+from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, Cause, fault, for_symptom
 from netmend.localise.effects import NOT_LEARNING, UNSTABLE, outcome
 from netmend.localise.lines.rates import highest_rate
 from netmend.localise.outcome import harm, level, relief, rivals
-from netmend.unit import Run, threshold
+from netmend.unit import Run, calibrated, convention
 from netmend.vocabulary import Evidence, Fault, OptimizerFact, Symptom, Trace
 
 # Other reasons why the steps of plain SGD are small, or why a loss stays high at any step.
@@ -54,28 +53,21 @@ _RIVALS = {
 _EXPLAINS = ("D102", "D501", "D504", "D505", "D508", "D511")
 
 
-@register
-class OptimizerUnsuited:
+class OptimizerUnsuited(Cause, code="OPT-SELECT"):
     """The optimiser does not suit the problem: at a rate that is usual for it, its steps are too small or die out.
 
     Plain SGD follows the gradient as it is, which is slow where gradients are small; Adagrad divides by all gradients so far, so that its steps only ever
     shrink; L-BFGS compares gradients of different batches. Use Adam with a rate of 1e-3, or SGD with momentum 0.9.
     """
 
-    code: ClassVar[str] = "OPT-SELECT"
-
-    small_step: float = threshold(
-        3e-3, "convention", "relative update that is small for the first steps of any training"
+    small_step: float = convention(3e-3, "relative update that is small for the first steps of any training")
+    plain_step: float = calibrated(
+        0.03, "highest relative update of plain SGD; healthy programs with it come above 0.06"
     )
-    plain_step: float = threshold(
-        0.03, "calibrated", "highest relative update of plain SGD; healthy programs with it come above 0.06"
-    )
-    least_level: float = threshold(
-        0.35, "convention", "below that of the constant prediction much was learned"
-    )
-    nothing: float = threshold(0.9, "convention", "above that of the constant prediction hardly anything was")
-    least_steps: int = threshold(100, "convention", "fewer updates are few for any optimiser")
-    shrunk: float = threshold(3.0, "convention", "times smaller than in the first steps: the steps die out")
+    least_level: float = convention(0.35, "below that of the constant prediction much was learned")
+    nothing: float = convention(0.9, "above that of the constant prediction hardly anything was")
+    least_steps: int = convention(100, "fewer updates are few for any optimiser")
+    shrunk: float = convention(3.0, "times smaller than in the first steps: the steps die out")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         if _compares_optimizers(case.trace):
@@ -169,7 +161,7 @@ class OptimizerUnsuited:
             explains=_EXPLAINS,
         )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "plain SGD with a rate that needs momentum",
             lambda: net_run(
@@ -207,16 +199,13 @@ def _compares_optimizers(trace: Trace) -> bool:
     return len(ways) > 2 and max(alike.values(), default=0) >= len(trace.optimizers)
 
 
-@register
-class OptimizerParameters:
+class OptimizerParameters(Cause, code="OPT-PARAMS"):
     """The optimiser does not hold, or its step does not reach, the parameters that should be trained.
 
     Parameters that no optimiser holds are never trained, although gradients are computed for them; the same holds for
     those that its step passes over.
     Give the optimiser the parameters of the whole model, and create it after the model is final.
     """
-
-    code: ClassVar[str] = "OPT-PARAMS"
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         yield from self._idle(case)
@@ -306,7 +295,7 @@ class OptimizerParameters:
         if detail["copied"]:
             yield Evidence("They start as a copy of another network.", -STRONG)
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         *ParametersWithoutOptimizer.FAULTY,
         *IdleOptimizer.FAULTY[1:],  # the first is frozen against intent
         *(replace(run, code="LOOP-STEP") for run in StepSkipsParameters.FAULTY),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from netmend.diagnose.detectors.axes import AttentionOverBatch, SoftmaxOverWrongAxis
 from netmend.diagnose.detectors.output_activations import NormalisedTwice, ScoresWhereProbabilitiesExpected
@@ -13,10 +12,10 @@ from netmend.diagnose.measures.heads import Head
 from netmend.diagnose.measures.loss_examples import call, given, run_of, wanted
 from netmend.diagnose.measures.progress import progress
 from netmend.localise.case import Case
-from netmend.localise.cause import PROVEN, STRONG, Accusation, accuses, fault, for_symptom, register
+from netmend.localise.cause import PROVEN, STRONG, Accusation, Cause, accuses, fault, for_symptom
 from netmend.localise.effects import STUCK
 from netmend.localise.lines.head_lines import activation_line, head_of, last_layer, text_at
-from netmend.unit import Run, threshold
+from netmend.unit import Run, convention
 from netmend.vocabulary import Evidence, Fault, ModuleFact, Site, Symptom
 
 
@@ -162,16 +161,13 @@ def log_probabilities_missing(case: Case, symptom: Symptom) -> Accusation | None
     )
 
 
-@register
-class SoftmaxAxis:
+class SoftmaxAxis(Cause, code="ACT-DIM"):
     """Softmax or log-softmax of the output runs over the wrong axis.
 
     Over the batch, the samples compete for each class: the answer for one depends on the others, and nothing forces the classes
     of one sample to share probability.
     Name the axis of the classes: `dim=1`, or `dim=-1` when they come last.
     """
-
-    code: ClassVar[str] = "ACT-DIM"
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D408"):
@@ -210,14 +206,13 @@ class SoftmaxAxis:
                 explains=(*STUCK, "D601"),
             )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         *AttentionOverBatch.FAULTY,
         *(run for run in SoftmaxOverWrongAxis.FAULTY if "a vector" not in run.title),
     )
 
 
-@register
-class OutputActivationWrong:
+class OutputActivationWrong(Cause, code="ACT-OUT-WRONG"):
     """The activation of the output cannot give what the targets ask for.
 
     Targets beyond its range are never met, and near its bounds the gradient fades; softmax over one unit is constant.
@@ -225,12 +220,8 @@ class OutputActivationWrong:
     for values above 0.
     """
 
-    code: ClassVar[str] = "ACT-OUT-WRONG"
-
-    well_fitted: float = threshold(
-        0.05,
-        "convention",
-        "a loss this far below the best constant prediction: whatever the range, it did not hurt",
+    well_fitted: float = convention(
+        0.05, "a loss this far below the best constant prediction: whatever the range, it did not hurt"
     )
 
     def accuse(self, case: Case) -> Iterator[Fault]:
@@ -348,7 +339,7 @@ class OutputActivationWrong:
                     f"The loss ended at {share:.2g} times that of the best constant prediction.", -STRONG
                 )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         *(run for run in OutputRangeTooNarrow.FAULTY if "ReLU on class" not in run.title),
         Run(
             "tanh where probabilities are expected",

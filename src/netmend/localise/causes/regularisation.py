@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
 
 from netmend.diagnose.detectors.evaluation_curves import Overfitting
 from netmend.diagnose.detectors.regularisation import RegulariserDominates
@@ -13,13 +12,13 @@ from netmend.diagnose.measures.examples import flat, run_with
 from netmend.diagnose.measures.loop import is_training, main_pattern
 from netmend.diagnose.measures.objective import objective
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, STRONG, WEAK, fault, for_symptom, register
+from netmend.localise.cause import FAIR, STRONG, WEAK, Cause, fault, for_symptom
 from netmend.localise.lines.data_origin import input_origin
 from netmend.localise.lines.follow import argument_origin
 from netmend.localise.lines.penalty_lines import factor_line, penalty_line
 from netmend.localise.lines.rates import Setting, rounded, setting
 from netmend.localise.outcome import harm, rivals
-from netmend.unit import Run, threshold
+from netmend.unit import Run, convention, published
 from netmend.vocabulary import (
     Evidence,
     Fault,
@@ -50,20 +49,15 @@ _EXPLAINS = (
 )
 
 
-@register
-class RegularisationTooStrong:
+class RegularisationTooStrong(Cause, code="LOS-REG-EXTRA"):
     """Regularisation is far too strong.
 
     It pulls the weights to zero harder than the data pulls them anywhere, so that the network ends up answering the same for everything.
     Remove it, or divide it by a hundred and go up again only against overfitting.
     """
 
-    code: ClassVar[str] = "LOS-REG-EXTRA"
-
-    dominates: float = threshold(
-        3.0,
-        "convention",
-        "measured: the penalty's pull is the stronger one, weights shrank, little was learned",
+    dominates: float = convention(
+        3.0, "measured: the penalty's pull is the stronger one, weights shrank, little was learned"
     )
 
     def accuse(self, case: Case) -> Iterator[Fault]:
@@ -120,7 +114,7 @@ class RegularisationTooStrong:
             explains=_EXPLAINS,
         )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = RegulariserDominates.FAULTY
+    FAULTY = RegulariserDominates.FAULTY
 
 
 @dataclass(frozen=True)
@@ -132,23 +126,18 @@ class _Dropout:
     last: bool  # nothing with weights follows it
 
 
-@register
-class DropoutRateWrong:
+class DropoutRateWrong(Cause, code="LYR-DROPOUT-RATE"):
     """The dropout rate is so high that hardly anything of the signal is left, or dropout hits the output itself.
 
     At a rate of 0.9 nine of ten units are silenced at every step: what is left carries little, and the loss in training stays high.
     Use 0.1 to 0.5 in hidden layers and none behind the last layer.
     """
 
-    code: ClassVar[str] = "LYR-DROPOUT-RATE"
-
-    high_rate: float = threshold(
-        0.65, "published", "0.2 to 0.5 is what the inventors and every textbook advise"
+    high_rate: float = published(0.65, "0.2 to 0.5 is what the inventors and every textbook advise")
+    hopeless_rate: float = convention(
+        0.9, "a rate at which nine of ten numbers are lost; below it some networks do well"
     )
-    hopeless_rate: float = threshold(
-        0.9, "convention", "a rate at which nine of ten numbers are lost; below it some networks do well"
-    )
-    good_relative: float = threshold(0.3, "convention", "a training loss below that is no victim of dropout")
+    good_relative: float = convention(0.3, "a training loss below that is no victim of dropout")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         layers = [drop for drop in dropouts(case.trace) if drop.rate >= self.high_rate or drop.last]
@@ -201,7 +190,7 @@ class DropoutRateWrong:
             explains=("D509", "D605", "D504", "D508", "D501", "D503"),
         )
 
-    FAULTY: ClassVar[tuple[Run, ...]]
+    FAULTY = (Run("0.95 in a hidden layer", lambda: _example()),)
 
 
 def dropouts(trace: Trace) -> Iterator[_Dropout]:
@@ -246,25 +235,17 @@ def _example() -> Trace:
     return Trace({**trace.facts, "module": {"net.1": layer}}, trace.tables)
 
 
-DropoutRateWrong.FAULTY = (Run("0.95 in a hidden layer", lambda: _example()),)
-
-
-@register
-class NothingAgainstOverfitting:
+class NothingAgainstOverfitting(Cause, code="LOS-REG-MISSING"):
     """The network memorises its training samples, and nothing prevents it.
 
     With far more weights than samples a network can store every answer instead of finding the rule; new samples are then
     answered ever more confidently wrong. Add weight decay, dropout or augmentation, use a smaller network or more data.
     """
 
-    code: ClassVar[str] = "LOS-REG-MISSING"
-
-    weights_per_sample: float = threshold(
-        10.0, "convention", "weights per sample from which storing answers is easy"
-    )
-    low_rate: float = threshold(0.1, "published", "a dropout rate below that regularises hardly anything")
-    many_epochs: float = threshold(60, "convention", "the same as for too many epochs")
-    few_samples: int = threshold(150, "convention", "training samples that are few for any network")
+    weights_per_sample: float = convention(10.0, "weights per sample from which storing answers is easy")
+    low_rate: float = published(0.1, "a dropout rate below that regularises hardly anything")
+    many_epochs: float = convention(60, "the same as for too many epochs")
+    few_samples: int = convention(150, "training samples that are few for any network")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D506"):
@@ -319,7 +300,7 @@ class NothingAgainstOverfitting:
         optimizer = next(iter(trace.optimizers), None)
         return optimizer.created if optimizer is not None else None
 
-    FAULTY: ClassVar[tuple[Run, ...]] = Overfitting.FAULTY
+    FAULTY = Overfitting.FAULTY
 
 
 def regularised(trace: Trace) -> bool:

@@ -6,7 +6,6 @@ import ast
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import ClassVar
 
 from netmend.diagnose.detectors.rewards import (
     ObservationBadlyScaled,
@@ -15,11 +14,10 @@ from netmend.diagnose.detectors.rewards import (
     RewardNotFinite,
 )
 from netmend.localise.case import Case
-from netmend.localise.cause import PROVEN, STRONG, Accusation, accuses, fault, for_symptom, register
+from netmend.localise.cause import PROVEN, STRONG, Accusation, Cause, accuses, fault, for_symptom
 from netmend.localise.lines.acting_source import step_call
 from netmend.localise.lines.agent_lines import method_of, returned_line
 from netmend.program.text.queries import last_name
-from netmend.unit import Run
 from netmend.vocabulary import Fault, Symptom, WorldFact
 
 
@@ -50,15 +48,12 @@ def rewards_not_scaled(case: Case, symptom: Symptom) -> Accusation | None:
 _EXPLAINS = ("D711", "D712", "D722", "D501", "D110")
 
 
-@register
-class RewardWithoutSignal:
+class RewardWithoutSignal(Cause, code="RL-REW-SPARSE"):
     """The reward does not tell good behaviour from bad: it never differs, or is undefined.
 
     An agent learns from differences between rewards alone. Reward progress towards the goal, start nearer to it, or mend the function that
     returns the same value (or none) on every branch.
     """
-
-    code: ClassVar[str] = "RL-REW-SPARSE"
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D711", "D712"):
@@ -91,7 +86,7 @@ class RewardWithoutSignal:
             explains=_EXPLAINS,
         )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         *RewardConstant.FAULTY[:2],
         replace(RewardConstant.FAULTY[2], code="RL-REW-SUBOPT"),
         *(replace(run, code="RL-REW-RANGE") for run in RewardNotFinite.FAULTY),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 from netmend.diagnose.detectors.axes import SamplesMixed
 from netmend.diagnose.detectors.sequences import LooksAhead, PaddingCounted, TargetsNotNext
@@ -13,7 +13,7 @@ from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.probe_examples import recurrent
 from netmend.library.layers import RECURRENT
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, PROVEN, STRONG, Accusation, accuses, fault, for_symptom, register
+from netmend.localise.cause import FAIR, PROVEN, STRONG, Accusation, Cause, accuses, fault, for_symptom
 from netmend.localise.effects import ANY
 from netmend.localise.lines.data_origin import target_origin
 from netmend.localise.lines.follow import argument_origin
@@ -77,16 +77,13 @@ _HIDDEN = Event(
 )
 
 
-@register
-class PaddingNotMasked:
+class PaddingNotMasked(Cause, code="INP-MASK-MISSING"):
     """Padding is not masked: it counts in the loss like any other token, or the mask hides the tokens instead.
 
     Predicting padding is easy, so the loss looks good while the rest is hardly learned. Tell the loss which token to leave out:
     `nn.CrossEntropyLoss(ignore_index=pad)`. A mask of attention that hides whole rows makes NaN of them: usually it is True at the tokens
     and not at the padding.
     """
-
-    code: ClassVar[str] = "INP-MASK-MISSING"
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D315"):
@@ -106,7 +103,7 @@ class PaddingNotMasked:
             if symptom.detail.get("hidden"):
                 yield _hides_all(symptom)
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         *PaddingCounted.FAULTY,
         Run("the mask hides whole rows", lambda: net_run(losses=[float("nan")] * 40, events=[_HIDDEN])),
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import ClassVar
 
 from netmend.diagnose.detectors.crashed import Crashed
 from netmend.diagnose.detectors.loss_inputs import SilentBroadcast
@@ -15,29 +14,24 @@ from netmend.diagnose.measures.heads import Head
 from netmend.diagnose.measures.loss_examples import run_of
 from netmend.diagnose.measures.progress import progress
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, PROVEN, STRONG, Accusation, accuses, fault, for_symptom, register
+from netmend.localise.cause import FAIR, PROVEN, STRONG, Accusation, Cause, accuses, fault, for_symptom
 from netmend.localise.effects import ANY, STUCK
 from netmend.localise.lines.follow import argument_origin
 from netmend.localise.lines.head_lines import head_of, last_layer, objective_line, text_at
 from netmend.localise.lines.values import reshaping
-from netmend.unit import Run, threshold
+from netmend.unit import Run, convention
 from netmend.vocabulary import Evidence, Fault, ModelFact, ModuleFact, RunFact, Site, Symptom, Trace
 
 
-@register
-class OutputWidth:
+class OutputWidth(Cause, code="LYR-OUT-SHAPE"):
     """The last layer has too few or too many outputs for the targets.
 
     Classes need one output each, real targets one each. With fewer, a class id has no output, or one answer must serve several targets.
     Set the width of the last layer to the number of classes or targets.
     """
 
-    code: ClassVar[str] = "LYR-OUT-SHAPE"
-
-    well_fitted: float = threshold(
-        0.3,
-        "convention",
-        "a loss this far below the best constant prediction: the targets are met all the same",
+    well_fitted: float = convention(
+        0.3, "a loss this far below the best constant prediction: the targets are met all the same"
     )
 
     def accuse(self, case: Case) -> Iterator[Fault]:
@@ -86,7 +80,7 @@ class OutputWidth:
             return layer.created, (layer.called,)
         return origin.site, (layer.created, layer.called)
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         *OutputWidthMismatch.FAULTY,
         Run(
             "more classes than outputs",
@@ -234,15 +228,12 @@ def _with_batch_axis(case: Case, site: Site | None) -> str:
     return "Give the target a batch axis: `target.unsqueeze(0)`."
 
 
-@register
-class ShapesClash:
+class ShapesClash(Cause, code="INP-METHOD-SHAPE"):
     """Tensors that meet in an operation or a loss have shapes that do not fit.
 
     A reshape took the wrong axis, a target has another form than the loss wants, samples of a batch differ in length.
     Print both shapes before the line that raises, and correct the one that is not as meant.
     """
-
-    code: ClassVar[str] = "INP-METHOD-SHAPE"
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D701"):
@@ -308,7 +299,7 @@ class ShapesClash:
             return "TSR-INDEX", None, why, "Print the tensor's shape before this line and correct the axis."
         return None
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "targets of another form",
             lambda: _crash("RuntimeError: Expected target size [16, 5], got [16]"),

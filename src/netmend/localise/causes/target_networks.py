@@ -5,13 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import ClassVar
 
 from netmend.diagnose.detectors.target_networks import TargetFollowsAtOnce, TargetNeverMoves
 from netmend.diagnose.measures.acting import agents, training_world
 from netmend.diagnose.measures.acting_examples import a_world, acted
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, PROVEN, STRONG, fault, for_symptom, register
+from netmend.localise.cause import FAIR, PROVEN, STRONG, Cause, fault, for_symptom
 from netmend.localise.lines.acting_source import model_words, step_call
 from netmend.localise.lines.agent_lines import made_line, setting_line, target_updates
 from netmend.localise.lines.bootstrap_source import bootstraps
@@ -22,15 +21,12 @@ from netmend.unit import Run
 from netmend.vocabulary import AgentFact, Evidence, Fault, Site, Symptom, WorldFact
 
 
-@register
-class TargetNetworkShared:
+class TargetNetworkShared(Cause, code="RL-NET-BIASED"):
     """The target network is the trained network itself under a second name, or is never asked.
 
     It moves with every update, so errors feed on themselves. Make a copy: `copy.deepcopy(network)`, or a second network that loads the
     first one's weights.
     """
-
-    code: ClassVar[str] = "RL-NET-BIASED"
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         world = training_world(case.trace)
@@ -87,7 +83,7 @@ class TargetNetworkShared:
             explains=("D723", "D721"),
         )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "a target network that is never asked",
             lambda: acted(a_world(stepped=Site("target_unused.txt", 17)), script="target_unused.txt"),
@@ -128,14 +124,11 @@ def _copied(node: ast.AST) -> tuple[str, str] | None:
 _EXPLAINS = ("D720", "D721", "D723", "D722", "D215", "D213", "D220", "D222")
 
 
-@register
-class TargetNetworkUpdates:
+class TargetNetworkUpdates(Cause, code="RL-NET-FREQ"):
     """The target network is updated too seldom, or so often that it is no target.
 
     It has to follow, but slowly: every few hundred to few thousand updates as a whole, or by a share of 0.005 or so at each.
     """
-
-    code: ClassVar[str] = "RL-NET-FREQ"
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D720", "D721"):
@@ -207,7 +200,7 @@ class TargetNetworkUpdates:
             explains=_EXPLAINS,
         )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         TargetNeverMoves.FAULTY[0],
         replace(TargetNeverMoves.FAULTY[1], code="RL-NET-TAU"),
         TargetNeverMoves.FAULTY[2],

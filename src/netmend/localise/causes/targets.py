@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 import numpy as np
 
@@ -16,13 +15,13 @@ from netmend.diagnose.measures.examples import flat, run_with
 from netmend.diagnose.measures.objective import constant_of
 from netmend.diagnose.measures.progress import progress
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, fault, for_symptom, register
+from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, Cause, fault, for_symptom
 from netmend.localise.effects import STUCK
 from netmend.localise.lines.data_origin import loader_site, target_origin
 from netmend.localise.lines.head_lines import text_at
 from netmend.localise.lines.label_line import label_line, labels_moved, rewritten_argument
 from netmend.localise.outcome import hardly_trained, level, rivals
-from netmend.unit import Run, threshold
+from netmend.unit import Run, convention
 from netmend.vocabulary import Evidence, Fault, Site, Symptom, Trace
 
 _RESULTS = ("D109", "D114", "D220", "D224", "D226")  # of learning nothing, or of no weight
@@ -30,18 +29,15 @@ _RESULTS = ("D109", "D114", "D220", "D224", "D226")  # of learning nothing, or o
 _UNHEARD = ("D109", "D602")
 
 
-@register
-class LabelsDoNotBelong:
+class LabelsDoNotBelong(Cause, code="DAT-LABEL"):
     """Labels and inputs do not belong together.
 
     When labels are shuffled or shifted apart from their inputs there is nothing to learn but the samples themselves. Index inputs and labels with the
     same permutation, and look at a few pairs by eye.
     """
 
-    code: ClassVar[str] = "DAT-LABEL"
-
-    nothing_learned: float = threshold(0.95, "convention", "of the constant prediction's loss at the end")
-    few_samples: int = threshold(150, "convention", "training samples that are few for any network")
+    nothing_learned: float = convention(0.95, "of the constant prediction's loss at the end")
+    few_samples: int = convention(150, "training samples that are few for any network")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         permuted = case.first("D320")
@@ -136,7 +132,7 @@ class LabelsDoNotBelong:
             explains=(*STUCK, "D311", "D506", "D507", "D512"),
         )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (*LabelsUnrelated.FAULTY, *LabelsPermuted.FAULTY)
+    FAULTY = (*LabelsUnrelated.FAULTY, *LabelsPermuted.FAULTY)
 
 
 def _is_one_of_several(case: Case, stuck: Symptom) -> bool:
@@ -167,23 +163,17 @@ _BROKEN = (
 )
 
 
-@register
-class ClassesUnbalanced:
+class ClassesUnbalanced(Cause, code="DAT-IMBALANCE"):
     """The classes are unbalanced, and the rare ones are never predicted.
 
     Always giving the frequent class is right most of the time, so the loss gives little reason to tell the classes apart.
     Weight the classes in the loss, sample them evenly, and look at the recall of each class instead of the accuracy.
     """
 
-    code: ClassVar[str] = "DAT-IMBALANCE"
+    recall_limit: float = convention(0.1, "recall of a class below which it counts as never predicted")
 
-    recall_limit: float = threshold(
-        0.1, "convention", "recall of a class below which it counts as never predicted"
-    )
-
-    frequent_limit: float = threshold(
+    frequent_limit: float = convention(
         0.6,
-        "convention",
         "share of the most frequent class up to which giving it alone is wrong so often that other classes are worth learning",
     )
 
@@ -227,7 +217,7 @@ class ClassesUnbalanced:
         if collapsed and float(symptom.detail.get("majority", 1.0)) < self.frequent_limit:
             yield Evidence("Classes that are not rare are never predicted either.", -STRONG)
 
-    FAULTY: ClassVar[tuple[Run, ...]]
+    FAULTY = (Run("97 to 3, one class predicted", lambda: _with_labels()),)
 
 
 def _worst_recall(trace: Trace) -> float | None:
@@ -256,9 +246,6 @@ def _with_labels() -> Trace:
     return Trace(tables=collapse.tables, batches=counts.batches)
 
 
-ClassesUnbalanced.FAULTY = (Run("97 to 3, one class predicted", lambda: _with_labels()),)
-
-
 _RIVALS = {
     "D106": "The gradients vanish on their way.",
     "D111": "The weights start symmetric.",
@@ -266,20 +253,15 @@ _RIVALS = {
 }
 
 
-@register
-class TargetsNotScaled:
+class TargetsNotScaled(Cause, code="PRE-MISS-SCALE"):
     """The targets of a regression are not scaled.
 
     The network starts at about zero; most of the training is spent on reaching the size of the targets, with gradients of that size.
     Standardise the targets with training statistics and undo it on the predictions.
     """
 
-    code: ClassVar[str] = "PRE-MISS-SCALE"
-
-    good_relative: float = threshold(
-        0.4, "convention", "a program that learns as well as that is not hindered"
-    )
-    large_factor: float = threshold(10.0, "convention", "times the limit from which size alone weighs more")
+    good_relative: float = convention(0.4, "a program that learns as well as that is not hindered")
+    large_factor: float = convention(10.0, "times the limit from which size alone weighs more")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D305"):
@@ -341,15 +323,12 @@ class TargetsNotScaled:
         ends = [] if constant is None or len(progress(case.trace)) > 1 else _ends(case.trace)
         return min([course.last_relative, *(end / constant for end in ends if constant)]) < self.good_relative
 
-    FAULTY: ClassVar[tuple[Run, ...]]
+    FAULTY = (Run("prices, nothing learned", lambda: _with_targets()),)
 
 
 def _with_targets() -> Trace:
     trace, prices = run_with(flat(200, 1.2), criterion="mse_loss"), TargetBadlyScaled.FAULTY[0].trace
     return Trace({**trace.facts, **prices.facts}, trace.tables)
-
-
-TargetsNotScaled.FAULTY = (Run("prices, nothing learned", lambda: _with_targets()),)
 
 
 def _ends(trace: Trace) -> list[float]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import ClassVar
 
 from netmend.diagnose.detectors.evaluation_curves import Overtraining
 from netmend.diagnose.detectors.training_length import FewSamples, ShortTraining, StillFalling
@@ -14,44 +12,30 @@ from netmend.diagnose.measures.forecast import times_longer
 from netmend.diagnose.measures.loop import usual_site
 from netmend.diagnose.measures.objective import objective
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, STRONG, WEAK, Accusation, accuses, fault, for_symptom, register
+from netmend.localise.cause import FAIR, STRONG, WEAK, Accusation, Cause, accuses, fault, for_symptom
 from netmend.localise.lines.data_origin import input_origin
 from netmend.localise.lines.epoch_loop import epoch_loop
 from netmend.localise.outcome import LEARNED, level
-from netmend.unit import Run, threshold
+from netmend.unit import convention
 from netmend.vocabulary import Evidence, Fault, Symptom
 
 
-@register
-@dataclass(frozen=True)
-class TooFewEpochs:
+class TooFewEpochs(Cause, code="HYP-EPOCH-FEW"):
     """Training stops before it has converged.
 
     The loss is still falling steeply in the last epoch, so the result says little about what the program can reach.
     Train longer, as long as the curve says; where that would take many times as long, the steps are too small. A run that was interrupted, crashed or killed is not judged by its length.
     """
 
-    code: ClassVar[str] = "HYP-EPOCH-FEW"
-
-    few_epochs: float = threshold(
-        5, "convention", "passes over the data that are few for any training from scratch"
+    few_epochs: float = convention(5, "passes over the data that are few for any training from scratch")
+    hardly_any: int = convention(50, "updates that are hardly any: the optimiser has not even found its pace")
+    few_steps: int = convention(150, "updates that are few for any training from scratch")
+    moved: float = convention(
+        0.03, "share of the loss that must have gone: one that does not move has another trouble"
     )
-    hardly_any: int = threshold(
-        50, "convention", "updates that are hardly any: the optimiser has not even found its pace"
-    )
-    few_steps: int = threshold(150, "convention", "updates that are few for any training from scratch")
-    moved: float = threshold(
-        0.03,
-        "convention",
-        "share of the loss that must have gone: one that does not move has another trouble",
-    )
-    least_blocks: int = threshold(
-        8, "convention", "parts of a curve from which on its second half shows a trend"
-    )
-    known_metric: float = threshold(0.97, "convention", "accuracy or R² at the end of a task that is learned")
-    too_long: float = threshold(
-        10.0, "convention", "times as long, at best, from which on a longer training is no remedy"
-    )
+    least_blocks: int = convention(8, "parts of a curve from which on its second half shows a trend")
+    known_metric: float = convention(0.97, "accuracy or R² at the end of a task that is learned")
+    too_long: float = convention(10.0, "times as long, at best, from which on a longer training is no remedy")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         trace = case.trace
@@ -168,24 +152,19 @@ class TooFewEpochs:
             unit = f" ({' to '.join(map(str, ends))} epochs instead of {passes:.0f})"
         return f"Train {span} as long{unit}: at its pace the loss then reaches {goal}.", []
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (*StillFalling.FAULTY, *ShortTraining.FAULTY[1:2])
+    FAULTY = (*StillFalling.FAULTY, *ShortTraining.FAULTY[1:2])
 
 
-@register
-class TooManyEpochs:
+class TooManyEpochs(Cause, code="HYP-EPOCH-MANY"):
     """Training continues long after the best evaluation.
 
     From some point on the network only learns its training samples by heart, and answers new ones worse.
     Stop early, or keep the weights of the best evaluation.
     """
 
-    code: ClassVar[str] = "HYP-EPOCH-MANY"
+    many_epochs: float = convention(60, "passes over the data that are many for a network of any size")
 
-    many_epochs: float = threshold(
-        60, "convention", "passes over the data that are many for a network of any size"
-    )
-
-    unlearned: float = threshold(0.9, "convention", "a training loss that high was not learned by heart")
+    unlearned: float = convention(0.9, "a training loss that high was not learned by heart")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D507"):
@@ -212,7 +191,7 @@ class TooManyEpochs:
                 related=() if loop is None else (loop.loop,),
             )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = Overtraining.FAULTY
+    FAULTY = Overtraining.FAULTY
 
 
 _RESULTS = ("D102", "D109", "D114", "D220", "D224", "D226")  # of little training, or of no weight

@@ -4,34 +4,30 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import ClassVar
 
 from netmend.diagnose.detectors.agents import ValuesExplode
 from netmend.diagnose.measures.acting import agents, improved, returns, training_world
 from netmend.diagnose.measures.acting_examples import a_world, acted
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, PROVEN, STRONG, fault, for_symptom, register
+from netmend.localise.cause import FAIR, PROVEN, STRONG, Cause, fault, for_symptom
 from netmend.localise.lines.acting_source import assigned, names_in, step_call
 from netmend.localise.lines.bootstrap_source import Bootstrap, bootstraps
 from netmend.localise.lines.head_lines import text_at
 from netmend.localise.lines.policy_sign import lowered_likelihood
 from netmend.program.text.queries import last_name, site_of
-from netmend.unit import Run, threshold
+from netmend.unit import Run, convention
 from netmend.vocabulary import Evidence, Fault, ModelFact, Site, Symptom, WorldFact
 
 
-@register
-class UpdateRuleWrong:
+class UpdateRuleWrong(Cause, code="RL-NET-RULE"):
     """The rule by which estimates are updated is wrong: returns summed from the wrong end, or values that feed on themselves.
 
     The return of a step is its reward plus the discounted return of the next one, so the sum runs backwards. Values beyond any
     possible return come from targets that contain them.
     """
 
-    code: ClassVar[str] = "RL-NET-RULE"
-
-    gain_limit: float = threshold(
-        0.5, "convention", "rise of the return in standard deviations from which on the agent has got better"
+    gain_limit: float = convention(
+        0.5, "rise of the return in standard deviations from which on the agent has got better"
     )
 
     def accuse(self, case: Case) -> Iterator[Fault]:
@@ -142,7 +138,7 @@ class UpdateRuleWrong:
             explains=("D722",),
         )
 
-    FAULTY: ClassVar[tuple[Run, ...]] = (
+    FAULTY = (
         Run(
             "returns from the wrong end",
             lambda: acted(a_world(stepped=Site("forward_returns.txt", 13)), script="forward_returns.txt"),
