@@ -18,8 +18,7 @@ from netmend.errors import UsageError
 from netmend.mutate.examples import CUT_LATER, FUNCTIONS, LOG_PROBABILITIES, PROBABILITIES, STACK, VALIDATED
 from netmend.mutate.magnitude import Graded, Knob, Scale, knobs, singles
 from netmend.mutate.mutation import OPERATORS, Mutation
-from netmend.mutate.operators.classes_overlap import ClassesOverlap
-from netmend.mutate.operators.labels_falsified import LabelsFalsified
+from netmend.mutate.operators.labels import ClassesOverlap, LabelsFalsified
 from netmend.program.text.sources import Sources
 from netmend.repair.apply import applied
 from netmend.repair.repair import Case

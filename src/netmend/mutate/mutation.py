@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 from netmend.program.source.values import Faces
 from netmend.program.text.spans import Span, meet, spans_of
@@ -29,19 +29,19 @@ class Mutation:
     value: float | None = None  # where on the scale of its knob it stands, see magnitude.py
 
 
-class Operator(Protocol):
-    """A dataclass. The docstring is its page: first line what it does to the program; then why that is a fault."""
+class Operator:
+    """Base of all operators. The docstring is the page: first line what it does to the program; then why that is a fault."""
 
-    code: ClassVar[str]
-    causes: ClassVar[tuple[str, ...]]  # leaves of the taxonomy that it can seed
-    crashes: ClassVar[bool]  # whether ending with an exception is what this fault does
-    rescales: ClassVar[bool]  # whether values of the loss cannot be compared with those of the original
-    published: ClassVar[tuple[str, ...]]  # what DeepCrime, DeepMutation or other studies call it
+    code: str
+    causes: tuple[str, ...]  # leaves of the taxonomy that it can seed
+    crashes: bool = False  # whether ending with an exception is what this fault does
+    rescales: bool = False  # whether values of the loss cannot be compared with those of the original
+    published: tuple[str, ...] = ()  # what DeepCrime, DeepMutation or other studies call it
     EXAMPLES: ClassVar[tuple[Example, ...]]
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         """Mutations of the program, the mildest first; none where the place cannot be told for sure."""
-        ...
+        raise NotImplementedError
 
 
 OPERATORS: Family[Operator] = Family("netmend.mutate.operators")

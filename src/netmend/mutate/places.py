@@ -78,8 +78,10 @@ def reached(case: Case, place: Made, model: ModelFact, module: str) -> str:
     return text
 
 
-def weighted(case: Case, model: ModelFact) -> list[ModuleFact]:
+def weighted(case: Case, model: ModelFact | None) -> list[ModuleFact]:
     """Linear layers and convolutions of a model that are trained, in the order in which they ran."""
+    if model is None:
+        return []
     owners = {p.module for p in case.trace.all(ParameterFact) if p.optimizer is not None}
     return [
         module
@@ -89,6 +91,11 @@ def weighted(case: Case, model: ModelFact) -> list[ModuleFact]:
         and module.name in owners
         and module.kind in ("Linear", "Conv1d", "Conv2d", "ConvTranspose2d")
     ]
+
+
+def biased(case: Case) -> set[str]:
+    """Names of the modules with a bias."""
+    return {parameter.module for parameter in case.trace.parameters if parameter.name.endswith(".bias")}
 
 
 def every_layer(place: Made, kinds: list[str], line: str) -> FileEdits:

@@ -8,17 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
+from typing import TypeVar
 
 from netmend.mutate.agents.environment_source import made_at, wrapped
 from netmend.mutate.agents.places import training
-from netmend.mutate.mutation import Mutation, mutation, register
+from netmend.mutate.mutation import Mutation, Operator, mutation, register
 from netmend.program.source.values import Faces
 from netmend.repair.repair import Case, Example
 from netmend.vocabulary.change import FileEdits
-
-if TYPE_CHECKING:
-    from netmend.mutate.mutation import Operator
 
 DOWN, UP, ON = "down", "up", "on"  # below the present value, above it, a fault that is there or not
 
@@ -35,17 +32,12 @@ class Ladder:
     values: tuple[float, ...]  # of the steps, in the unit of the setting
 
 
-class RlOperator:
+class RlOperator(Operator):
     """Base of the operators M701 …: each says what it needs, its range and its direction, and climbs ladders."""
 
-    code: str
-    causes: tuple[str, ...]
-    crashes: ClassVar[bool] = False
-    rescales: ClassVar[bool] = True  # returns and losses of other rewards or discounts cannot be compared
-    published: tuple[str, ...] = ()
+    rescales = True  # returns and losses of other rewards or discounts cannot be compared
     needs: str  # in words, for the page
     title: str
-    EXAMPLES: ClassVar[tuple[Example, ...]]
 
     def ladders(self, case: Case) -> Iterator[Ladder]:
         raise NotImplementedError
@@ -68,7 +60,7 @@ class RlOperator:
         kept: list[float] = []
         for index, value in enumerate(values, 1):
             for step in mutation(
-                cast("Operator", self),
+                self,
                 words(value),
                 edits(value),
                 cause=cause,

@@ -1,0 +1,401 @@
+"""Faults of activations: missing, added, exchanged, over the wrong axis."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from netmend.changes.function_edits import behind, hidden, removed
+from netmend.changes.function_edits import exchanged as exchanged_link
+from netmend.changes.loss.losses import Criterion, criterion_of, exchange
+from netmend.changes.network.activations import applied_at, without
+from netmend.changes.network.activations import exchanged as exchanged_output
+from netmend.changes.network.heads_in_source import head_of, last_layer
+from netmend.changes.network.model_layers import united
+from netmend.diagnose.measures.chain import chain
+from netmend.diagnose.measures.heads import Head
+from netmend.mutate.examples import FUNCTIONS, LOG_PROBABILITIES, PROBABILITIES, STACK
+from netmend.mutate.mutation import Mutation, Operator, mutation, register
+from netmend.mutate.places import is_written, trained_model
+from netmend.program.source.numbers import literal
+from netmend.program.source.writing import replace
+from netmend.repair.repair import Case, Example
+from netmend.vocabulary import FunctionFact, ModuleFact, Site
+
+# How strong a fault each is.
+_UNSUITABLE = {
+    "tanh": 0.1,
+    "softsign": 0.2,
+    "hardtanh": 0.2,
+    "softplus": 0.3,
+    "sigmoid": 0.6,
+    "exp": 0.8,
+    "softmax": 1.0,
+}
+
+
+@register
+class HiddenActivationExchanged(Operator):
+    """Replace all hidden activations, or one, with an unsuitable one.
+
+    Sigmoids pass on a quarter of the gradient at best, softmax makes units compete for a sum of one, exponentials
+    overflow.
+    """
+
+    code = "M201"
+    causes = ("ACT-HID-WRONG",)
+    published = ("ACH",)
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        links = hidden(case)
+        for new, grade in _UNSUITABLE.items():
+            edits = [exchanged_link(case, link, new) for link in links if link.function != new]
+            if len(edits) > 1 and all(edits):
+                names = ", ".join(dict.fromkeys(link.function for link in links))
+                yield from mutation(
+                    self,
+                    f"all hidden activations ({names}) → {new}",
+                    united(edits),
+                    grade=grade,
+                    parameter=new,
+                )
+            if grade >= 0.6:
+                for link in links:
+                    title = f"{link.name}: {link.function} → {new}"
+                    own = exchanged_link(case, link, new) if link.function != new else ()
+                    yield from mutation(self, title, own, grade=grade / 2, component=link.name, parameter=new)
+
+    EXAMPLES = (
+        Example("one layer of a stack", STACK, old="nn.ReLU()", new="nn.Sigmoid()", nth=4),
+        Example(
+            "a function",
+            FUNCTIONS,
+            old="F.relu(self.conv(x.unsqueeze(1)))",
+            new="torch.sigmoid(self.conv(x.unsqueeze(1)))",
+            nth=5,
+        ),
+    )
+
+
+@register
+class HiddenActivationRemoved(Operator):
+    """Remove the nonlinearity between two layers, or all of them.
+
+    Linear layers in a row are one linear layer: the network can only draw straight lines.
+    """
+
+    code = "M202"
+    causes = ("ACT-HID-MISSING",)
+    published = ("ARM", "AFR")
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        links = hidden(case)
+        edits = [removed(case, link) for link in links]
+        for link, own in zip(links, edits, strict=True):
+            grade = 1.0 if len(links) == 1 else 0.4
+            title = f"{link.name}: no {link.function}"
+            yield from mutation(self, title, own, grade=grade, component=link.name, parameter=link.function)
+        if len(edits) > 1 and all(edits):
+            yield from mutation(self, "no hidden activation at all", united(edits))
+
+    EXAMPLES = (
+        Example("a layer of a stack", STACK, old="    nn.ReLU(),\n", new=""),
+        Example("a function", FUNCTIONS, old="torch.tanh(self.fc1(h))", new="self.fc1(h)", nth=1),
+        Example("a method", FUNCTIONS, old="self.fc2(h).sigmoid()", new="self.fc2(h)", nth=2),
+    )
+
+
+_COMMON = ("relu", "elu", "selu", "hardsigmoid")
+
+
+@register
+class HiddenActivationVaried(Operator):
+    """Replace the hidden activations, or one, with another common one.
+
+    Most of them do nearly as well: a mild fault, if it is one, that only a good test set notices.
+    """
+
+    code = "M207"
+    causes = ("ACT-HID-WRONG",)
+    published = ("ACH",)
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        links = hidden(case)
+        for index, new in enumerate(_COMMON, 1):
+            wrong = [link for link in links if link.function != new]
+            edits = [exchanged_link(case, link, new) for link in wrong]
+            grade = index / len(_COMMON)
+            for link, own in zip(wrong, edits, strict=True):
+                title = f"{link.name}: {link.function} → {new}"
+                yield from mutation(
+                    self, title, own, grade=grade / 2, component=link.name, parameter=f"{new} once"
+                )
+            if len(edits) > 1 and all(edits):
+                title = f"all hidden activations → {new}"
+                yield from mutation(self, title, united(edits), grade=grade, parameter=new)
+
+    EXAMPLES = (
+        Example("a layer", STACK, old="nn.Tanh()", new="nn.ReLU()"),
+        Example(
+            "a function",
+            FUNCTIONS,
+            old="F.relu(self.conv(x.unsqueeze(1)))",
+            new="F.elu(self.conv(x.unsqueeze(1)))",
+            nth=3,
+        ),
+    )
+
+
+_ADDED = {"relu": 0.3, "tanh": 0.4, "softplus": 0.5, "sigmoid": 0.8, "softmax": 1.0}
+
+
+@register
+class ActivationAdded(Operator):
+    """Add an activation after a hidden layer that had none.
+
+    What the next layer or norm needs, such as the sign of a number, is lost before it gets there.
+    """
+
+    code = "M208"
+    causes = ("ACT-EXTRA",)
+    published = ("AAL",)
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        for layer in _linear(case):
+            for function, grade in _ADDED.items():
+                title, edits = f"{function} after {layer.name}", behind(case, layer, function)
+                yield from mutation(self, title, edits, grade=grade, component=layer.name, parameter=function)
+
+    EXAMPLES = (
+        Example("before a norm layer", STACK, old="nn.Linear(4, 8),", new="nn.Linear(4, 8),\n    nn.ReLU(),"),
+        Example("every layer has one", PROBABILITIES),
+    )
+
+
+def _linear(case: Case) -> list[ModuleFact]:
+    """Layers with weights behind which no activation comes at once; the last one is the output's matter."""
+    model = trained_model(case)
+    links = [link for link in chain(case.trace) if model is not None and link.model == model.name]
+    weighted = [index for index, link in enumerate(links) if link.kind == "linear"]
+    return [
+        layer
+        for index in weighted[:-1]
+        if (layer := links[index].module) is not None
+        and links[index + 1].kind != "activation"
+        and layer.calls == 1
+        and is_written(case, layer)
+    ]
+
+
+# Criterion → activations that do not belong behind the last layer, and what a person would call the fault.
+_CLASSES = (
+    ("relu", "ACT-OUT-WRONG", 0.6),
+    ("sigmoid", "ACT-OUT-WRONG", 0.5),
+    ("softmax", "LYR-SOFTMAX-EXTRA", 1.0),
+)
+
+_YES_NO = (
+    ("relu", "ACT-OUT-WRONG", 0.6),
+    ("sigmoid", "LYR-SOFTMAX-EXTRA", 1.0),
+    ("softmax", "ACT-OUT-WRONG", 1.0),
+)
+
+_AMOUNTS = (("relu", "ACT-OUT-WRONG", 0.6), ("tanh", "ACT-OUT-WRONG", 0.5), ("sigmoid", "ACT-OUT-WRONG", 0.8))
+
+_WRONG = {
+    "cross_entropy": _CLASSES,
+    "binary_cross_entropy_with_logits": _YES_NO,
+    "multilabel_soft_margin_loss": _YES_NO,
+    "mse_loss": _AMOUNTS,
+    "l1_loss": _AMOUNTS,
+    "smooth_l1_loss": _AMOUNTS,
+    "huber_loss": _AMOUNTS,
+    "expression": _AMOUNTS,
+}
+
+
+@register
+class OutputActivationAdded(Operator):
+    """Add an activation after an output layer that must stay linear.
+
+    Losses that take scores apply softmax or sigmoid themselves; amounts are not limited to what an activation can give.
+    """
+
+    code = "M203"
+    causes = ("LYR-SOFTMAX-EXTRA", "ACT-OUT-WRONG")
+    published = ("AAL",)
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        head = head_of(case)
+        layer = last_layer(case, head)
+        if head is None or layer is None or head.last != "raw":
+            return
+        for function, cause, grade in _WRONG.get(head.loss.criterion, ()):
+            if function == "softmax" and head.width == 1 and cause == "LYR-SOFTMAX-EXTRA":
+                continue
+            if _limited(head, function):
+                continue
+            title = f"{function} after {layer.name}"
+            edits = behind(case, layer, function)
+            yield from mutation(
+                self, title, edits, cause=cause, grade=grade, component=layer.name, parameter=function
+            )
+
+    EXAMPLES = (
+        Example(
+            "softmax before cross entropy",
+            STACK,
+            "nn.Linear(8, 2),",
+            "nn.Linear(8, 2),\n    nn.Softmax(dim=-1),",
+            nth=2,
+        ),
+        Example("a rectifier on amounts", FUNCTIONS, old="self.out(h)", new="torch.relu(self.out(h))"),
+        Example("there is one already", PROBABILITIES),
+    )
+
+
+def _limited(head: Head, function: str) -> bool:
+    """Whether the targets lie within what the function can give, so that it does no harm."""
+    target = head.target
+    if target is None or target.minimum is None or target.maximum is None:
+        return False
+    if _WRONG.get(head.loss.criterion) is not _AMOUNTS:
+        return False
+    low, high = {"relu": (0.0, float("inf")), "tanh": (-1.0, 1.0), "sigmoid": (0.0, 1.0)}[function]
+    return low <= target.minimum and target.maximum <= high
+
+
+_NEEDED = {
+    "log_softmax": "LYR-SOFTMAX-MISSING",
+    "softmax": "LYR-SOFTMAX-MISSING",
+    "sigmoid": "ACT-OUT-MISSING",
+    "softplus": "ACT-OUT-MISSING",
+    "exp": "ACT-OUT-MISSING",
+}
+
+# Losses that turn scores into probabilities, and those that do not.
+_WITHOUT = {
+    "cross_entropy": ("nll_loss", "LYR-SOFTMAX-MISSING"),
+    "binary_cross_entropy_with_logits": ("binary_cross_entropy", "ACT-OUT-MISSING"),
+}
+
+
+@register
+class OutputActivationRemoved(Operator):
+    """Remove the activation that turns scores into what the loss expects.
+
+    A loss of probabilities or log-probabilities that is given raw scores is meaningless: it is unbounded, or it raises.
+    """
+
+    code = "M204"
+    causes = ("LYR-SOFTMAX-MISSING", "ACT-OUT-MISSING")
+    crashes = True
+    rescales = True
+    published = ("ARM",)
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        head = head_of(case)
+        if head is not None and head.last == "raw" and head.loss.criterion in _WITHOUT:
+            yield from self._other_loss(case, head)
+        if head is None or head.last not in _NEEDED:
+            return
+        applied = applied_at(case, head, head.last)
+        if applied is not None:
+            yield from mutation(
+                self,
+                f"no {head.last} at the output",
+                without(case, applied),
+                cause=_NEEDED[head.last],
+                parameter=head.last,
+            )
+
+    def _other_loss(self, case: Case, head: Head) -> Iterator[Mutation]:
+        """A loss of probabilities in the place of one that makes them itself, and nothing else changed."""
+        new, cause = _WITHOUT[head.loss.criterion]
+        found = criterion_of(case, head.loss)
+        if found is not None:
+            criterion = found if found.created is not None else Criterion(found.kind, None, found.calls[:1])
+            title = f"{new} of raw scores"
+            yield from mutation(self, title, exchange(criterion, new), cause=cause, parameter=new)
+
+    EXAMPLES = (
+        Example("a layer", PROBABILITIES, old=", nn.Sigmoid())", new=")"),
+        Example(
+            "a function", LOG_PROBABILITIES, old="F.log_softmax(self.last(h), dim=1)", new="self.last(h)"
+        ),
+        Example("a loss that needs one", STACK, old="nn.CrossEntropyLoss()", new="nn.NLLLoss()"),
+        Example("amounts", FUNCTIONS),
+    )
+
+
+_OTHER_OUTPUTS = {
+    "sigmoid": ("softmax", "relu", "tanh"),
+    "softmax": ("sigmoid",),
+    "tanh": ("relu", "sigmoid"),
+}
+
+
+@register
+class OutputActivationExchanged(Operator):
+    """Replace the output activation with another.
+
+    A softmax over a single output is always 1, a rectifier or tanh gives no probabilities.
+    """
+
+    code = "M205"
+    causes = ("ACT-OUT-WRONG",)
+    crashes = True
+    published = ("ACH",)
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        head = head_of(case)
+        if head is None or head.last not in _OTHER_OUTPUTS:
+            return
+        applied = applied_at(case, head, head.last)
+        for new in _OTHER_OUTPUTS[head.last]:
+            edits = () if applied is None else exchanged_output(case, applied, new)
+            yield from mutation(self, f"{head.last} → {new} at the output", edits, parameter=new)
+
+    EXAMPLES = (Example("a rectifier", PROBABILITIES, old="nn.Sigmoid()", new="nn.ReLU()", nth=1),)
+
+
+_SOFTMAXES = ("softmax", "log_softmax")
+
+
+@register
+class SoftmaxAxisWrong(Operator):
+    """Apply a softmax over the samples of the batch instead of the classes.
+
+    Samples then compete with each other, and what is predicted for one depends on the others.
+    """
+
+    code = "M206"
+    causes = ("ACT-DIM",)
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        functions = [f for f in case.trace.all(FunctionFact) if f.function in _SOFTMAXES]
+        layers = [m for m in case.trace.all(ModuleFact) if m.activation in _SOFTMAXES]
+        applied = [
+            *((f.site, f.name, f.output_shape) for f in functions),
+            *((m.created, m.name, (*m.output_shapes, ())[0]) for m in layers),
+        ]
+        sites: dict[Site, str] = {}
+        for place, name, shape in applied:
+            if place is not None and len(shape) == 2:
+                sites.setdefault(place, name)
+        for site, name in sites.items():
+            found = case.code.call_at(site)
+            axis = None if found is None else _axis(found[1])
+            if found is not None and axis is not None and literal(axis) in (1, -1):
+                edits = replace(found[0], axis, "0")
+                yield from mutation(self, f"{name} over the batch", edits, component=name)
+
+    EXAMPLES = (
+        Example("log_softmax", LOG_PROBABILITIES, old="dim=1", new="dim=0"),
+        Example("there is none", STACK),
+    )
+
+
+def _axis(call: ast.Call) -> ast.expr | None:
+    named = next((keyword.value for keyword in call.keywords if keyword.arg == "dim"), None)
+    return named or (call.args[-1] if call.args else None)

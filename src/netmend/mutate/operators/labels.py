@@ -1,0 +1,354 @@
+"""Faults of labels and of the balance of classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from netmend.changes.data.data_holders import Holder, fresh, is_array
+from netmend.changes.data_edits import part_of, put, random_rows, rows, targets
+from netmend.changes.network.heads_in_source import head_of
+from netmend.changes.row_edits import Labels, chances, free_rows, labels, normal, only_trains, shifts
+from netmend.diagnose.measures.labels import label_counts
+from netmend.errors import UsageError
+from netmend.library.losses import DISTANCES
+from netmend.mutate.examples import FUNCTIONS, PROBABILITIES, STACK
+from netmend.mutate.magnitude import Knob, Scale, knob
+from netmend.mutate.mutation import Mutation, Operator, mutation, register
+from netmend.program.source.naming import spelled
+from netmend.repair.repair import Case, Example
+from netmend.vocabulary.change import FileEdits
+
+
+@register
+@dataclass(frozen=True)
+class LabelsWrong(Operator):
+    """Shuffle a part of the training labels, or all of them.
+
+    What is learned from wrong labels is wrong; with all of them exchanged, inputs and labels have nothing to do with each
+    other.
+    """
+
+    code = "M501"
+    causes = ("DAT-LABEL",)
+    published = ("TCL", "LE")
+
+    shares: tuple[float, ...] = (0.3, 0.6, 1.0)
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        held = targets(case)
+        if held is None:
+            return
+        uniform, order, extra = random_rows(held)
+        name, mixed = part_of(held), fresh(held.file, "mixed", "exchanged")
+        for share in self.shares:
+            lines = [f"{name}[:] = {name}[{order}(len({name}))]"]
+            if share < 1:
+                lines = [
+                    f"{mixed} = {uniform}(len({name})) < {share:g}",
+                    f"{name}[{mixed}] = {name}[{mixed}][{order}(int({mixed}.sum()))]",
+                ]
+            yield from mutation(
+                self,
+                f"{share:.0%} of the labels in {held.name} exchanged",
+                (*put(held, *lines), *extra),
+                grade=share,
+                component=held.name,
+                parameter=f"{share:g}",
+            )
+
+    def knobs(self, case: Case) -> Iterator[Knob]:
+        """The share of all labels that is exchanged, from 0 to 1."""
+        held = targets(case)
+        if held is None or not only_trains(case, held):
+            return
+        name, mixed = part_of(held), fresh(held.file, "mixed", "exchanged")
+        drawn, extra = chances(held, f"len({name})")
+
+        def edits(share: float) -> FileEdits:
+            # The chosen ones in reverse order: nothing more has to be drawn.
+            if is_array(held.flow, held):
+                first = f"{mixed} = ({drawn} < {share:g}).nonzero()[0]"
+                second = f"{name}[{mixed}] = {name}[{mixed}[::-1]]"
+            else:
+                first = f"{mixed} = ({drawn} < {share:g}).nonzero().flatten()"
+                second = f"{name}[{mixed}] = {name}[{mixed}.flip(0)]"
+            return (*put(held, first, second), *extra)
+
+        yield from knob(
+            self,
+            f"labels in {held.name} exchanged",
+            Scale(0.0, 1.0, 0.05),
+            edits,
+            component=held.name,
+            told=lambda share: f"{share:.0%} of the labels in {held.name} exchanged",
+        )
+
+    def others(self, case: Case) -> Iterator[Mutation]:
+        """None: where nothing can be turned, evaluation data would be changed as well."""
+        return iter(())
+
+    EXAMPLES = (
+        Example(
+            "a part",
+            STACK,
+            old="loader = ",
+            new="mixed = torch.rand(len(y)) < 0.3\n"
+            "y[mixed] = y[mixed][torch.randperm(int(mixed.sum()))]\nloader = ",
+        ),
+        Example(
+            "all of them",
+            FUNCTIONS,
+            old="    train(net, ",
+            new="    y[:] = y[torch.randperm(len(y))]\n    train(net, ",
+            nth=2,
+        ),
+    )
+
+
+@register
+@dataclass(frozen=True)
+class LabelsFalsified(Operator):
+    """Mislabel a part of one class, or add noise to real-valued targets.
+
+    What is learned about that class is wrong, while the others stay as they are.
+    """
+
+    code = "M511"
+    causes = ("DAT-LABEL",)
+    published = ("TCL",)
+
+    shares: tuple[float, ...] = (0.25, 0.5, 1.0)
+    attacked: int | None = None  # the class whose labels are wrong; None: the most frequent one
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        for own in self.knobs(case):
+            yield from (made for share in self.shares if (made := own.at(share)) is not None)
+
+    def knobs(self, case: Case) -> Iterator[Knob]:
+        """The share of the class's labels that is wrong, from 0 to 1; of amounts, the noise in standard deviations."""
+        found, head, held = labels(case), head_of(case), targets(case)
+        if found is not None:
+            yield from self._of_class(found)
+        elif (
+            head is not None
+            and held is not None
+            and head.loss.criterion in DISTANCES
+            and only_trains(case, held)
+        ):
+            yield from self._of_amounts(held)
+
+    def _of_class(self, found: Labels) -> Iterator[Knob]:
+        attacked = found.most_frequent()[0] if self.attacked is None else self.attacked
+        if attacked not in found.counts:
+            known = ", ".join(map(str, sorted(found.counts)[:20]))
+            raise UsageError(f"no training sample has the class {attacked}. Choose one of: {known}.")
+        name, count = found.name, len(found.counts)
+        wrong, moved = (
+            fresh(found.held.file, "wrong", "falsified"),
+            fresh(found.held.file, "shift", "moved_by"),
+        )
+        drawn, first = chances(found.held, f"{name}.shape")
+        by, second = shifts(found.held, f"{name}.shape", count)
+
+        def edits(share: float) -> FileEdits:
+            lines = (
+                f"{wrong} = ({name} == {attacked}) & ({drawn} < {share:g})",
+                f"{moved} = {by}",
+                f"{name}[{wrong}] = ({name}[{wrong}] + {moved}[{wrong}]) % {count}",
+            )
+            return (*put(found.held, *lines), *dict.fromkeys((*first, *second)))
+
+        yield from knob(
+            self,
+            f"labels of class {attacked} wrong",
+            Scale(0.0, 1.0, 0.05),
+            edits,
+            component=found.held.name,
+            told=lambda share: f"{share:.0%} of the labels of class {attacked} are wrong",
+        )
+
+    def _of_amounts(self, held: Holder) -> Iterator[Knob]:
+        name = part_of(held)
+        noise, extra = normal(held, f"{name}.shape")
+        yield from knob(
+            self,
+            f"noise in the targets {held.name}",
+            Scale(0.0, 1.0, 0.05),
+            lambda size: (*put(held, f"{name}[:] = {name} + {size:g} * {name}.std() * {noise}"), *extra),
+            component=held.name,
+            told=f"noise of {{}} standard deviations in the targets {held.name}",
+        )
+
+    EXAMPLES = (
+        Example(
+            "one class",
+            STACK,
+            old="loader = ",
+            new="wrong = (y == 0) & (torch.rand(y.shape, generator=torch.Generator().manual_seed(0)) < 0.25)\n"
+            "shift = torch.randint(1, 2, y.shape, generator=torch.Generator().manual_seed(1))\n"
+            "y[wrong] = (y[wrong] + shift[wrong]) % 2\nloader = ",
+        ),
+        Example(
+            "amounts",
+            FUNCTIONS,
+            old="    train(net, ",
+            new="    y[:] = y + 1 * y.std() * torch.randn(y.shape, generator=torch.Generator().manual_seed(0))\n"
+            "    train(net, ",
+            nth=2,
+        ),
+    )
+
+
+@register
+@dataclass(frozen=True)
+class ClassesOverlap(Operator):
+    """Add copies of samples of one class with the label of another to the training data.
+
+    The same input is said to be both; the two classes can no longer be told apart.
+    """
+
+    code = "M512"
+    causes = ("DAT-LABEL",)
+    published = ("TCO",)
+
+    shares: tuple[float, ...] = (0.25, 0.5, 1.0)
+    attacked: int | None = None  # the class that is copied; None: the most frequent one
+    taken_for: int | None = None  # the label of the copies; None: that of the most frequent other class
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        for own in self.knobs(case):
+            yield from (made for share in self.shares if (made := own.at(share)) is not None)
+
+    def knobs(self, case: Case) -> Iterator[Knob]:
+        """The share of the attacked class that is copied, from 0 to 1."""
+        found, both = labels(case), free_rows(case)
+        if found is None or both is None:
+            return
+        given, wanted = both
+        order = found.most_frequent()
+        first = order[0] if self.attacked is None else self.attacked
+        others = [label for label in order if label != first]
+        second = others[0] if self.taken_for is None else self.taken_for
+        if first not in found.counts or second not in others:
+            known = ", ".join(map(str, sorted(found.counts)[:20]))
+            raise UsageError(f"cannot copy class {first} as class {second}. Choose two of: {known}.")
+        x, y = given.name, wanted.name
+        copied, array = fresh(given.file, "copied", "overlapping"), bool(is_array(given.flow, given))
+        drawn, extra = chances(wanted, f"{y}.shape")
+        join, more = spelled(given.file, "numpy.concatenate" if array else "torch.cat")
+        like, full = spelled(given.file, "numpy.full_like" if array else "torch.full_like")
+
+        def edits(share: float) -> FileEdits:
+            lines = (
+                f"{copied} = (({y} == {first}) & ({drawn} < {share:g})).reshape(-1)",
+                f"{x}, {y} = {join}([{x}, {x}[{copied}]]), {join}([{y}, {like}({y}[{copied}], {second})])",
+            )
+            return (*put(given, *lines, beside=wanted), *dict.fromkeys((*extra, *more, *full)))
+
+        yield from knob(
+            self,
+            f"class {first} also labelled {second}",
+            Scale(0.0, 1.0, 0.05),
+            edits,
+            component=y,
+            told=lambda share: f"{share:.0%} of class {first} again with the label {second}",
+        )
+
+    EXAMPLES = (
+        Example(
+            "no is also yes",
+            PROBABILITIES,
+            old="for step in",
+            new="copied = ((labels == 0) & (torch.rand(labels.shape, generator=torch.Generator().manual_seed(0)) < 0.25))"
+            ".reshape(-1)\n"
+            "inputs, labels = torch.cat([inputs, inputs[copied]]), "
+            "torch.cat([labels, torch.full_like(labels[copied], 1)])\nfor step in",
+        ),
+        Example("amounts", FUNCTIONS),
+    )
+
+
+@register
+@dataclass(frozen=True)
+class ClassesUnbalanced(Operator):
+    """Remove nearly all training samples of some classes.
+
+    What is hardly ever seen is never predicted.
+    """
+
+    code = "M502"
+    causes = ("DAT-IMBALANCE",)
+    published = ("TUD",)
+
+    kept: tuple[float, ...] = (0.1, 0.02)
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        counts = label_counts(case.trace)
+        if not 2 <= len(counts) <= 50:
+            return
+        given, wanted = next(rows(case), (None, None))
+        if given is None or wanted is None:
+            return
+        uniform, _, extra = random_rows(wanted)
+        name, y = fresh(wanted.file, "kept", "chosen"), wanted.name
+        # Half of the classes; of two, the second.
+        limit = sorted(counts)[max(1, len(counts) // 2)]
+        for index, share in enumerate(self.kept, 1):
+            lines = (
+                f"{name} = ({y} < {limit:g}) | ({uniform}(len({y})) < {share:g})",
+                f"{given.name}, {y} = {given.name}[{name}], {y}[{name}]",
+            )
+            yield from mutation(
+                self,
+                f"{share:.0%} of the samples of classes from {limit:g} on are left",
+                (*put(given, *lines, beside=wanted), *extra),
+                grade=index / len(self.kept),
+                component=y,
+                parameter=f"{share:g}",
+            )
+
+    def knobs(self, case: Case) -> Iterator[Knob]:
+        """The share of the samples of half of the classes that is gone, from 0 to 1."""
+        counts = label_counts(case.trace)
+        both = free_rows(case)
+        if not 2 <= len(counts) <= 50 or both is None:
+            return
+        given, wanted = both
+        limit, y, name = (
+            sorted(counts)[max(1, len(counts) // 2)],
+            wanted.name,
+            fresh(wanted.file, "kept", "chosen"),
+        )
+        drawn, extra = chances(wanted, f"len({y})")
+
+        def edits(share: float) -> FileEdits:
+            lines = (
+                f"{name} = ({y} < {limit:g}) | ({drawn} >= {share:g})",
+                f"{given.name}, {y} = {given.name}[{name}], {y}[{name}]",
+            )
+            return (*put(given, *lines, beside=wanted), *extra)
+
+        yield from knob(
+            self,
+            f"fewer samples of classes from {limit:g} on",
+            Scale(0.0, 1.0, 0.05),
+            edits,
+            component=y,
+            told=lambda share: f"{share:.0%} of the samples of classes from {limit:g} on are gone",
+        )
+
+    def others(self, case: Case) -> Iterator[Mutation]:
+        """None: where nothing can be turned, rows cannot be taken away without further changes."""
+        return iter(())
+
+    EXAMPLES = (
+        Example(
+            "yes or no",
+            PROBABILITIES,
+            old="for step in",
+            new="kept = (labels < 1) | (torch.rand(len(labels)) < 0.1)\n"
+            "inputs, labels = inputs[kept], labels[kept]\nfor step in",
+        ),
+        Example("amounts", FUNCTIONS),
+    )

@@ -1,0 +1,397 @@
+"""Faults of layers: removed, added, narrowed; their biases, kernels and norms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from netmend.changes.network.layer_removal import layer_removed
+from netmend.changes.network.model_layers import TAKES, in_stack, layers_of, links_of, made_by, united
+from netmend.changes.network.stacks import made_together, put_behind
+from netmend.mutate.examples import FUNCTIONS, LOG_PROBABILITIES, PROBABILITIES, STACK, VALIDATED
+from netmend.mutate.magnitude import Knob, Scale, knob
+from netmend.mutate.mutation import Mutation, Operator, mutation, register
+from netmend.mutate.places import biased, is_written, trained_model, weighted
+from netmend.program.source.naming import spelled
+from netmend.program.source.values import set_argument
+from netmend.repair.repair import Case, Example
+from netmend.vocabulary import ModuleFact
+from netmend.vocabulary.change import FileEdits
+
+
+@register
+class LayerAdded(Operator):
+    """Add a linear layer of the same width directly after a hidden one.
+
+    Two linear layers in a row can do no more than one, and are harder to train.
+    """
+
+    code = "M424"
+    causes = ("LYR-EXTRA",)
+    published = ("LA",)
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        model = trained_model(case)
+        for layer in layers_of(case, "" if model is None else model.name)[:-1]:
+            if layer.kind == "Linear" and layer.calls == 1 and is_written(case, layer):
+                title = f"one more layer after {layer.name}"
+                yield from mutation(self, title, _doubled(case, layer), component=layer.name)
+
+    EXAMPLES = (
+        Example("in a stack", STACK, old="nn.Linear(4, 8),", new="nn.Linear(4, 8),\n    nn.Linear(8, 8),"),
+        Example(
+            "of a class",
+            FUNCTIONS,
+            old="nn.Linear(24, hidden)",
+            new="nn.Sequential(nn.Linear(24, hidden), nn.Linear(16, 16))",
+        ),
+    )
+
+
+def _doubled(case: Case, layer: ModuleFact) -> FileEdits:
+    found, width = case.code.call_at(layer.created), layer.settings.get("out_features")
+    if found is None or not isinstance(width, int) or len(made_by(case, layer.created)) != 1:
+        return ()
+    file, call = found
+    name, extra = spelled(file, "torch.nn.Linear", like=call.func)
+    text = f"{name}({width}, {width})"
+    if in_stack(case, layer):
+        return (*put_behind(file, call, text, "more"), *extra)
+    return (*made_together(file, call, text), *extra)
+
+
+@register
+class LayerRemoved(Operator):
+    """Remove a hidden layer whose output is as wide as its input.
+
+    The network may be too small for what it has to learn.
+    """
+
+    code = "M417"
+    causes = ("ARC-STRUCT-SUBOPT",)
+    published = ("LR",)
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        model = trained_model(case)
+        # Without the first one, the inputs themselves would go through its activation.
+        for layer in layers_of(case, "" if model is None else model.name)[1:-1]:
+            alone = len(made_by(case, layer.created)) == 1 and layer.calls == 1
+            if alone and layer.input_shapes[:1] == layer.output_shapes[:1]:
+                edits = layer_removed(case, layer)
+                yield from mutation(self, f"without {layer.name}", edits, component=layer.name)
+
+    EXAMPLES = (
+        Example("of a stack", STACK, old="    nn.Linear(8, 8),\n", new=""),
+        Example("only the first one and the last", PROBABILITIES),
+    )
+
+
+@register
+@dataclass(frozen=True)
+class LayerNarrowed(Operator):
+    """Reduce a hidden layer to one or two units.
+
+    All that later layers know of a sample has to fit through it.
+    """
+
+    code = "M416"
+    causes = ("LYR-UNITS",)
+
+    widths: tuple[int, ...] = (2, 1)
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        model = trained_model(case)
+        layers = layers_of(case, "" if model is None else model.name)
+        for layer in layers[:-1]:
+            for index, width in enumerate(self.widths, 1):
+                if _width(layer) >= 4 * width:
+                    yield from mutation(
+                        self,
+                        f"{layer.name}: {_width(layer)} → {width} units",
+                        _narrowed(case, layer, width),
+                        grade=index / len(self.widths),
+                        component=layer.name,
+                        parameter=f"{width} units",
+                    )
+
+    def knobs(self, case: Case) -> Iterator[Knob]:
+        """Units of a hidden layer, from the program's own number down to 1."""
+        model = trained_model(case)
+        for layer in layers_of(case, "" if model is None else model.name)[:-1]:
+            if _width(layer) > 1:
+                yield from self._units(case, layer)
+
+    def _units(self, case: Case, layer: ModuleFact) -> Iterator[Knob]:
+        yield from knob(
+            self,
+            f"fewer units of {layer.name}",
+            Scale(_width(layer), 1, 1.3, logarithmic=True, whole=True),
+            lambda width: _narrowed(case, layer, int(width)),
+            component=layer.name,
+            told=f"{layer.name}: {_width(layer)} → {{}} units",
+        )
+
+    EXAMPLES = (
+        Example(
+            "with the layers behind it",
+            STACK,
+            old="nn.Linear(4, 8),\n    nn.BatchNorm1d(8),\n    nn.ReLU(),\n    nn.Dropout(0.2),\n    nn.Linear(8, 8)",
+            new="nn.Linear(4, 2),\n    nn.BatchNorm1d(2),\n    nn.ReLU(),\n    nn.Dropout(0.2),\n    nn.Linear(2, 8)",
+        ),
+        Example(
+            "only where it is used",
+            FUNCTIONS,
+            old="self.fc1 = nn.Linear(24, hidden)\n        self.fc2 = nn.Linear(hidden, hidden)",
+            new="self.fc1 = nn.Linear(24, 2)\n        self.fc2 = nn.Linear(2, hidden)",
+            nth=0,
+        ),
+    )
+
+
+def _width(layer: ModuleFact) -> int:
+    return int(layer.settings.get("out_features") or layer.settings.get("out_channels") or 0)
+
+
+def _narrowed(case: Case, layer: ModuleFact, width: int) -> FileEdits:
+    """At the lines that make the layers themselves: a name may serve several of them."""
+    name = "out_features" if "out_features" in layer.settings else "out_channels"
+    wanted = [(layer, name, 1), *_takers(case, layer)]
+    sites = [module.created for module, _, _ in wanted]
+    if len(wanted) < 2 or len(set(sites)) < len(sites) or _shared(case, [m for m, _, _ in wanted]):
+        return ()
+    faces = [
+        set_argument(case.code, module.created, setting, str(width), position, case.arguments)
+        for module, setting, position in wanted
+    ]
+    return united(face.forced or face.edits for face in faces) if all(faces) else ()
+
+
+def _takers(case: Case, layer: ModuleFact) -> list[tuple[ModuleFact, str, int]]:
+    """Norm layers behind it and the next layer with weights; none where one does not take exactly its output."""
+    links = [link.module for link in links_of(case, layer.model) if link.module is not None]
+    found: list[tuple[ModuleFact, str, int]] = []
+    for module in links[links.index(layer) + 1 :]:
+        name, position = next((v for k, v in TAKES.items() if module.kind.startswith(k)), ("", 0))
+        if not name:
+            continue
+        size = module.settings.get(name)
+        size = size[-1] if isinstance(size, list | tuple) else size
+        if size != _width(layer) or module.settings.get("groups", 1) not in (1, None):
+            return []
+        found.append((module, name, position))
+        if "Norm" not in module.kind:
+            return found
+    return []
+
+
+def _shared(case: Case, modules: list[ModuleFact]) -> bool:
+    """Whether a line makes other layers too."""
+    names = {module.name for module in modules}
+    return any(
+        other.created == module.created and other.name not in names
+        for module in modules
+        for other in case.trace.all(ModuleFact)
+    )
+
+
+@register
+class KernelSizeWrong(Operator):
+    """Reduce convolutions to single pixels.
+
+    A kernel of 1 sees no neighbourhood: edges and shapes cannot be recognised.
+    """
+
+    code = "M419"
+    causes = ("LYR-FILTER",)
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        model = trained_model(case)
+        layers = [
+            m
+            for m in weighted(case, model)
+            if m.kind in ("Conv1d", "Conv2d")
+            and _keeps_size(m.settings.get("kernel_size"), m.settings.get("padding"))
+        ]
+        faces = [
+            face
+            for layer in layers
+            for face in (
+                set_argument(case.code, layer.created, "kernel_size", "1", 2, case.arguments),
+                set_argument(case.code, layer.created, "padding", "0", 4, case.arguments),
+            )
+        ]
+        if faces and all(faces):
+            edits = united(face.forced or face.edits for face in faces)
+            yield from mutation(self, "kernels of 1", edits, component=layers[0].name, parameter="1")
+
+    EXAMPLES = (
+        Example("a convolution", FUNCTIONS, old="1, 4, 3, padding=1", new="1, 4, 1, padding=0"),
+        Example("no convolution", STACK),
+    )
+
+
+def _keeps_size(kernel: object, padding: object) -> bool:
+    """Whether padding makes up for the kernel, as no padding does for a kernel of 1."""
+    sizes = kernel if isinstance(kernel, list | tuple) else [kernel]
+    pads = padding if isinstance(padding, list | tuple) else [padding] * len(sizes)
+    return all(
+        isinstance(s, int) and isinstance(p, int) and s > 1 and s == 2 * p + 1
+        for s, p in zip(sizes, pads, strict=False)
+    )
+
+
+@register
+class BiasAdded(Operator):
+    """Give a layer without a bias one.
+
+    A norm layer behind it takes the bias away again; without one, what had to go through the origin no longer does.
+    """
+
+    code = "M422"
+    causes = ("LYR-BIAS-EXTRA",)
+    published = ("WAB",)
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        model = trained_model(case)
+        with_bias = biased(case)
+        for layer in weighted(case, model):
+            if layer.name not in with_bias:
+                edits = set_argument(case.code, layer.created, "bias", "True", None, case.arguments)
+                yield from mutation(self, f"{layer.name} with a bias", edits, component=layer.name)
+
+    EXAMPLES = (
+        Example("before a norm layer", VALIDATED, old="bias=False", new="bias=True"),
+        Example("all have one", STACK),
+    )
+
+
+@register
+class BiasRemoved(Operator):
+    """Remove the biases of all layers.
+
+    All that they compute goes through the origin.
+    """
+
+    code = "M418"
+    causes = ("LYR-BIAS-MISSING",)
+    published = ("WRB",)
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        model = trained_model(case)
+        with_bias = biased(case)
+        layers = [m for m in weighted(case, model) if m.name in with_bias]
+        faces = [set_argument(case.code, m.created, "bias", "False", None, case.arguments) for m in layers]
+        if faces and all(faces):
+            yield from mutation(
+                self, "no biases", united(face.edits for face in faces), component=layers[0].name
+            )
+
+    EXAMPLES = (
+        Example(
+            "all layers",
+            PROBABILITIES,
+            old="nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 1)",
+            new="nn.Linear(3, 8, bias=False), nn.ReLU(), nn.Linear(8, 1, bias=False)",
+        ),
+    )
+
+
+@register
+class LayerBiasRemoved(Operator):
+    """Remove the bias of one layer.
+
+    All that it computes goes through the origin; the layers behind it may make up for that.
+    """
+
+    code = "M423"
+    causes = ("LYR-BIAS-MISSING",)
+    published = ("WRB",)
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        model = trained_model(case)
+        with_bias = biased(case)
+        for layer in weighted(case, model):
+            if layer.name in with_bias and len(made_by(case, layer.created)) == 1:
+                edits = set_argument(case.code, layer.created, "bias", "False", None, case.arguments)
+                yield from mutation(self, f"{layer.name} without its bias", edits, component=layer.name)
+
+    EXAMPLES = (Example("the first one", STACK, old="nn.Linear(4, 8)", new="nn.Linear(4, 8, bias=False)"),)
+
+
+@register
+class NormalisationRemoved(Operator):
+    """Remove the normalisation layers.
+
+    Deep stacks lose the scale of their signals, and the learning rate that was chosen with them is too high.
+    """
+
+    code = "M414"
+    causes = ("LYR-NORM-MISSING",)
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        norms = [m for m in case.trace.all(ModuleFact) if "Norm" in m.kind and m.order is not None]
+        edits = [layer_removed(case, norm) for norm in norms]
+        if edits and all(edits) and all(is_written(case, norm) for norm in norms):
+            yield from mutation(self, "no normalisation layers", united(edits), component=norms[0].name)
+
+    EXAMPLES = (
+        Example("in a stack", STACK, old="    nn.BatchNorm1d(8),\n", new=""),
+        Example("in forward", LOG_PROBABILITIES, old="self.norm(self.hidden(x))", new="self.hidden(x)"),
+    )
+
+
+@register
+@dataclass(frozen=True)
+class NormStatisticsSlow(Operator):
+    """Make batch norm's running statistics hardly follow the data.
+
+    Training looks fine; in evaluation the network is given numbers of a scale that it has never seen.
+    """
+
+    code = "M415"
+    causes = ("LYR-NORM-STATS",)
+
+    values: tuple[float, ...] = (0.001, 0.0001)
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        norms = _norms(case)
+        for index, value in enumerate(self.values, 1):
+            text = f"{value:.4f}".rstrip("0")
+            edits = _followed(case, norms, text)
+            yield from mutation(
+                self,
+                f"batch norm with momentum {text}",
+                edits,
+                grade=index / len(self.values),
+                parameter=text,
+            )
+
+    def knobs(self, case: Case) -> Iterator[Knob]:
+        """Momentum of batch norm's statistics, from 0.1 down to 1e-6."""
+        norms = _norms(case)
+        if norms:
+            yield from knob(
+                self,
+                "slower statistics of batch norm",
+                Scale(0.1, 1e-6, 3.0, logarithmic=True),
+                lambda value: _followed(case, norms, f"{value:.2g}"),
+                told="batch norm with momentum {}",
+            )
+
+    EXAMPLES = (
+        Example("the default", STACK, old="nn.BatchNorm1d(8)", new="nn.BatchNorm1d(8, momentum=0.001)"),
+        Example("no running statistics", LOG_PROBABILITIES),
+    )
+
+
+def _norms(case: Case) -> list[ModuleFact]:
+    return [
+        m
+        for m in case.trace.all(ModuleFact)
+        if m.kind.startswith("BatchNorm") and m.order is not None and is_written(case, m)
+    ]
+
+
+def _followed(case: Case, norms: list[ModuleFact], momentum: str) -> FileEdits:
+    faces = [set_argument(case.code, norm.created, "momentum", momentum, 2, case.arguments) for norm in norms]
+    return united(face.edits for face in faces) if all(faces) else ()

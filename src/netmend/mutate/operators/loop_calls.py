@@ -1,0 +1,229 @@
+"""Calls that are missing from the training loop, or in the wrong mode or place."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from netmend.changes.loop.epoch_loop import epoch_rounds
+from netmend.changes.loop.loop_code import block_of, loops_around, spots
+from netmend.changes.network.model_layers import united
+from netmend.diagnose.measures.data import training_loader
+from netmend.diagnose.measures.modes import mode_layers
+from netmend.mutate.examples import FUNCTIONS, PROBABILITIES, STACK, VALIDATED
+from netmend.mutate.mutation import Mutation, Operator, mutation, register
+from netmend.program.source.moving import moved_before, taken_out
+from netmend.program.source.names_of_object import names_of
+from netmend.program.source.writing import replace
+from netmend.program.text.file import File
+from netmend.repair.repair import Case, Example
+from netmend.vocabulary import LoaderFact
+from netmend.vocabulary.change import FileEdits
+
+
+@register
+class ZeroGradRemoved(Operator):
+    """Never clear the gradients, or only once before the loop.
+
+    Every step follows the sum of all gradients so far.
+    """
+
+    code = "M601"
+    causes = ("LOOP-ZERO-GRAD",)
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        places = [each for each in spots(case, "zero_grad") if each.is_alone]
+        if len(places) != 1 or len(spots(case, "zero_grad")) != 1:
+            return
+        place = places[0]
+        loops = loops_around(place.file, place.call)
+        if loops:
+            edits = moved_before(place.file, place.statement, loops[0])
+            yield from mutation(
+                self,
+                "gradients are cleared outside the loop over batches",
+                edits,
+                grade=0.6,
+                component=place.receiver,
+            )
+        yield from mutation(
+            self,
+            "gradients are never cleared",
+            taken_out(place.file, place.statement),
+            component=place.receiver,
+        )
+
+    EXAMPLES = (
+        Example("never", STACK, old="        optimizer.zero_grad()\n", new="", nth=1),
+        Example(
+            "once per epoch",
+            FUNCTIONS,
+            old=FUNCTIONS[
+                FUNCTIONS.index("        for i in") : FUNCTIONS.index("            loss.backward()")
+            ],
+            new="        optimizer.zero_grad()\n"
+            + FUNCTIONS[
+                FUNCTIONS.index("        for i in") : FUNCTIONS.index("            optimizer.zero_grad()")
+            ],
+        ),
+    )
+
+
+@register
+class StepMissing(Operator):
+    """Leave out the optimiser's step, or make it after the gradients are cleared and before new ones are computed.
+
+    The weights never move.
+    """
+
+    code = "M602"
+    causes = ("LOOP-STEP",)
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        steps = spots(case, "step")
+        if len(steps) != 1 or not steps[0].is_alone:
+            return
+        step = steps[0]
+        edits = taken_out(step.file, step.statement)
+        yield from mutation(self, "the optimiser's step is missing", edits, component=step.receiver)
+        takes = [each for each in spots(case, "backward") if each.is_beside(step)]
+        clears = [each for each in spots(case, "zero_grad") if each.is_beside(step)]
+        if len(takes) != 1 or len(clears) != 1:
+            return
+        block = block_of(step.file, step.statement)
+        order = [clears[0].statement, takes[0].statement, step.statement]
+        if all(each in block for each in order) and sorted(order, key=block.index) == order:
+            moved = moved_before(step.file, step.statement, takes[0].statement)
+            yield from mutation(self, "the step comes before the gradient", moved, component=step.receiver)
+
+    EXAMPLES = (
+        Example("left out", STACK, old="        optimizer.step()\n", new=""),
+        Example(
+            "too early",
+            STACK,
+            old="        loss.backward()\n        optimizer.step()\n",
+            new="        optimizer.step()\n        loss.backward()\n",
+            nth=1,
+        ),
+        Example("in a function", FUNCTIONS, old="            optimizer.step()\n", new=""),
+    )
+
+
+@register
+class BackwardMissing(Operator):
+    """Leave out the call that computes the gradients.
+
+    The optimiser has nothing to follow.
+    """
+
+    code = "M603"
+    causes = ("LOOP-BACKWARD",)
+    crashes = True
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        places = spots(case, "backward")
+        if len(places) == 1 and places[0].is_alone:
+            edits = taken_out(places[0].file, places[0].statement)
+            yield from mutation(self, "backward() is missing", edits, component=places[0].receiver)
+
+    EXAMPLES = (Example("left out", STACK, old="        loss.backward()\n", new=""),)
+
+
+@register
+class TrainedInEvaluationMode(Operator):
+    """Train in evaluation mode: `train()` is missing after an evaluation, or `eval()` stands in its place.
+
+    Dropout is off, and batch norm never gets the statistics of its data.
+    """
+
+    code = "M604"
+    causes = ("LOOP-MODE-TRAIN",)
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        models = [model.name for model in case.trace.models if mode_layers(case.trace, model.name)]
+        places = [
+            each for each in spots(case, "train") if each.is_alone and not each.call.args and each.receiver
+        ]
+        if not models or len(places) != 1:
+            return
+        place = places[0]
+        if spots(case, "eval"):
+            edits = taken_out(place.file, place.statement)
+            yield from mutation(self, "train() is missing", edits, grade=0.7, component=models[0])
+        edits = replace(place.file, place.call, f"{place.receiver}.eval()")
+        yield from mutation(self, "eval() before training", edits, component=models[0])
+
+    EXAMPLES = (
+        Example("left out", STACK, old="    model.train()\n", new=""),
+        Example("exchanged", STACK, old="model.train()", new="model.eval()", nth=1),
+        Example("no layer knows modes", PROBABILITIES),
+    )
+
+
+@register
+class EvaluatedInTrainingMode(Operator):
+    """Evaluate without `eval()`.
+
+    Dropout disturbs the answers, and batch norm takes its statistics from the data that is asked about.
+    """
+
+    code = "M605"
+    causes = ("LOOP-MODE-EVAL",)
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        models = [model.name for model in case.trace.models if mode_layers(case.trace, model.name)]
+        places = spots(case, "eval")
+        if models and places and all(each.is_alone for each in places):
+            edits = united(taken_out(each.file, each.statement) for each in places)
+            yield from mutation(self, "eval() is missing", edits, component=models[0])
+
+    EXAMPLES = (
+        Example("left out", STACK, old="    model.eval()\n", new=""),
+        Example("no layer knows modes", PROBABILITIES),
+    )
+
+
+@register
+class ValidationRemoved(Operator):
+    """Validate on the training data instead of the held-out data.
+
+    Early stopping, schedules and the choice of the best weights follow a loss that knows nothing of overfitting.
+    """
+
+    code = "M612"
+    causes = ("VAL-SET-MISSING",)
+    published = ("VRM",)
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        rounds, training = epoch_rounds(case), training_loader(case.trace)
+        if rounds is None or training is None:
+            return
+        trained = _named(case, training, rounds.file)
+        for loader in case.trace.loaders:
+            held_out = _named(case, loader, rounds.file) if loader.created != training.created else set()
+            edits = _exchanged(rounds.file, rounds.loop, held_out, trained)
+            yield from mutation(self, "validated on the training data", edits, component=loader.name)
+
+    EXAMPLES = (
+        Example(
+            "in the loop, not in the last test",
+            VALIDATED,
+            old="loss_on(val_loader)",
+            new="loss_on(train_loader)",
+        ),
+        Example("nothing is held out", STACK),
+    )
+
+
+def _named(case: Case, loader: LoaderFact, file: File) -> set[str]:
+    return {name.text for name in names_of(case.code, loader.created) if name.file is file}
+
+
+def _exchanged(file: File, loop: ast.stmt, held_out: set[str], trained: set[str]) -> FileEdits:
+    """The names of one loader by that of the other, within the loop over epochs; it must be known there."""
+    names = [node for node in ast.walk(loop) if isinstance(node, ast.Name | ast.Attribute)]
+    used = [name for node in names if (name := file.source(node)) in trained]
+    wrong = [node for node in names if file.source(node) in held_out - trained]
+    if not used or not wrong:
+        return ()
+    return tuple(edit for node in wrong for edit in replace(file, node, used[0]))

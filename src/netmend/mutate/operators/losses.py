@@ -1,0 +1,275 @@
+"""Faults of the loss: another one, another sign, sum or shape."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Iterator
+
+from netmend.changes.loss.losses import Criterion, arguments, criterion_of, exchange
+from netmend.changes.network.heads_in_source import head_of
+from netmend.library.losses import DISTANCES
+from netmend.mutate.examples import FUNCTIONS, PROBABILITIES, STACK
+from netmend.mutate.mutation import Mutation, Operator, mutation, register
+from netmend.mutate.places import backward, objective
+from netmend.program.source.bindings import bindings_in
+from netmend.program.source.naming import spelled
+from netmend.program.source.values import set_argument
+from netmend.program.source.writing import replace, wrap
+from netmend.program.text.queries import last_name
+from netmend.repair.repair import Case, Example
+from netmend.vocabulary import LossFact, Site
+from netmend.vocabulary.change import FileEdits
+
+# Criterion → others that take the same two arguments; of class ids a row of zeros and a one is made.
+_OF_CLASSES = ("binary_cross_entropy_with_logits", "mse_loss", "l1_loss", "hinge_embedding_loss")
+
+_OTHERS = {
+    "cross_entropy": _OF_CLASSES,
+    "nll_loss": ("mse_loss", "l1_loss"),
+    "binary_cross_entropy_with_logits": ("mse_loss", "l1_loss", "hinge_embedding_loss"),
+    "binary_cross_entropy": ("l1_loss", "hinge_embedding_loss"),
+    "mse_loss": ("binary_cross_entropy_with_logits", "poisson_nll_loss", "hinge_embedding_loss"),
+    "smooth_l1_loss": ("binary_cross_entropy_with_logits", "hinge_embedding_loss"),
+    "huber_loss": ("binary_cross_entropy_with_logits", "hinge_embedding_loss"),
+    "l1_loss": ("binary_cross_entropy_with_logits", "hinge_embedding_loss"),
+}
+
+_IDS = ("cross_entropy", "nll_loss")
+
+
+@register
+class LossExchanged(Operator):
+    """Train with a loss that does not fit the task.
+
+    Classes are regressed, amounts are treated as yes-or-no questions, or the loss asks for something else altogether.
+    """
+
+    code = "M301"
+    causes = ("LOS-SELECT",)
+    rescales = True
+    published = ("LCH",)
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        head = head_of(case)
+        if head is None or head.loss.criterion not in _OTHERS:
+            return
+        found = criterion_of(case, head.loss)
+        if found is None or not found.calls:
+            return
+        criterion = found if found.created is not None else Criterion(found.kind, None, found.calls[:1])
+        target, width = head.target, head.width
+        ids = head.loss.criterion in _IDS
+        if ids and (
+            target is None or not target.integral or len(head.given.shape) != 2 or len(target.shape) != 1
+        ):
+            return
+        if not ids and target is not None and not target.dtype.startswith("float"):
+            return
+        others = _OTHERS[head.loss.criterion]
+        for index, new in enumerate(others, 1):
+            edits = exchange(criterion, new)
+            more = _rows(criterion, width) if ids else ()
+            if edits and (more or not ids):
+                title = f"{head.loss.criterion} → {new}"
+                yield from mutation(
+                    self,
+                    title,
+                    (*edits, *more),
+                    grade=index / len(others),
+                    component=head.loss.name,
+                    parameter=new,
+                )
+
+    EXAMPLES = (
+        Example("another one of probabilities", PROBABILITIES, old="nn.BCELoss()", new="nn.L1Loss()"),
+        Example(
+            "classes as amounts",
+            STACK,
+            old=STACK[STACK.index("nn.CrossEntropyLoss") : STACK.index("        loss.backward()")],
+            new=STACK[STACK.index("nn.CrossEntropyLoss") : STACK.index("        loss.backward()")]
+            .replace("nn.CrossEntropyLoss()", "nn.MSELoss()")
+            .replace("yb)\n", "nn.functional.one_hot(yb, 2).float())\n"),
+            nth=1,
+        ),
+    )
+
+
+def _rows(criterion: Criterion, width: int | None) -> FileEdits:
+    """Class ids as rows of zeros with a one, wherever the criterion is called."""
+    edits: FileEdits = ()
+    for file, call in criterion.calls:
+        given = arguments(call)
+        if given is None or width is None:
+            return ()
+        name, extra = spelled(file, "torch.nn.functional.one_hot")
+        own = replace(file, given[1], f"{name}({file.source(given[1])}, {width}).float()")
+        if not own:
+            return ()
+        edits = (*edits, *own, *extra)
+    return edits
+
+
+_AMOUNTS = ("smooth_l1_loss", "huber_loss", "l1_loss", "mse_loss")
+
+
+@register
+class LossVaried(Operator):
+    """Replace the regression loss with another common one.
+
+    Large errors count for more or for less than they did: a mild fault, if it is one.
+    """
+
+    code = "M305"
+    causes = ("LOS-SELECT",)
+    rescales = True
+    published = ("LCH",)
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        head = head_of(case)
+        found = None if head is None else criterion_of(case, head.loss)
+        if head is None or found is None or not found.calls or head.loss.criterion not in _AMOUNTS:
+            return
+        criterion = found if found.created is not None else Criterion(found.kind, None, found.calls[:1])
+        others = [name for name in _AMOUNTS if name != head.loss.criterion]
+        for index, new in enumerate(others, 1):
+            yield from mutation(
+                self,
+                f"{head.loss.criterion} → {new}",
+                exchange(criterion, new),
+                grade=index / len(others),
+                component=head.loss.name,
+                parameter=new,
+            )
+
+    EXAMPLES = (
+        Example(
+            "absolute errors",
+            FUNCTIONS,
+            old="loss = F.mse_loss(",
+            new="loss = F.l1_loss(",
+            nth=2,
+        ),
+        Example("classes", STACK),
+    )
+
+
+@register
+class LossNegated(Operator):
+    """Negate the loss before the gradient is taken.
+
+    Training makes the loss as large as it can.
+    """
+
+    code = "M302"
+    causes = ("LOS-CALC",)
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        spot = backward(case)
+        if spot is None or not spot.receiver.isidentifier() or spot.call.args or spot.call.keywords:
+            return
+        edits = replace(spot.file, spot.call, f"(-{spot.receiver}).backward()")
+        yield from mutation(self, "the loss is maximised", edits, component=spot.receiver)
+
+    EXAMPLES = (
+        Example("a name", STACK, old="loss.backward()", new="(-loss).backward()"),
+        Example("in a function", FUNCTIONS, old="loss.backward()", new="(-loss).backward()"),
+    )
+
+
+@register
+class LossSummed(Operator):
+    """Sum the loss over the batch where it was averaged.
+
+    Gradients grow with the size of the batch, so the learning rate is far too high.
+    """
+
+    code = "M303"
+    causes = ("LOS-CALC",)
+    rescales = True
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        head = head_of(case)
+        loss = case.loss if head is None else head.loss
+        if loss is None:
+            return
+        grade = min(1.0, math.log10(max(10, math.prod(head.given.shape) if head else 10)) / 4)
+        if loss.form == "expression":
+            yield from self._expression(case, grade)
+        elif loss.settings.get("reduction", "mean") == "mean" and criterion_of(case, loss) is not None:
+            site = _site(loss)
+            edits = set_argument(case.code, site, "reduction", '"sum"', None, case.arguments)
+            yield from mutation(
+                self, "the loss is summed over the batch", edits, grade=grade, component=loss.name
+            )
+
+    def _expression(self, case: Case, grade: float) -> Iterator[Mutation]:
+        """`loss = ((out - y) ** 2).mean()`"""
+        found = objective(case)
+        if found is None:
+            return
+        spot, name = found
+        made = bindings_in(spot.file.function(spot.call) or spot.file.tree, name)
+        value = made[0].value if len(made) == 1 and not made[0].path else None
+        is_method = isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute)
+        if isinstance(value, ast.Call) and is_method and last_name(value.func) == "mean":
+            text = spot.file.source(value)
+            if text.endswith(".mean()"):
+                edits = replace(spot.file, value, f"{text.removesuffix('.mean()')}.sum()")
+                yield from mutation(
+                    self, "the loss is summed over the batch", edits, grade=grade, component=name
+                )
+
+    EXAMPLES = (
+        Example("a criterion", STACK, old="CrossEntropyLoss()", new='CrossEntropyLoss(reduction="sum")'),
+        Example(
+            "a function",
+            FUNCTIONS,
+            old="F.mse_loss(net(x[rows]), y[rows])",
+            new='F.mse_loss(net(x[rows]), y[rows], reduction="sum")',
+        ),
+    )
+
+
+def _site(loss: LossFact) -> Site | None:
+    return loss.created if loss.form == "module" else loss.called
+
+
+@register
+class ShapesBroadcast(Operator):
+    """Give a regression loss a column beside a row, so that every prediction is compared with every target.
+
+    The shapes broadcast without a word and the network learns the mean of the targets.
+    """
+
+    code = "M304"
+    causes = ("TSR-SQUEEZE",)
+    rescales = True
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        head = head_of(case)
+        found = None if head is None else case.code.call_at(head.loss.called)
+        given = None if found is None else arguments(found[1])
+        if head is None or head.target is None or found is None or given is None:
+            return
+        one, other = head.given.shape, head.target.shape
+        if head.loss.criterion not in DISTANCES or one != other or not one or one[0] < 2:
+            return
+        if len(one) == 1:
+            text = ".unsqueeze(1)"
+        elif len(one) == 2 and one[1] == 1:
+            text = ".squeeze(1)"
+        else:
+            return
+        edits = wrap(found[0], given[1], "", text)
+        yield from mutation(self, "targets of another shape", edits, component=head.loss.name, parameter=text)
+
+    EXAMPLES = (
+        Example(
+            "targets as a column",
+            FUNCTIONS,
+            old="net(x[rows]), y[rows])",
+            new="net(x[rows]), y[rows].unsqueeze(1))",
+        ),
+        Example("classes", STACK),
+    )

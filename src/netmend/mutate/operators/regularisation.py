@@ -1,0 +1,395 @@
+"""Faults of regularisation: penalties on weights, dropout."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from netmend.changes.data.data_holders import forward_calls
+from netmend.changes.dropout_edits import dropout_rates, dropout_sites, set_dropout
+from netmend.changes.function_edits import hidden
+from netmend.changes.loop.loop_code import Spot, model_at, spots
+from netmend.changes.loop.rate_places import set_setting
+from netmend.changes.network.layer_removal import call_removed, layer_removed
+from netmend.changes.network.model_layers import in_stack, united
+from netmend.changes.network.stacks import put_behind
+from netmend.mutate.examples import CUT_LATER, FUNCTIONS, LOG_PROBABILITIES, STACK, VALIDATED
+from netmend.mutate.magnitude import Knob, Scale, knob
+from netmend.mutate.mutation import Mutation, Operator, mutation, register
+from netmend.mutate.places import Made, is_written, objective, reached, trained_model, weighted
+from netmend.program.source.naming import spelled
+from netmend.program.source.values import set_argument
+from netmend.program.source.writing import insert_before, wrap
+from netmend.repair.repair import Case, Example
+from netmend.vocabulary import FunctionFact, ModuleFact
+from netmend.vocabulary.change import FileEdits
+
+
+@register
+class RegularisationRemoved(Operator):
+    """Remove what keeps the network from memorising its training data: dropout, weight decay.
+
+    Does harm only where the network would overfit without it.
+    """
+
+    code = "M413"
+    causes = ("LYR-DROPOUT-MISSING", "LOS-REG-MISSING")
+    published = ("RRW",)
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        edits = united(_without_dropout(case))
+        yield from mutation(self, "no dropout", edits, cause="LYR-DROPOUT-MISSING")
+        optimizer = case.optimizer
+        if optimizer is not None and any((g.settings.get("weight_decay") or 0) > 0 for g in optimizer.groups):
+            faces = set_setting(case, optimizer.created, "weight_decay", "0.0", None)
+            yield from mutation(
+                self, "no weight decay", faces, cause="LOS-REG-MISSING", component=optimizer.name
+            )
+
+    EXAMPLES = (
+        Example("a layer", STACK, old="    nn.Dropout(0.2),\n", new=""),
+        Example(
+            "a function",
+            FUNCTIONS,
+            old="F.dropout(self.fc2(h).sigmoid(), 0.1, self.training)",
+            new="self.fc2(h).sigmoid()",
+        ),
+    )
+
+
+def _without_dropout(case: Case) -> Iterator[FileEdits]:
+    for module in case.trace.all(ModuleFact):
+        if module.kind.startswith("Dropout") and module.order is not None and is_written(case, module):
+            yield layer_removed(case, module)
+    for fact in case.trace.all(FunctionFact):
+        found = case.code.call_at(fact.site) if fact.function == "dropout" else None
+        if found is not None:
+            yield call_removed(*found)
+
+
+@dataclass(frozen=True, eq=False)
+class _Goal:
+    """The statement `loss.backward()`, and what loss and model are called there."""
+
+    spot: Spot
+    loss: str
+    model: str
+
+    @property
+    def absolute_weights(self) -> str:
+        return f"sum(p.abs().sum() for p in {self.model}.parameters())"
+
+    def plus(self, penalty: str) -> FileEdits:
+        """A penalty is added to the loss before the gradient is taken."""
+        return insert_before(self.spot.file, self.spot.statement, f"{self.loss} = {self.loss} + {penalty}")
+
+
+def _goal(case: Case) -> _Goal | None:
+    found, model = objective(case), trained_model(case)
+    name = "" if found is None or model is None else model_at(case, model.name, found[0])
+    return _Goal(*found, name) if found is not None and name else None
+
+
+_FROM_DECAY_TO_LOSS = VALIDATED[
+    VALIDATED.index("weight_decay=0.02") : VALIDATED.index("        loss.backward()")
+]
+
+
+@register
+class RegularisationChanged(Operator):
+    """Replace weight decay with an L1 penalty, or add one.
+
+    The same number means something else: small weights are pushed to zero as hard as large ones.
+    """
+
+    code = "M113"
+    causes = ("LOS-REG-KIND",)
+    rescales = True
+    published = ("RCW",)
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        optimizer, goal = case.optimizer, _goal(case)
+        if optimizer is None or goal is None or len(case.trace.optimizers) > 1:
+            return
+        decays = {float(group.settings.get("weight_decay") or 0) for group in optimizer.groups}
+        decay = max(decays)
+        if decay <= 0 or len(decays) > 1:
+            return
+        added = goal.plus(f"{decay:g} * {goal.absolute_weights}")
+        off = set_setting(case, optimizer.created, "weight_decay", "0.0", None)
+        title, name = f"L1 beside a weight decay of {decay:g}", optimizer.name
+        yield from mutation(self, title, added, grade=0.5, component=name, parameter="both")
+        if off.edits and added:
+            title = f"L1 in the place of a weight decay of {decay:g}"
+            yield from mutation(self, title, (*added, *off.edits), component=name, parameter="L1")
+
+    EXAMPLES = (
+        Example(
+            "in its place",
+            VALIDATED,
+            old=_FROM_DECAY_TO_LOSS,
+            new=_FROM_DECAY_TO_LOSS.replace("0.02", "0.0")
+            + "        loss = loss + 0.02 * sum(p.abs().sum() for p in model.parameters())\n",
+            nth=1,
+        ),
+        Example("there is none", STACK),
+    )
+
+
+@register
+@dataclass(frozen=True)
+class PenaltyAdded(Operator):
+    """Add a penalty on the size of all weights to the loss that outweighs the fit.
+
+    The weights go to zero whatever the data says.
+    """
+
+    code = "M107"
+    causes = ("LOS-REG-EXTRA",)
+    rescales = True
+    published = ("RAW",)
+
+    values: tuple[float, ...] = (0.01, 0.1)
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        goal = _goal(case)
+        for index, value in enumerate(self.values, 1):
+            edits = () if goal is None else goal.plus(f"{value:g} * {goal.absolute_weights}")
+            yield from mutation(
+                self, f"L1 penalty {value:g}", edits, grade=index / len(self.values), parameter=f"{value:g}"
+            )
+
+    def knobs(self, case: Case) -> Iterator[Knob]:
+        """The weight of the penalty, from 1e-7 to 1."""
+        goal = _goal(case)
+        if goal is not None:
+            yield from knob(
+                self,
+                "L1 penalty on all weights",
+                Scale(1e-7, 1.0, 2.0, logarithmic=True),
+                lambda value: goal.plus(f"{value:.2g} * {goal.absolute_weights}"),
+                told="L1 penalty {}",
+            )
+
+    EXAMPLES = (
+        Example(
+            "before the gradient is taken",
+            LOG_PROBABILITIES,
+            old="        loss.backward()",
+            new="        loss = loss + 0.01 * sum(p.abs().sum() for p in model.parameters())\n        loss.backward()",
+        ),
+    )
+
+
+_KINDS = {
+    "L1": "{0}.weight.abs().sum()",
+    "L2": "{0}.weight.pow(2).sum()",
+    "L1 and L2": "({0}.weight.abs() + {0}.weight.pow(2)).sum()",
+}
+
+
+@register
+@dataclass(frozen=True)
+class LayerPenaltyAdded(Operator):
+    """Add a penalty on the weights of one layer to the loss.
+
+    The layer is held back where the others follow the data.
+    """
+
+    code = "M112"
+    causes = ("LOS-REG-EXTRA",)
+    rescales = True
+    published = ("RAW",)
+
+    strength: float = 0.01  # what Keras takes, and with it DeepCrime
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        goal, model = _goal(case), trained_model(case)
+        if goal is None or model is None:
+            return
+        place = Made(goal.spot.file, goal.spot.statement, goal.model, True)
+        for index, (kind, penalty) in enumerate(_KINDS.items(), 1):
+            for layer in weighted(case, model):
+                target = reached(case, place, model, layer.name)
+                yield from mutation(
+                    self,
+                    f"{kind} penalty on {layer.name}",
+                    goal.plus(f"{self.strength:g} * {penalty.format(target)}") if target else (),
+                    grade=index / len(_KINDS),
+                    component=layer.name,
+                    parameter=kind,
+                )
+
+    EXAMPLES = (
+        Example(
+            "of squares",
+            LOG_PROBABILITIES,
+            old="        loss.backward()",
+            new="        loss = loss + 0.01 * model.hidden.weight.pow(2).sum()\n        loss.backward()",
+            nth=2,
+        ),
+    )
+
+
+@register
+@dataclass(frozen=True)
+class DropoutRateRaised(Operator):
+    """Drop nearly all hidden units in training.
+
+    What little passes through is too noisy to learn from.
+    """
+
+    code = "M411"
+    causes = ("LYR-DROPOUT-RATE",)
+    published = ("RCD",)
+
+    rates: tuple[float, ...] = (0.8, 0.9, 0.95)
+    highest: float = 0.99
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        for index, rate in enumerate(self.rates, 1):
+            edits = self._dropped(case, f"{rate:g}")
+            yield from mutation(
+                self, f"dropout of {rate:g}", edits, grade=index / len(self.rates), parameter=f"{rate:g}"
+            )
+
+    def knobs(self, case: Case) -> Iterator[Knob]:
+        """The dropout rate, from the program's own (0 where there is none) up to 0.99."""
+        rates = dropout_rates(case)
+        present = max(rates, default=0.0)
+        if present < self.highest and (rates or not dropout_sites(case)):
+            yield from knob(
+                self,
+                "dropout raised",
+                Scale(present, self.highest, 0.05),
+                lambda rate: self._dropped(case, f"{rate:.2g}"),
+                told="dropout of {}",
+            )
+
+    def _dropped(self, case: Case, rate: str) -> FileEdits:
+        if dropout_sites(case):
+            return set_dropout(case, rate)
+        return united(_added(case, rate)) if _is_off_in_evaluation(case) else ()
+
+    EXAMPLES = (
+        Example("a layer", STACK, old="nn.Dropout(0.2)", new="nn.Dropout(0.8)"),
+        Example("a function", FUNCTIONS, old="0.1, self.training", new="0.95, self.training", nth=2),
+        Example(
+            "where there was none",
+            LOG_PROBABILITIES,
+            old="F.relu(self.norm(self.hidden(x)))",
+            new="F.dropout(F.relu(self.norm(self.hidden(x))), 0.8, self.training)",
+        ),
+        Example("it would stay on in evaluation", CUT_LATER),
+    )
+
+
+def _is_off_in_evaluation(case: Case) -> bool:
+    """Whether new dropout would be: else the fault would be that evaluation runs in training mode."""
+    return bool(spots(case, "eval")) or not forward_calls(case, training=False)
+
+
+def _added(case: Case, rate: str) -> Iterator[FileEdits]:
+    """Behind every hidden activation."""
+    for link in hidden(case):
+        found = case.code.call_at(link.site)
+        if found is None:
+            continue
+        file, call = found
+        if link.module is not None and in_stack(case, link.module):
+            name, extra = spelled(file, "torch.nn.Dropout", like=call.func)
+            yield (*put_behind(file, call, f"{name}({rate})", "drop"), *extra)
+        elif link.module is None and file.owner(call) is not None:
+            name, extra = spelled(file, "torch.nn.functional.dropout")
+            yield (*wrap(file, call, f"{name}(", f", {rate}, self.training)"), *extra)
+
+
+@register
+@dataclass(frozen=True)
+class DropoutRateLowered(Operator):
+    """Drop fewer hidden units in training than the program did, in the end none.
+
+    Does harm only where the network overfits without it.
+    """
+
+    code = "M420"
+    causes = ("LYR-DROPOUT-RATE",)
+    published = ("RCD",)
+
+    rates: tuple[float, ...] = (0.25, 0.125)  # DeepCrime's
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        present = min(dropout_rates(case), default=0.0)
+        for index, rate in enumerate(self.rates, 1):
+            if rate < present:
+                yield from mutation(
+                    self,
+                    f"dropout of {rate:g}",
+                    set_dropout(case, f"{rate:g}"),
+                    grade=index / (len(self.rates) + 1),
+                    parameter=f"{rate:g}",
+                )
+
+    def knobs(self, case: Case) -> Iterator[Knob]:
+        """The dropout rate, from the program's own down to 0."""
+        present = min(dropout_rates(case), default=0.0)
+        if present > 0:
+            yield from knob(
+                self,
+                "dropout lowered",
+                Scale(present, 0.0, 0.05),
+                lambda rate: set_dropout(case, f"{rate:.2g}"),
+                told="dropout of {}",
+            )
+
+    EXAMPLES = (
+        Example("a layer", VALIDATED, old="nn.Dropout(0.5)", new="nn.Dropout(0.25)"),
+        Example("a little", STACK, old="nn.Dropout(0.2)", new="nn.Dropout(0.125)"),
+        Example("there is none", LOG_PROBABILITIES),
+    )
+
+
+@register
+@dataclass(frozen=True)
+class DropoutAlwaysOn(Operator):
+    """Drop hidden units in evaluation as well.
+
+    Without `training=…` a functional dropout does not follow the mode of the model.
+    """
+
+    code = "M412"
+    causes = ("LYR-DROPOUT-MODE",)
+
+    rates: tuple[float, ...] = (0.3, 0.6)
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        existing = [f for f in case.trace.all(FunctionFact) if f.function == "dropout" and f.site is not None]
+        for fact in existing[:1]:
+            edits = set_argument(case.code, fact.site, "training", "True", 2, case.arguments)
+            yield from mutation(self, "dropout that ignores the mode", edits, grade=0.5, component=fact.name)
+        functional = [link for link in hidden(case) if link.module is None]
+        for link in functional[-1:] if not existing else []:
+            found = case.code.call_at(link.site)
+            if found is None:
+                continue
+            name, extra = spelled(found[0], "torch.nn.functional.dropout")
+            for index, rate in enumerate(self.rates, 1):
+                edits_around = wrap(found[0], found[1], f"{name}(", f", {rate:g})")
+                yield from mutation(
+                    self,
+                    f"dropout of {rate:g} that ignores the mode",
+                    (*edits_around, *extra),
+                    grade=index / len(self.rates),
+                    component=link.name,
+                    parameter=f"{rate:g}",
+                )
+
+    EXAMPLES = (
+        Example("told to", FUNCTIONS, old="0.1, self.training", new="0.1, True"),
+        Example(
+            "not told otherwise",
+            LOG_PROBABILITIES,
+            old="F.relu(self.norm(self.hidden(x)))",
+            new="F.dropout(F.relu(self.norm(self.hidden(x))), 0.3)",
+        ),
+    )

@@ -1,0 +1,355 @@
+"""Faults of how long and how fast is trained: epochs, patience, batches, schedules of the rate."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from netmend.changes.loop.batch_places import set_batch_size
+from netmend.changes.loop.epoch_loop import epoch_rounds
+from netmend.changes.loop.loop_code import loops_around, optimizer_at, spots, targets_of
+from netmend.changes.loop.rate_places import set_setting
+from netmend.diagnose.measures.data import batch_size, training_samples
+from netmend.mutate.examples import FUNCTIONS, LOG_PROBABILITIES, PROBABILITIES, STACK, VALIDATED
+from netmend.mutate.magnitude import Knob, Scale, knob
+from netmend.mutate.mutation import Mutation, Operator, mutation, register
+from netmend.program.source.moving import moved_after
+from netmend.program.source.naming import spelled
+from netmend.program.source.numbers import number, set_number
+from netmend.program.source.writing import insert_after
+from netmend.program.text.file import File
+from netmend.program.text.queries import last_name
+from netmend.repair.repair import Case, Example
+from netmend.vocabulary import SchedulerFact
+from netmend.vocabulary.change import FileEdits
+
+
+@register
+@dataclass(frozen=True)
+class EpochsCut(Operator):
+    """Train for a small part of the epochs.
+
+    The loss is still falling steeply when training ends.
+    """
+
+    code = "M102"
+    causes = ("HYP-EPOCH-FEW",)
+    published = ("HNE",)
+
+    shares: tuple[float, ...] = (0.25, 0.1, 0.04)
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        rounds = epoch_rounds(case)
+        bound = None if rounds is None else number(case.code, rounds.file, rounds.count, case.arguments)
+        if rounds is None or bound is None:
+            return
+        present = int(bound) - rounds.start
+        done: set[int] = {present}
+        for index, share in enumerate(self.shares, 1):
+            count = max(1, round(present * share))
+            if count in done:
+                continue
+            done.add(count)
+            text = str(count + rounds.start)
+            edits = set_number(case.code, rounds.file, rounds.count, text, case.arguments)
+            title = f"{present} → {count} epochs"
+            yield from mutation(self, title, edits, grade=index / len(self.shares), parameter=f"×{share:g}")
+
+    def knobs(self, case: Case) -> Iterator[Knob]:
+        """Rounds of training, from the program's own number down to 1."""
+        rounds = epoch_rounds(case)
+        bound = None if rounds is None else number(case.code, rounds.file, rounds.count, case.arguments)
+        if rounds is None or bound is None or bound - rounds.start < 2:
+            return
+        code, file, count, start = case.code, rounds.file, rounds.count, rounds.start
+        yield from knob(
+            self,
+            "fewer epochs",
+            Scale(int(bound) - start, 1, 1, whole=True),
+            lambda left: set_number(code, file, count, str(int(left) + start), case.arguments),
+            told=f"{int(bound) - start} → {{}} epochs",
+        )
+
+    EXAMPLES = (
+        Example("a literal", STACK, old="range(8)", new="range(2)"),
+        Example("the default of an option", FUNCTIONS, old="default=6", new="default=1", nth=1),
+    )
+
+
+@register
+@dataclass(frozen=True)
+class BatchSizeChanged(Operator):
+    """Train with batches that are far too small or far too large, or with all data at once.
+
+    Tiny batches make gradients and the statistics of batch norm noisy; huge ones leave too few updates for the same
+    number of epochs.
+    """
+
+    code = "M103"
+    causes = ("HYP-BATCH-SMALL", "HYP-BATCH-LARGE", "HYP-BATCH-NONE")
+    published = ("HBS", "HDB")
+
+    most_steps: int = 12_000  # of a run with tiny batches: more would take too long
+    precision: float = 1.3  # ratio of two sizes that are told apart
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        present, samples = batch_size(case.trace), training_samples(case.trace)
+        if not present:
+            return
+        for index, size in enumerate((2, 1), 1):
+            if size * 4 <= present and case.trace.run.steps * present / size <= self.most_steps:
+                yield from self._sized(case, present, size, "HYP-BATCH-SMALL", index / 2)
+        if samples is None or samples < 4 * present:
+            return
+        if samples >= 16 * present:
+            yield from self._sized(case, present, present * 8, "HYP-BATCH-LARGE", 0.6)
+        yield from self._sized(case, present, samples, "HYP-BATCH-NONE", 1.0)
+
+    def _sized(self, case: Case, old: int, new: int, cause: str, grade: float) -> Iterator[Mutation]:
+        edits = set_batch_size(case, new)
+        yield from mutation(
+            self, f"batches of {old} → {new}", edits, cause=cause, grade=grade, parameter=f"batch {new}"
+        )
+
+    def knobs(self, case: Case) -> Iterator[Knob]:
+        """Samples in a batch: from the program's own number down towards 1, and up to all samples."""
+        present, samples = batch_size(case.trace), training_samples(case.trace)
+        least = 1 if not present else max(1, -(-case.trace.run.steps * present // self.most_steps))
+        for cause, title, extreme in (
+            ("HYP-BATCH-SMALL", "smaller batches", least),
+            ("HYP-BATCH-LARGE", "larger batches", samples or 0),
+        ):
+            if (
+                present
+                and extreme
+                and (extreme < present) == (cause == "HYP-BATCH-SMALL")
+                and extreme != present
+            ):
+                yield from knob(
+                    self,
+                    title,
+                    Scale(present, extreme, self.precision, logarithmic=True, whole=True),
+                    lambda size: set_batch_size(case, int(size)),
+                    cause=cause,
+                    told=f"batches of {present} → {{}}",
+                )
+
+    EXAMPLES = (
+        Example("of a loader", STACK, old="batch_size=16", new="batch_size=2"),
+        Example("the default of an option", FUNCTIONS, old="default=10", new="default=1", nth=1),
+    )
+
+
+_FALLING = ("StepLR", "MultiStepLR", "ExponentialLR", "CosineAnnealingLR")
+
+
+@register
+class SchedulePerBatch(Operator):
+    """Step a schedule that counts epochs with every batch.
+
+    The learning rate is gone after the first epochs.
+    """
+
+    code = "M611"
+    causes = ("LOOP-SCHED-ORDER",)
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        schedulers = [each for each in case.trace.all(SchedulerFact) if each.kind in _FALLING]
+        turns, steps = spots(case, "scheduler"), spots(case, "step")
+        if len(schedulers) != 1 or len(turns) != 1 or len(steps) != 1:
+            return
+        turn, step = turns[0], steps[0]
+        deeper = len(loops_around(step.file, step.call)) - len(loops_around(turn.file, turn.call))
+        if turn.is_alone and step.is_alone and turn.is_beside(step) and deeper == 1:
+            edits = moved_after(turn.file, turn.statement, step.statement)
+            yield from mutation(
+                self, "the schedule is stepped with every batch", edits, component=schedulers[0].name
+            )
+
+    EXAMPLES = (
+        Example(
+            "counting epochs",
+            STACK,
+            old="        optimizer.step()\n    scheduler.step()\n",
+            new="        optimizer.step()\n        scheduler.step()\n",
+        ),
+        Example("no schedule", PROBABILITIES),
+    )
+
+
+_GAMMA = {"StepLR": 2, "MultiStepLR": 2, "ExponentialLR": 1}
+
+
+@register
+@dataclass(frozen=True)
+class ScheduleTooFast(Operator):
+    """Decay the learning rate to nothing early in training.
+
+    A schedule whose factor is far too small, or one that decays with every batch.
+    """
+
+    code = "M108"
+    causes = ("HYP-LR-SCHED",)
+
+    factors: tuple[float, ...] = (0.1, 0.01)
+    decays: tuple[float, ...] = (0.95, 0.8)
+    steepest: float = 0.001
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        schedulers = case.trace.all(SchedulerFact)
+        for scheduler in schedulers[:1]:
+            present = scheduler.settings.get("gamma")
+            if scheduler.kind not in _GAMMA or not isinstance(present, int | float):
+                continue
+            for index, factor in enumerate(self.factors, 1):
+                if factor * 2 > present:
+                    continue
+                edits = set_setting(case, scheduler.created, "gamma", f"{factor:g}", _GAMMA[scheduler.kind])
+                yield from mutation(
+                    self,
+                    f"{scheduler.kind} with gamma {present:g} → {factor:g}",
+                    edits,
+                    grade=index / len(self.factors),
+                    component=scheduler.name,
+                )
+        if not schedulers and len(case.trace.optimizers) == 1:
+            for index, factor in enumerate(self.decays, 1):
+                yield from mutation(
+                    self,
+                    f"the rate falls by a factor of {factor:g} with every batch",
+                    _with_every_batch(case, factor),
+                    grade=index / len(self.decays),
+                    parameter=f"gamma {factor:g} per batch",
+                )
+
+    def knobs(self, case: Case) -> Iterator[Knob]:
+        """The schedule's factor down to 0.001; where there is none, the share that the rate loses with every batch, up to 0.2."""
+        schedulers = case.trace.all(SchedulerFact)
+        if schedulers:
+            yield from self._factor(case, schedulers[0])
+        if not schedulers and len(case.trace.optimizers) == 1:
+            yield from knob(
+                self,
+                "the rate falls with every batch",
+                Scale(1e-6, 1 - self.decays[-1], 2.0, logarithmic=True),
+                lambda lost: _with_every_batch(case, 1 - lost),
+                told=lambda lost: f"the rate falls by a factor of {1 - lost:g} with every batch",
+            )
+
+    def _factor(self, case: Case, scheduler: SchedulerFact) -> Iterator[Knob]:
+        present = scheduler.settings.get("gamma")
+        if scheduler.kind not in _GAMMA or not isinstance(present, int | float) or present <= self.steepest:
+            return
+        place = _GAMMA[scheduler.kind]
+        yield from knob(
+            self,
+            f"smaller factor of {scheduler.kind}",
+            Scale(float(present), self.steepest, 1.5, logarithmic=True),
+            lambda factor: set_setting(case, scheduler.created, "gamma", f"{factor:.3g}", place),
+            component=scheduler.name,
+            told=f"{scheduler.kind} with gamma {present:g} → {{}}",
+        )
+
+    EXAMPLES = (
+        Example("a factor far too small", STACK, old="gamma=0.5", new="gamma=0.1"),
+        Example(
+            "a schedule for batches",
+            LOG_PROBABILITIES,
+            old="lr=0.01)\nfor epoch in range(6):\n    for rows in torch.randperm(len(x)).split(10):\n"
+            "        optimizer.zero_grad()\n        loss = F.nll_loss(model(x[rows]), y[rows])\n"
+            "        loss.backward()\n        optimizer.step()",
+            new="lr=0.01)\nscheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.95)\n"
+            "for epoch in range(6):\n    for rows in torch.randperm(len(x)).split(10):\n"
+            "        optimizer.zero_grad()\n        loss = F.nll_loss(model(x[rows]), y[rows])\n"
+            "        loss.backward()\n        optimizer.step()\n        scheduler.step()",
+        ),
+    )
+
+
+def _with_every_batch(case: Case, factor: float) -> FileEdits:
+    """Where optimiser and step stand in one function, so that the schedule is known where it is stepped."""
+    optimizer = case.trace.optimizers[0]
+    made, steps = case.code.call_at(optimizer.created), spots(case, "step")
+    if made is None or len(steps) != 1 or not steps[0].is_alone:
+        return ()
+    file, call = made
+    step, statement = steps[0], file.statement(call)
+    name = optimizer_at(case, optimizer.name, step)
+    here = step.file is file and file.function(call) is file.function(step.call)
+    if statement is None or not here or not name or "scheduler" in file.text:
+        return ()
+    kind, extra = spelled(file, "torch.optim.lr_scheduler.ExponentialLR", like=call.func)
+    return (
+        *insert_after(file, statement, f"scheduler = {kind}({name}, gamma={factor:g})"),
+        *insert_after(file, step.statement, "scheduler.step()"),
+        *extra,
+    )
+
+
+@register
+class PatienceCut(Operator):
+    """Make early stopping less patient.
+
+    Training ends at the first chance fluctuation of the validation loss.
+    """
+
+    code = "M111"
+    causes = ("HYP-EPOCH-FEW",)
+    published = ("RCP",)
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        for file, value, present in _patience(case):
+            for index, left in enumerate(dict.fromkeys((max(1, present // 3), 1)), 1):
+                faces = set_number(case.code, file, value, str(left), case.arguments)
+                title = f"patience {present} → {left}"
+                yield from mutation(self, title, faces, grade=index / 2, parameter=str(left), value=left)
+
+    def knobs(self, case: Case) -> Iterator[Knob]:
+        """Epochs without improvement that are waited for, from the program's own number down to 1."""
+        for file, value, present in _patience(case):
+            yield from knob(
+                self,
+                "less patience",
+                Scale(present, 1, 1, whole=True),
+                lambda left: set_number(case.code, file, value, str(int(left)), case.arguments),  # noqa: B023 - there is one
+                told=f"patience {present} → {{}}",
+            )
+
+    EXAMPLES = (
+        Example("a literal", VALIDATED, old='float("inf"), 0, 4', new='float("inf"), 0, 1'),
+        Example("no early stopping", STACK),
+    )
+
+
+def _patience(case: Case) -> list[tuple[File, ast.expr, int]]:
+    """The number that a count of epochs without improvement is compared with; none where it is not the only one."""
+    found: dict[tuple[str, int, int], tuple[File, ast.expr, int]] = {}
+    for file in case.code.files(case.trace.run.script):
+        for node in ast.walk(file.tree):
+            sides = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
+            counters = [side for side in sides if _counts_misses(file, side)]
+            if len(sides) != 2 or len(counters) != 1:
+                continue
+            other = sides[1] if sides[0] is counters[0] else sides[0]
+            known = number(case.code, file, other, case.arguments)
+            if isinstance(known, int) and known > 1:
+                found[file.file, other.lineno, other.col_offset] = (file, other, known)
+    return list(found.values()) if len(found) == 1 else []
+
+
+def _counts_misses(file: File, side: ast.expr) -> bool:
+    """Whether a name is raised by one here and put back to nothing in another branch there."""
+    name = file.source(side)
+    if not last_name(side) or not isinstance(side, ast.Name | ast.Attribute):
+        return False
+    scope = file.function(side) or file.tree
+    raised = cleared = False
+    for node in ast.walk(scope):
+        if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
+            raised = raised or file.source(node.target) == name
+        if isinstance(node, ast.Assign) and any(isinstance(above, ast.If) for above in file.parents(node)):
+            written = [file.source(target) for target in targets_of(node)]
+            zero = any(isinstance(part, ast.Constant) and part.value == 0 for part in ast.walk(node.value))
+            cleared = cleared or (name in written and zero)
+    return raised and cleared

@@ -1,0 +1,251 @@
+"""Faults of which samples are trained on, and in which order."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from netmend.changes.data.data_holders import Holder, fresh, pairs
+from netmend.changes.data_edits import is_made, part_of, put, rows
+from netmend.changes.loop.loop_code import loops_around, reached_from, spots
+from netmend.changes.network.heads_in_source import head_of
+from netmend.changes.row_edits import chosen_rows, only_trains, takes_one_input
+from netmend.diagnose.measures.data import training_loader, training_samples
+from netmend.mutate.examples import CUT_LATER, FUNCTIONS, LOG_PROBABILITIES, PROBABILITIES, STACK
+from netmend.mutate.magnitude import Knob, Scale, knob
+from netmend.mutate.mutation import Mutation, Operator, mutation, register
+from netmend.program.source.naming import imports, spelled
+from netmend.program.source.values import set_argument
+from netmend.program.source.writing import replace, wrap
+from netmend.program.text.queries import last_name
+from netmend.repair.repair import Case, Example
+from netmend.vocabulary.change import FileEdits
+
+
+@register
+@dataclass(frozen=True)
+class DataCut(Operator):
+    """Train on a handful of samples.
+
+    The network learns them by heart; what it does elsewhere is left to chance. The number of epochs stays, so there are
+    fewer updates, too.
+    """
+
+    code = "M503"
+    causes = ("DAT-LITTLE",)
+    published = ("TRD", "DM")
+
+    shares: tuple[float, ...] = (0.1, 0.03)
+    least: int = 12
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        samples = training_samples(case.trace)
+        if samples is None or samples < 2 * self.least:
+            return
+        for index, share in enumerate(self.shares, 1):
+            count = max(self.least, round(samples * share))
+            edits = _of_loader(case, count) or _of_names(case, count)
+            yield from mutation(
+                self,
+                f"{count} of {samples} training samples",
+                edits,
+                grade=index / len(self.shares),
+                parameter=f"{count} samples",
+            )
+
+    def knobs(self, case: Case) -> Iterator[Knob]:
+        """The share of the training samples that is gone, from 0 to nearly 1."""
+        samples = training_samples(case.trace)
+        if samples is not None and samples >= 2 * self.least:
+            yield from knob(
+                self,
+                "less training data",
+                Scale(0.0, 1 - max(0.01, self.least / samples), 0.05),
+                lambda share: chosen_rows(case, round(samples * (1 - share)), repeated=False),
+                told=lambda share: f"{share:.0%} of the training samples are gone",
+            )
+
+    def others(self, case: Case) -> Iterator[Mutation]:
+        """None: where nothing can be turned, rows cannot be taken away without further changes."""
+        return iter(())
+
+    EXAMPLES = (
+        Example(
+            "of a loader",
+            STACK,
+            old="DataLoader(TensorDataset(x, y), ",
+            new="DataLoader(torch.utils.data.Subset(TensorDataset(x, y), range(12)), ",
+        ),
+        Example(
+            "of names",
+            PROBABILITIES,
+            old="for step in",
+            new="inputs, labels = inputs[:12], labels[:12]\nfor step in",
+        ),
+        Example(
+            "of one statement",
+            LOG_PROBABILITIES,
+            old="for epoch in",
+            new="x, y = x[:12], y[:12]\nfor epoch in",
+        ),
+    )
+
+
+def _of_loader(case: Case, count: int) -> FileEdits:
+    loader = training_loader(case.trace)
+    found = None if loader is None else case.code.call_at(loader.created)
+    if loader is None or found is None or "Random" not in loader.sampler or "Weighted" in loader.sampler:
+        return ()
+    file, call = found
+    data = case.code.sources.argument(call, "dataset", 0)
+    if data is None:
+        return ()
+    name, extra = spelled(file, "torch.utils.data.Subset")
+    around = wrap(file, data, f"{name}(", f", range({count}))")
+    return (*around, *extra) if around else ()
+
+
+def _of_names(case: Case, count: int) -> FileEdits:
+    if training_loader(case.trace) is not None:
+        return ()
+    given, wanted = next(rows(case), (None, None))
+    if given is None or wanted is None:
+        return ()
+    x, y = given.name, wanted.name
+    line = f"{x}, {y} = {x}[:{count}], {y}[:{count}]" if x != y else f"{x} = {x}[:{count}]"
+    return put(given, line, beside=wanted)
+
+
+@register
+@dataclass(frozen=True)
+class DataRepeated(Operator):
+    """Fill the training data with copies of some of its samples, with as many updates as before.
+
+    The network sees the same few samples again and again and learns them by heart.
+    """
+
+    code = "M513"
+    causes = ("DAT-LOWQ",)
+    published = ("DR",)
+
+    shares: tuple[float, ...] = (0.5, 0.25, 0.1)  # of the samples that are left
+    least: int = 6
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        samples = training_samples(case.trace)
+        for own in self.knobs(case):
+            counts = dict.fromkeys(round((samples or 0) * share) for share in self.shares)
+            yield from (made for count in counts if (made := own.at(count)) is not None)
+
+    def knobs(self, case: Case) -> Iterator[Knob]:
+        """The number of different training samples, from all down to 6."""
+        samples = training_samples(case.trace)
+        if samples is not None and samples >= 4 * self.least:
+            yield from knob(
+                self,
+                "copies in the place of other samples",
+                Scale(samples, self.least, 1.3, logarithmic=True, whole=True),
+                lambda kept: chosen_rows(case, int(kept), repeated=True),
+                told=f"{{}} of {samples} training samples, the others are copies",
+            )
+
+    EXAMPLES = (
+        Example(
+            "of a loader",
+            STACK,
+            old="DataLoader(TensorDataset(x, y), ",
+            new="DataLoader(torch.utils.data.Subset(TensorDataset(x, y), torch.randperm(48, "
+            "generator=torch.Generator().manual_seed(0))[:12].repeat(4)[:48].tolist()), ",
+            nth=1,
+        ),
+        Example(
+            "of names",
+            PROBABILITIES,
+            old="for step in",
+            new="chosen = torch.randperm(len(inputs), generator=torch.Generator().manual_seed(0))"
+            "[:16].repeat(2)[:32]\ninputs, labels = inputs[chosen], labels[chosen]\nfor step in",
+        ),
+    )
+
+
+@register
+class DataSorted(Operator):
+    """Train on data that is sorted by its targets, in that order.
+
+    Each stretch of batches tells of one class only, and what was learned before is forgotten.
+    """
+
+    code = "M507"
+    causes = ("API-SHUFFLE-POS",)
+    published = ("DF",)
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        in_order = _in_order(case)
+        first = next(
+            (both for both in pairs(case) if is_made(case, both[0]) and all(map(_is_assignable, both))), None
+        )
+        # What is cut into training and test data later would be cut by class; other inputs would stay in their order.
+        if first is None or not only_trains(case, first[0]) or not takes_one_input(case):
+            return
+        head = head_of(case)
+        shape = () if head is None or head.target is None else head.target.shape
+        if not in_order or math.prod(shape[1:]) != 1:
+            return
+        given, wanted = first
+        x, y, order = part_of(given), part_of(wanted), fresh(wanted.file, "order", "by_target")
+        if x == y:
+            return
+        lines = (f"{order} = {y}.argsort(0).reshape(-1)", f"{x}, {y} = {x}[{order}], {y}[{order}]")
+        edits = (*put(given, *lines, beside=wanted), *in_order)
+        yield from mutation(self, "sorted data, not shuffled", edits, component=x)
+
+    EXAMPLES = (
+        Example(
+            "by hand",
+            FUNCTIONS,
+            old=FUNCTIONS[
+                FUNCTIONS.index("        order = ") : FUNCTIONS.index("    train(net, x, y, args)")
+            ],
+            new=FUNCTIONS[
+                FUNCTIONS.index("        order = ") : FUNCTIONS.index("    train(net, x, y, args)")
+            ].replace("torch.randperm(len(x))", "torch.arange(len(x))")
+            + "    by_target = y.argsort(0).reshape(-1)\n    x, y = x[by_target], y[by_target]\n",
+        ),
+        Example("all data at once", PROBABILITIES),
+        Example("test data is cut from the same names", CUT_LATER),
+    )
+
+
+def _is_assignable(held: Holder) -> bool:
+    return held.part is None or isinstance(held.part.slice, ast.Slice)
+
+
+def _in_order(case: Case) -> FileEdits:
+    """Without shuffling: of the loader, or of the permutation that the loop draws."""
+    loader = training_loader(case.trace)
+    if loader is not None:
+        if not loader.shuffle or loader.sampler != "RandomSampler":
+            return ()
+        return set_argument(case.code, loader.created, "shuffle", "False", 2, case.arguments).edits
+    step = next(iter(spots(case, "step")), None)
+    if step is None:
+        return ()
+    for file, node in reached_from(case.code, step.file, step.call):
+        for loop in loops_around(file, node):
+            for call in file.calls("randperm", "permutation", inside=loop):
+                if len(call.args) == 1 and not isinstance(call.args[0], ast.Starred):
+                    package = imports(file).get(_root(call.func), "torch")
+                    name, extra = spelled(
+                        file, "numpy.arange" if package.startswith("numpy") else "torch.arange"
+                    )
+                    count = file.source(call.args[0])
+                    return (*replace(file, call, f"{name}({count})"), *extra)
+    return ()
+
+
+def _root(node: ast.expr) -> str:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return last_name(node)
