@@ -14,6 +14,7 @@ from netmend.changes.network.heads_in_source import head_of, last_layer
 from netmend.changes.network.model_layers import united
 from netmend.diagnose.measures.chain import chain
 from netmend.diagnose.measures.heads import Head
+from netmend.library.losses import DISTANCES
 from netmend.mutate.examples import FUNCTIONS, LOG_PROBABILITIES, PROBABILITIES, STACK
 from netmend.mutate.mutation import Mutation, Operator, mutation, register
 from netmend.mutate.places import is_written, trained_model
@@ -206,11 +207,7 @@ _WRONG = {
     "cross_entropy": _CLASSES,
     "binary_cross_entropy_with_logits": _YES_NO,
     "multilabel_soft_margin_loss": _YES_NO,
-    "mse_loss": _AMOUNTS,
-    "l1_loss": _AMOUNTS,
-    "smooth_l1_loss": _AMOUNTS,
-    "huber_loss": _AMOUNTS,
-    "expression": _AMOUNTS,
+    **dict.fromkeys((*DISTANCES, "expression"), _AMOUNTS),
 }
 
 
