@@ -8,7 +8,7 @@ from netmend.changes.network.gates import is_gate
 from netmend.changes.network.layer_removal import call_removed, layer_removed
 from netmend.changes.network.stacks import put_behind
 from netmend.diagnose.measures.chain import Link, chain, last_weighted
-from netmend.library.activations import LAYER_OF_ACTIVATION
+from netmend.library.activations import ACTIVATIONS, LAYER_OF_ACTIVATION
 from netmend.program.source.naming import qualified, spelled
 from netmend.program.source.writing import replace, wrap
 from netmend.program.text.file import File
@@ -19,20 +19,8 @@ from netmend.vocabulary.change import FileEdits
 
 # Function → how a layer of it is made, and how it is called; {} is what it is applied to.
 LAYERS = {name: f"torch.nn.{layer}" for name, layer in LAYER_OF_ACTIVATION.items()}
-CALLS = {
-    "sigmoid": "torch.sigmoid",
-    "tanh": "torch.tanh",
-    "relu": "torch.relu",
-    "softsign": "torch.nn.functional.softsign",
-    "softplus": "torch.nn.functional.softplus",
-    "hardtanh": "torch.nn.functional.hardtanh",
-    "softmax": "torch.softmax",
-    "exp": "torch.exp",
-    "elu": "torch.nn.functional.elu",
-    "selu": "torch.nn.functional.selu",
-    "hardsigmoid": "torch.nn.functional.hardsigmoid",
-}
-_ELEMENTWISE = ("relu", "tanh", "sigmoid", "gelu", "leaky_relu", "elu", "silu", "softplus", "selu", "relu6")
+CALLS = {each.name: each.function for each in ACTIVATIONS} | {"exp": "torch.exp"}
+_ELEMENTWISE = tuple(each.name for each in ACTIVATIONS if not each.across and each.name != "glu")
 
 
 def hidden(case: Case) -> list[Link]:

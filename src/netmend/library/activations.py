@@ -21,6 +21,11 @@ class Activation:
     namespace: str = "torch.nn.functional"  # where its plainest function lives
 
     @property
+    def bounded(self) -> bool:
+        """Whether its values have an end that they come close to, on whatever numbers; a small negative dip does not count."""
+        return self.squashes or self.across or self.low == 0.0 or self.high == 0.0
+
+    @property
     def function(self) -> str:
         return f"{self.namespace}.{self.name}"
 
@@ -56,6 +61,7 @@ ACTIVATION = {each.name: each for each in ACTIVATIONS}
 ACTIVATION_LAYERS = {each.layer: each.name for each in ACTIVATIONS}
 LAYER_OF_ACTIVATION = {each.name: each.layer for each in ACTIVATIONS}
 SQUASHING = tuple(each.name for each in ACTIVATIONS if each.squashes)
+RELU_LIKE = ("relu", "relu6", "leaky_relu", "threshold")  # may be silent for good
 ACROSS_UNITS = tuple(each.name for each in ACTIVATIONS if each.across)
 SHARES = ("sigmoid", "softmax", "hardsigmoid")  # give values that people read as probabilities
 # What a last layer's scores go through where answers are made of them; `exp` is a function, no layer.

@@ -24,3 +24,12 @@ GIVE_BACK_SELF = frozenset((*SAME_OBJECT, "apply", "share_memory", "xpu"))
 # What ends the graph: no gradient comes back through it.
 LEAVES_GRAPH = ("detach", "detach_", "item", "numpy", "tolist")
 WITHOUT_DERIVATIVE = ("argmax", "argmin", "round", "floor", "sign")
+ARITHMETIC = ("add", "sub", "mul", "div")
+NORM_FUNCTIONS = ("batch_norm", "layer_norm", "instance_norm", "group_norm", "rms_norm", "normalize")
+# The views of autograd's own operations, whose names differ from those of methods.
+ATEN_VIEWS = ("view", "unsafe_view", "reshape", "reshape_alias")
+ATEN_TURNS = ("transpose", "permute", "t")
+FROM_ARRAYS = ("as_tensor", "from_numpy", "asarray")
+OFF_DEVICE = ("item", "detach", "numpy", "tolist", "cpu")
+SUMMARIES = ("mean", "sum")
+HINGES = ("clamp", "clamp_min", "relu", "max", "maximum", "clip", "ReLU")  # cut off at one end

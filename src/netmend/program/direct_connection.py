@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from netmend.library.operations import VIEWS
 from netmend.program.engine.values import Call, Value
 from netmend.program.meaning.operations import Op
 from netmend.program.of_run import likely, program_of
@@ -9,10 +10,7 @@ from netmend.program.text.queries import last_name
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import ModuleFact, Site
 
-RESHAPING = (
-    "view", "reshape", "flatten", "squeeze", "unsqueeze", "contiguous", "dropout", "to", "float", "permute", "transpose", "identity",
-    "batchnorm",
-)  # fmt: skip
+RESHAPING = (*VIEWS, "contiguous", "dropout", "to", "float", "identity", "batchnorm")
 POOLING = (
     "mean", "avg_pool", "adaptive_avg_pool", "max_pool", "interpolate", "pad", "avgpool", "adaptiveavgpool", "maxpool", "upsample",
     "zeropad", "unflatten",

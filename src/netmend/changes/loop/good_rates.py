@@ -13,7 +13,7 @@ import numpy as np
 
 from netmend.diagnose.measures.motion import weights
 from netmend.diagnose.measures.wiring import loaded
-from netmend.library.optimisers import ADAPTIVE
+from netmend.library.optimisers import ADAPTIVE, OPTIMISERS
 from netmend.localise.lines.rates import momentum
 from netmend.vocabulary import OptimizerFact, ParameterFact, Trace
 
@@ -24,7 +24,7 @@ _FINE_TUNED = 0.1  # what was trained before is moved more carefully
 _SHORT, _GOOD_SHARE_OF_SHORT = 1000, 0.045  # steps, and what Adam's are in runs that have to be quick
 _LONG = 3000  # steps: longer runs are commonly given the lower, usual rate
 # What most programs use; SGD's with momentum is lower.
-_USUAL = {"SGD": 0.05, "Adagrad": 0.01, "Adadelta": 1.0, "Rprop": 0.01, "LBFGS": 1.0, "ASGD": 0.01}
+_USUAL = {each.name: each.usual for each in OPTIMISERS if each.usual is not None}
 _USUAL_WITH_MOMENTUM = 0.02
 _LIMITS = {"SGD": (1e-5, 1.0)}  # beyond them, weights that start at a wrong scale were measured
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from netmend.library.operations import SHAPES
+from netmend.library.operations import HINGES, SHAPES
 from netmend.program.source.dataflow import bound
 from netmend.program.source.naming import qualified
 from netmend.program.source.writing import replace
@@ -20,7 +20,6 @@ from netmend.vocabulary.change import FileEdits
 _MOST_DEPTH = 24
 # Functions that keep the sign of what they are given.
 KEEPING = ("mean", "sum", *SHAPES, "nanmean", "to", "float", "item", "div", "backward", "unscale")
-_HINGES = ("clamp", "clamp_min", "relu", "max", "maximum", "clip", "ReLU")
 
 
 @dataclass(frozen=True)
@@ -181,7 +180,7 @@ def _number(file: File, node: ast.expr) -> float | None:
 
 def hinge(file: File, node: ast.expr) -> ast.expr | None:
     """The expression that is cut off at zero: `1 - score * target` of `clamp(1 - score * target, min=0)`."""
-    if not isinstance(node, ast.Call) or last_name(node.func) not in _HINGES:
+    if not isinstance(node, ast.Call) or last_name(node.func) not in HINGES:
         return None
     given = given_to(file, node)
     return given if given is not None and _is_sum(given) else None

@@ -7,14 +7,13 @@ import ast
 from netmend.diagnose.measures.chain import Link, chain
 from netmend.diagnose.measures.head_places import place_of
 from netmend.diagnose.measures.heads import Head, heads
+from netmend.library.activations import OF_ANSWERS
 from netmend.localise.case import Case as Seen
 from netmend.localise.lines import head_lines
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case
 from netmend.vocabulary import FunctionFact, ModuleFact, OperandFact
-
-_ANSWERS = ("softmax", "log_softmax", "sigmoid", "hardsigmoid", "tanh", "relu", "softplus", "softsign")
 
 
 def head_of(case: Case) -> Head | None:
@@ -68,7 +67,7 @@ def last_head(case: Case) -> Head | None:
     found = head_of(case)
     loss = case.loss if found is None else found.loss
     by_hand = loss is not None and loss.form == "expression"
-    if loss is None or (found is not None and (found.activation in _ANSWERS or not by_hand)):
+    if loss is None or (found is not None and (found.activation in OF_ANSWERS or not by_hand)):
         return found
     end = _end(case)
     if end is None:
@@ -76,7 +75,7 @@ def last_head(case: Case) -> Head | None:
     on_path = [
         fact
         for fact in case.trace.all(FunctionFact)
-        if fact.kind == "loss path" and fact.function in _ANSWERS
+        if fact.kind == "loss path" and fact.function in OF_ANSWERS
     ]
     function = max(on_path, key=lambda fact: fact.order or 0).function if on_path else end.function
     return Head(loss, OperandFact("prediction", end.shape, requires_grad=True), None, (function,))

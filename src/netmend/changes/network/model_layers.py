@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from netmend.diagnose.measures.chain import Link, chain
+from netmend.library.layers import LAYERS
 from netmend.repair.repair import Case
 from netmend.vocabulary import ModuleFact, Site
 from netmend.vocabulary.change import FileEdits
 
 # What a layer says about the width of its input and output, and where: (setting, position)
-TAKES = {
-    "Linear": ("in_features", 0), "Conv": ("in_channels", 0), "BatchNorm": ("num_features", 0),
-    "LayerNorm": ("normalized_shape", 0), "LSTM": ("input_size", 0), "GRU": ("input_size", 0), "RNN": ("input_size", 0),
-    "GroupNorm": ("num_channels", 1), "InstanceNorm": ("num_features", 0), "MultiheadAttention": ("embed_dim", 0),
-}  # fmt: skip
+TAKES = {layer.kind: (layer.takes, layer.place) for layer in LAYERS if layer.takes}
 
 
 def united(parts: Iterable[FileEdits]) -> FileEdits:

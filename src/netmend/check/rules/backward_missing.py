@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from netmend.check.examples import TORCH_F
 from netmend.check.rule import Snippet, StaticRule, register
+from netmend.library.operations import OFF_DEVICE
 from netmend.program.engine.history import STORE, Event, Loop, always
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Param, Value, resolved
@@ -173,7 +174,7 @@ def _keeps_graph(value: Value) -> bool:
 
 _LOSS = re.compile(r"^(loss_?f(n|unc(tion)?)|criterion|loss)$", re.IGNORECASE)
 _HARMLESS = frozenset(("print", "float", "str", "format", "len", "round", "int", "isinstance"))
-_CUTS = frozenset(("item", "detach", "numpy", "tolist", "cpu"))
+_CUTS = frozenset(OFF_DEVICE)
 _HARMLESS_METHODS = _CUTS | {
     "append",
     "mean",

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH
 from netmend.check.rule import Snippet, StaticRule, register
+from netmend.library.operations import ARITHMETIC, SUMMARIES
 from netmend.program.engine.history import STORE, always
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
@@ -74,22 +75,7 @@ _DATA = frozenset(
 )
 _LAYOUT = LAYOUT - {"requires_grad_"}  # what is made a leaf by hand may be what is differentiated for
 _SMOOTH = frozenset(
-    (
-        "mean",
-        "sum",
-        "pow",
-        "square",
-        "abs",
-        "sub",
-        "add",
-        "mul",
-        "div",
-        "exp",
-        "log",
-        "softmax",
-        "log_softmax",
-        "sigmoid",
-    )
+    (*ARITHMETIC, *SUMMARIES, "pow", "square", "abs", "exp", "log", "softmax", "log_softmax", "sigmoid")
 )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH, TORCH_F
 from netmend.check.rule import Snippet, StaticRule, register
+from netmend.library.activations import SHARES
 from netmend.program.engine.history import STORE, Body, Branch, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Class, Name, Value, resolved
@@ -40,7 +41,7 @@ OUTPUT_NET = f"""{TORCH_F}{NET_CLASS}\
 _PURE = ACTIVATIONS | DROPOUTS | NORMS | (RANDOM - {"lstm", "gru", "rnn"}) | {
     "maxpool1d", "maxpool2d", "avgpool2d", "max_pool2d", "avg_pool2d", "flatten", "normalize", "batch_norm", "layer_norm",
 }  # fmt: skip
-_PROBABILITIES = frozenset(("softmax", "log_softmax", "sigmoid", "logsoftmax"))
+_PROBABILITIES = frozenset((*SHARES, "log_softmax", "logsoftmax"))
 
 
 @register

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.check.rule import Snippet, StaticRule, register
+from netmend.library.keras import SEQUENCE_LAYERS
 from netmend.program.engine.history import STORE, Event, before
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
@@ -309,7 +310,6 @@ def _may_compile(call: Call | None, model: Call) -> bool:
     )
 
 
-_SEQUENCES = ("LSTM", "GRU", "SimpleRNN", "RNN", "Bidirectional", "ConvLSTM2D", "Conv1D", "TimeDistributed")
 SHUFFLE_HEAD = "import keras\nfrom keras import layers\n\nmodel = keras.Sequential([layers.Dense(10, activation='softmax')])\nmodel.compile('adam', 'categorical_crossentropy')\n"
 
 
@@ -360,7 +360,7 @@ class KerasFitNotShuffled(StaticRule):
                 or call.argument("y", 1) is None
             ):
                 continue
-            if any(kind(layer) in _SEQUENCES for layer in layers.layers):
+            if any(kind(layer) in SEQUENCE_LAYERS for layer in layers.layers):
                 continue
             keyword = (
                 next((part for part in call.node.keywords if part.arg == "shuffle"), None)

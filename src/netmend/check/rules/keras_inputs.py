@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from math import prod
 
 from netmend.check.rule import Snippet, StaticRule, register
+from netmend.library.keras import KEEP_RANGE
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Value, constant, resolved
 from netmend.program.meaning.keras_compiled import CATEGORICAL, SPARSE, compiles
@@ -93,8 +94,6 @@ def _is_plain(compile_event: object, fit_event: object) -> bool:
     return getattr(compile_event, "block", None) is getattr(fit_event, "block", 0)
 
 
-_KEEP_RANGE = ("Input", "InputLayer", "Flatten", "Reshape", "Conv2D", "Dense", "MaxPooling2D", "ZeroPadding2D", "Dropout", "RandomFlip", "RandomRotation",
-               "RandomCrop", "RandomZoom", "AveragePooling2D", "Permute", "SeparableConv2D")  # fmt: skip
 PIXELS_HEAD = """\
 import keras
 from keras import layers
@@ -157,7 +156,7 @@ def _takes_raw(layers: Chain | None) -> bool:
         if kind(layer) in ("Dense", "Conv2D", "SeparableConv2D"):
             break
     following = layers.layers[len(first) : len(first) + 1]
-    return all(kind(layer) in _KEEP_RANGE for layer in first) and not any(
+    return all(kind(layer) in KEEP_RANGE for layer in first) and not any(
         kind(layer) == "BatchNormalization" for layer in following
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from netmend.check.rule import Snippet, StaticRule, register
+from netmend.library.keras import ELEMENTWISE_LAYERS, LINEAR_BETWEEN
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Const, Name, Value, constant, resolved
 from netmend.program.meaning.keras_compiled import CATEGORICAL, ENTROPIES, SPARSE, compiles
@@ -23,7 +24,6 @@ from netmend.program.meaning.test_code import is_test_code
 from netmend.program.text.edits import delete_argument
 from netmend.vocabulary.finding import Finding, Fix
 
-_LINEAR_BETWEEN = ("Dropout", "Flatten", "BatchNormalization")
 HEAD = "import keras\nfrom keras import layers\n\n"
 
 
@@ -68,7 +68,7 @@ class KerasLinearStack(StaticRule):
             layers = compiled.layers.layers if compiled.layers is not None else ()
             for place, layer in enumerate(layers):
                 following = next(
-                    (other for other in layers[place + 1 :] if kind(other) not in _LINEAR_BETWEEN), None
+                    (other for other in layers[place + 1 :] if kind(other) not in LINEAR_BETWEEN), None
                 )
                 if following is None or id(layer) in told or not (is_map(layer) and is_map(following)):
                     continue
@@ -88,7 +88,6 @@ def _gains_nothing(layer: Call, following: Call, earlier: tuple[Call, ...]) -> b
     return wide >= after or (before is not None and wide >= before)
 
 
-_KEEP_AXES = ("Dense", "Dropout", "Activation", "ReLU", "BatchNormalization", "Softmax", "LeakyReLU")
 _MAPS = (
     "Conv2D",
     "Conv3D",
@@ -156,7 +155,7 @@ def _unflattened(chain: Chain) -> Call | None:
             is_smaller = any(other in _POOLS for other in earlier)
             grows = any("Transpose" in other or "UpSampling" in other for other in earlier)
             return first if chain.whole and is_smaller and not grows else None
-        elif name not in _KEEP_AXES:
+        elif name not in ELEMENTWISE_LAYERS:
             return None
     return None
 

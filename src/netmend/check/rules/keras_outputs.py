@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.check.rule import Snippet, StaticRule, register
+from netmend.library.keras import CUT_OFF
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, resolved
 from netmend.program.meaning.keras_compiled import (
@@ -84,9 +85,6 @@ class KerasActivationBeforeLogitsLoss(StaticRule):
                 )
 
 
-_CUT = ("relu", "leaky_relu", "elu", "selu", "tanh", "relu6", "gelu")
-
-
 @register
 class KerasProbabilitiesMissing(StaticRule):
     """A cross-entropy that expects probabilities is given a last layer without softmax or sigmoid.
@@ -135,7 +133,7 @@ class KerasProbabilitiesMissing(StaticRule):
             if end.activation == LINEAR and not compiled.from_logits:
                 cause = "ACT-OUT-MISSING" if compiled.loss == BINARY else None
                 yield self.finding(program, node, self.message.format(wanted), cause=cause)
-            elif end.activation in _CUT:
+            elif end.activation in CUT_OFF:
                 text = f"{end.activation} at the end cuts scores off before the cross-entropy; use {wanted}, or no activation with from_logits=True."
                 yield self.finding(program, node, text, cause="ACT-OUT-WRONG")
         yield from self._own_loop(program)

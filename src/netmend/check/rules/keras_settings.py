@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.check.rule import Snippet, StaticRule, register
+from netmend.library.keras import USUAL_RATES
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Value, constant, resolved
 from netmend.program.meaning.keras_compiled import REGRESSION, Compiled, compiles
@@ -132,16 +133,6 @@ class KerasRateTooHigh(StaticRule):
                 yield self.finding(program, event.node, self.message.format(rate, name, default), cause=cause)
 
 
-_USUAL = {
-    "SGD": (1e-5, 1.0),
-    "Adam": (1e-6, 0.02),
-    "AdamW": (1e-6, 0.02),
-    "Nadam": (1e-6, 0.02),
-    "Adamax": (1e-6, 0.05),
-    "RMSprop": (1e-6, 0.02),
-}
-
-
 @register
 class KerasUnusualSetting(StaticRule):
     """A learning rate or a dropout rate lies outside of what is usual.
@@ -177,7 +168,7 @@ class KerasUnusualSetting(StaticRule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         for event, name, rate in rates(program):
-            low, high = _USUAL.get(name, (0.0, float("inf")))
+            low, high = USUAL_RATES.get(name, (0.0, float("inf")))
             if rate > 0 and not low <= rate <= high:
                 text = self.message.format(f"{rate:g}", name, f"{low:g}", f"{high:g}")
                 yield self.finding(program, event.node, text, cause="HYP-LR-LOW" if rate < low else None)

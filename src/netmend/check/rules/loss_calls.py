@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from netmend.check.examples import TORCH_F
 from netmend.check.rule import Snippet, StaticRule, register
+from netmend.library.losses import LOSS_FUNCTIONS
 from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
@@ -103,10 +104,7 @@ def _swapped(program: Program, use: LossUse) -> Fix | None:
 
 
 CLASS_HEAD = "import torch\nfrom torch import nn\n\nnet = nn.Linear(4, 3)\n"
-_CLASSES = (
-    "CrossEntropyLoss", "NLLLoss", "BCELoss", "BCEWithLogitsLoss", "MSELoss", "L1Loss", "SmoothL1Loss", "HuberLoss", "KLDivLoss",
-    "MultiLabelSoftMarginLoss", "SoftMarginLoss", "PoissonNLLLoss", "MultiLabelMarginLoss",
-)  # fmt: skip
+_CLASSES = tuple(LOSS_FUNCTIONS)
 
 
 @register

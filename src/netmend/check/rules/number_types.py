@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.rule import Snippet, StaticRule, register
+from netmend.library.keras import SAME_NUMBERS
+from netmend.library.losses import LOSSES
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Const, Item, Value, constant, resolved
 from netmend.program.meaning.dtypes import BOOL, FLOAT32, FLOAT64, INT, dtype
@@ -235,13 +237,8 @@ class DoubleMeetsFloat(StaticRule):
 INPUT_HEAD = "import numpy as np\nimport torch\nimport torch.nn.functional as F\nfrom torch import nn\n\n"
 _FLOATS = (FLOAT32, FLOAT64)
 _MAKES_ARRAYS = ("numpy.random.", "numpy.array", "numpy.zeros", "numpy.ones", "numpy.asarray", "numpy.stack", "numpy.concatenate", "numpy.load", "numpy.linspace", "numpy.arange")  # fmt: skip
-_KEEPS_ARRAYS = frozenset(("astype", "reshape", "transpose", "copy", "ravel", "flatten", "numpy"))
-_WEIGHTS = {
-    "CrossEntropyLoss": ("weight",),
-    "NLLLoss": ("weight",),
-    "BCELoss": ("weight",),
-    "BCEWithLogitsLoss": ("weight", "pos_weight"),
-}
+_KEEPS_ARRAYS = frozenset((*SAME_NUMBERS, "numpy"))
+_WEIGHTS = {loss.layer: loss.weights for loss in LOSSES if loss.weights}
 
 
 @register

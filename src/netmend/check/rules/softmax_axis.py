@@ -7,7 +7,8 @@ from itertools import pairwise
 
 from netmend.check.examples import TORCH, TORCH_F
 from netmend.check.rule import Snippet, StaticRule, register
-from netmend.library.operations import COPIES
+from netmend.library.losses import CROSS_ENTROPIES, LOSS
+from netmend.library.operations import ARITHMETIC, COPIES
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
     Attribute,
@@ -135,7 +136,9 @@ def attend(states, query):
     return torch.bmm(states.transpose(1, 2), weights{2}).squeeze(2)
 """
 )
-_KINDS = ("nll", "cross_entropy", "kl_div", "mse", "bce", "l1")
+_KINDS = tuple(
+    LOSS[name].short for name in (*CROSS_ENTROPIES, "kl_div", "mse_loss", "binary_cross_entropy", "l1_loss")
+)
 
 
 @register
@@ -223,7 +226,9 @@ def _is_batch_of_scores(value: Value) -> bool:
 DEFAULT_HEAD = (
     "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n\nnet = nn.Linear(4, 3)\n"
 )
-_PLAIN = frozenset(("masked_fill", "float", "to", "clamp", "dropout", "div", "mul", "add", "type_as", "half"))
+_PLAIN = frozenset(
+    (*ARITHMETIC[::2], "masked_fill", "float", "to", "clamp", "dropout", "div", "type_as", "half")
+)
 
 
 @register

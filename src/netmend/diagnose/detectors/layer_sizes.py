@@ -16,6 +16,7 @@ from netmend.diagnose.measures.examples import falling, flat, run_with
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.objective import objective
 from netmend.library.activations import ACROSS_UNITS
+from netmend.library.layers import CONVOLUTIONS
 from netmend.unit import Run, convention, exact
 from netmend.vocabulary import ModelFact, ModuleFact, ProbeFact, Site, Symptom, Trace
 
@@ -159,7 +160,7 @@ def _rebuilds(trace: Trace, model: str) -> bool:
     return shapes or _width(links[0], "in") == _width(links[-1], "out")
 
 
-_OVER_PLACES = {"Conv1d": 1, "Conv2d": 2, "Conv3d": 3}  # axes of places; a kernel may run over each of them
+_OVER_PLACES = {name: rank for rank, name in enumerate(CONVOLUTIONS, 1)}
 
 
 def _convolutions(*layers: tuple[str, int, int], size: int = 12) -> Trace:

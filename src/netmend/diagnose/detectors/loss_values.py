@@ -13,7 +13,7 @@ from netmend.diagnose.measures.loss_examples import given, run_of, wanted
 from netmend.diagnose.measures.progress import progress
 from netmend.diagnose.measures.wiring import wires
 from netmend.library.losses import LIKELIHOODS, NEVER_NEGATIVE
-from netmend.library.optimisers import ADAPTIVE
+from netmend.library.optimisers import SCALE_FREE
 from netmend.unit import Run, calibrated, convention, exact
 from netmend.vocabulary import LossFact, OptimizerFact, Symptom, Table, Trace
 
@@ -141,9 +141,6 @@ class LossSignOrUnbounded(Detector, code="D409", needs_fixed_data=True):
     )
 
 
-_SCALE_FREE = (*ADAPTIVE, "Adagrad", "Adadelta", "Rprop", "Lion")  # steps as large for ten times the gradient
-
-
 class LossSummed(Detector, code="D410", needs_fixed_data=True):
     """The loss is summed over the batch instead of averaged, and training does not cope with it.
 
@@ -160,7 +157,7 @@ class LossSummed(Detector, code="D410", needs_fixed_data=True):
     least_looks: int = convention(8, "values of the loss that are needed to say that it fails")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
-        if trace.optimizers and all(optimizer.kind in _SCALE_FREE for optimizer in trace.optimizers):
+        if trace.optimizers and all(optimizer.kind in SCALE_FREE for optimizer in trace.optimizers):
             return
         if not any(wire.changed is not False for wire in wires(trace)) and wires(trace):
             return  # nothing was moved by it

@@ -12,12 +12,19 @@ from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.data import epochs
 from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
 from netmend.diagnose.measures.wiring import Wire, loaded, wires
+from netmend.library.layers import BATCH_NORMS, LINEAR, RECURRENT
 from netmend.unit import Run, convention, exact
 from netmend.vocabulary import Event, ModelFact, ModuleFact, ParameterFact, Site, Symptom, Table, Trace
 
 _WITH_WEIGHTS = (
-    *("Linear", "Bilinear", "Embedding", "RNN", "LSTM", "GRU", "LSTMCell", "GRUCell", "LayerNorm"),
-    *(f"{kind}{rank}d" for kind in ("Conv", "ConvTranspose", "BatchNorm") for rank in (1, 2, 3)),
+    *LINEAR,
+    *BATCH_NORMS,
+    *RECURRENT,
+    "Bilinear",
+    "Embedding",
+    "LSTMCell",
+    "GRUCell",
+    "LayerNorm",
 )
 _SHORT_LIVED = re.compile(r"\((\w+)@(.+):(\d+)#\d+\)")
 _STRAY = Layer("(Linear@train.py:42#2)", optimizer=None, gradient=None, update=None, registered=False)

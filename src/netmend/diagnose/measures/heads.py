@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from netmend.diagnose.measures.chain import chain
+from netmend.library.activations import ACTIVATIONS
 from netmend.library.losses import DISTANCES
 from netmend.vocabulary import LossFact, ModuleFact, OperandFact, Trace
 
@@ -85,17 +86,8 @@ _RAW = frozenset(
         "Embedding",
     ]
 )
-_IMAGES = {
-    "sigmoid": (0.0, 1.0),
-    "hardsigmoid": (0.0, 1.0),
-    "softmax": (0.0, 1.0),
-    "tanh": (-1.0, 1.0),
-    "softsign": (-1.0, 1.0),
-    "relu": (0.0, math.inf),
-    "softplus": (0.0, math.inf),
-    "exp": (0.0, math.inf),
-    "log_softmax": (-math.inf, 0.0),
-    "logsigmoid": (-math.inf, 0.0),
+_IMAGES = {each.name: (each.low, each.high) for each in ACTIVATIONS if each.bounded} | {
+    "exp": (0.0, math.inf)
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from netmend.library.optimisers import ADAPTIVE
+from netmend.library.optimisers import OPTIMISER
 from netmend.vocabulary import OptimizerFact, Trace
 
 PLAIN = ("SGD", "ASGD")  # follow the gradient as it is: steps are as small as it is
@@ -33,11 +33,6 @@ def momentum(optimizer: OptimizerFact) -> float:
     return max(found)
 
 
-# Lowest and highest rate in use, by kind: defaults of the large frameworks and papers lie well inside. Adadelta scales its steps itself and was
-# published with 1; Adagrad starts at its rate and only shrinks; Rprop's rate is that of its first step.
-_USUAL = {"Adadelta": (0.1, 10.0), "Adagrad": (2e-3, 0.5), "Rprop": (1e-4, 0.2), "ASGD": (5e-3, 0.8)}
-
-
 def plain(optimizer: OptimizerFact) -> bool:
     """Whether steps are the gradient times the rate, with next to no momentum."""
     return optimizer.kind in PLAIN and momentum(optimizer) < _SOME
@@ -50,8 +45,6 @@ def pushed(optimizer: OptimizerFact) -> bool:
 
 def usual_range(optimizer: OptimizerFact) -> tuple[float, float] | None:
     """Rates outside of which hardly anybody trains from scratch with this optimiser; None where no such range is known."""
-    if optimizer.kind in ADAPTIVE:
-        return 5e-4, 0.05
     if optimizer.kind == "SGD":
         return (5e-3, 0.4) if pushed(optimizer) else (5e-3, 0.8)
-    return _USUAL.get(optimizer.kind)
+    return OPTIMISER[optimizer.kind].usual_range if optimizer.kind in OPTIMISER else None

@@ -11,7 +11,7 @@ from netmend.diagnose.measures.loop import usual_site
 from netmend.diagnose.measures.rates import highest_rate as highest_rate
 from netmend.diagnose.measures.rates import momentum as momentum
 from netmend.diagnose.measures.rates import usual_range as usual_range
-from netmend.library.optimisers import ADAPTIVE
+from netmend.library.optimisers import ADAPTIVE, OPTIMISERS
 from netmend.localise.case import Case
 from netmend.localise.lines.follow import argument_origin, value_origin
 from netmend.program.text.queries import last_name, site_of
@@ -21,7 +21,7 @@ USUAL_RATIO = 0.005  # |update| / |weight| per step in the first steps of health
 _WORST_RATIO = (
     2.0  # beyond that a run has blown up, and the ratio says no more how much too high the rate was
 )
-_DEFAULTS = {"SGD": 0.1, "Adagrad": 0.01, "Adadelta": 1.0, "Rprop": 0.01, "ASGD": 0.01}
+_DEFAULTS = {each.name: each.usual for each in OPTIMISERS if each.usual} | {"SGD": 0.1}
 
 
 @dataclass(frozen=True)

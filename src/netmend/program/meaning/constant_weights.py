@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from netmend.library.layers import CONVOLUTIONS
 from netmend.program.engine.containers import container_layers
 from netmend.program.engine.history import Body, Branch, Event, branches_between
 from netmend.program.engine.program import Program
@@ -39,7 +40,7 @@ _RANDOM = (
     "copy_",
     "sparse_",
 )
-_MAPS = frozenset(("torch.nn.Linear", "torch.nn.Conv1d", "torch.nn.Conv2d", "torch.nn.Conv3d"))
+_MAPS = frozenset(f"torch.nn.{name}" for name in ("Linear", *CONVOLUTIONS))
 TRIGGERS = ("constant_(", "zeros_(", "ones_(", ".fill_(", ".zero_(")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from netmend.library.operations import AXES, COPIES, FROM_ARRAYS, TURNS, VIEWS
 from netmend.program.engine.values import (
     Call,
     Collection,
@@ -31,13 +32,43 @@ _TYPED_SECOND = frozenset(
     ("numpy.zeros", "numpy.ones", "numpy.empty", "numpy.array", "numpy.asarray")
 )  # take the type as their second argument
 _KEEP = frozenset(
-    ("reshape", "view", "squeeze", "unsqueeze", "permute", "transpose", "flatten", "contiguous", "clone", "copy", "cpu", "cuda", "detach",
-     "expand", "repeat", "t", "ravel", "requires_grad_", "astype_", "swapaxes", "tile", "numpy", "abs", "clip", "clamp")
-)  # fmt: skip
+    (
+        *VIEWS,
+        *COPIES,
+        "copy",
+        "cpu",
+        "cuda",
+        "detach",
+        "expand",
+        "repeat",
+        "t",
+        "ravel",
+        "requires_grad_",
+        "astype_",
+        "swapaxes",
+        "tile",
+        "numpy",
+        "abs",
+        "clip",
+        "clamp",
+    )
+)
 _KEEP_FUNCTIONS = frozenset(
-    ("stack", "cat", "concatenate", "vstack", "hstack", "expand_dims", "squeeze", "unsqueeze", "reshape", "flatten", "transpose", "as_tensor",
-     "from_numpy", "asarray", "column_stack", "permute")
-)  # fmt: skip
+    (
+        *FROM_ARRAYS,
+        *AXES,
+        *TURNS,
+        "stack",
+        "cat",
+        "concatenate",
+        "vstack",
+        "hstack",
+        "expand_dims",
+        "reshape",
+        "flatten",
+        "column_stack",
+    )
+)
 
 
 def dtype(value: Value | None, depth: int = 0) -> str:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from netmend.library.layers import LINEAR, RECURRENT, named
 from netmend.program.engine.history import Body, Event, Guard
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
@@ -33,11 +34,22 @@ from netmend.program.meaning.training import grad_is_off, is_launcher
 
 # Layers with weights; normalisation is left out, it says nothing about the path.
 TRAINABLE = frozenset(
-    (
-        "linear", "bilinear", "conv1d", "conv2d", "conv3d", "convtranspose1d", "convtranspose2d", "convtranspose3d", "lstm", "gru", "rnn",
-        "lstmcell", "grucell", "embedding", "multiheadattention", "transformerencoder", "transformerencoderlayer", "transformer",
+    name.lower()
+    for name in (
+        *LINEAR,
+        *RECURRENT,
+        *named(
+            "Bilinear",
+            "LSTMCell",
+            "GRUCell",
+            "Embedding",
+            "MultiheadAttention",
+            "TransformerEncoder",
+            "TransformerEncoderLayer",
+            "Transformer",
+        ),
     )
-)  # fmt: skip
+)
 _NO_DATA = frozenset(("shape", "device", "dtype", "ndim", "is_cuda"))
 _MOST_LOOKED_AT = 4000
 

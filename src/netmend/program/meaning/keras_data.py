@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from netmend.library.keras import SAME_NUMBERS, SAME_NUMBERS_FUNCTIONS
 from netmend.program.engine.values import Call, Collection, Const, Either, Item, Operation, Value, resolved
 
 # Shape of one sample and number of classes.
@@ -14,11 +15,6 @@ IMAGES: dict[str, tuple[tuple[int, ...], int]] = {
     "cifar100": ((32, 32, 3), 100),
 }
 HOUSES = ("boston_housing", "california_housing")
-_SAME_VALUES = ("reshape", "astype", "copy", "flatten", "ravel", "squeeze", "transpose")
-_SAME_FUNCTIONS = (
-    "numpy.expand_dims", "numpy.reshape", "numpy.array", "numpy.asarray", "numpy.squeeze", "numpy.float32", "numpy.transpose",
-    "tensorflow.convert_to_tensor", "tensorflow.cast", "tensorflow.expand_dims", "tensorflow.reshape",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -54,10 +50,10 @@ def source(value: Value | None) -> Source:
                 return Source("", one_hot=one_hot)
             scaled = True
             value = value.operands[0]
-        elif isinstance(value, Call) and value.method in _SAME_VALUES:
+        elif isinstance(value, Call) and value.method in SAME_NUMBERS:
             reshaped = reshaped or value.method not in ("astype", "copy")
             value = value.receiver
-        elif isinstance(value, Call) and value.qualified in _SAME_FUNCTIONS and value.args:
+        elif isinstance(value, Call) and value.qualified in SAME_NUMBERS_FUNCTIONS and value.args:
             reshaped = reshaped or value.qualified.rpartition(".")[2] in (
                 "expand_dims",
                 "reshape",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from netmend.library.keras import ACTIVATION_LAYERS
 from netmend.program.engine.containers import container_layers
 from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
@@ -17,9 +18,6 @@ FUNCTIONAL = ("keras.Model", "keras.models.Model")
 INPUTS = ("keras.Input", "keras.layers.Input", "keras.layers.InputLayer")
 LINEAR, UNSURE = "linear", "?"
 TRIGGERS = ("compile(",)
-_ACTIVATION_LAYERS = {
-    "Softmax": "softmax", "ReLU": "relu", "LeakyReLU": "leaky_relu", "ELU": "elu", "PReLU": "prelu", "ThresholdedReLU": "relu",
-}  # fmt: skip
 _MAPS = ("Dense", "Conv1D", "Conv2D", "Conv3D", "Conv2DTranspose", "SeparableConv2D", "Convolution2D")
 
 
@@ -87,8 +85,8 @@ def chain(program: Program, model: Call) -> Chain | None:
 def activation(layer: Call) -> str:
     """What a layer applies: `relu`, `softmax`, …; `linear` for nothing, `?` when it cannot be told."""
     name = kind(layer)
-    if name in _ACTIVATION_LAYERS:
-        return _ACTIVATION_LAYERS[name]
+    if name in ACTIVATION_LAYERS:
+        return ACTIVATION_LAYERS[name]
     if layer.open:
         return UNSURE
     if name == "Activation":
@@ -107,7 +105,7 @@ def _named(value: Value | None) -> str:
     ):
         return value.qualified.rpartition(".")[2].lower()
     if isinstance(value, Call):
-        return _ACTIVATION_LAYERS.get(kind(value), UNSURE)
+        return ACTIVATION_LAYERS.get(kind(value), UNSURE)
     return UNSURE
 
 
@@ -124,7 +122,7 @@ def is_map(layer: Call) -> bool:
 
 
 def is_activation(layer: Call) -> bool:
-    return kind(layer) == "Activation" or kind(layer) in _ACTIVATION_LAYERS
+    return kind(layer) == "Activation" or kind(layer) in ACTIVATION_LAYERS
 
 
 def head(layers: Chain | None) -> Head | None:

@@ -4,25 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from netmend.library.keras import OPTIMISERS
 from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import constant
 from netmend.program.meaning.test_code import is_test_code
 
-_OPTIMIZERS = (
-    "Adam",
-    "AdamW",
-    "Nadam",
-    "Adamax",
-    "RMSprop",
-    "SGD",
-    "Adagrad",
-    "Adadelta",
-    "Ftrl",
-    "Lion",
-    "Adafactor",
-)
-_NAMES = tuple(f"keras.optimizers.{legacy}{name}" for name in _OPTIMIZERS for legacy in ("", "legacy."))
+_NAMES = tuple(f"keras.optimizers.{legacy}{name}" for name in OPTIMISERS for legacy in ("", "legacy."))
 
 
 def rates(program: Program) -> Iterator[tuple[Event, str, float]]:

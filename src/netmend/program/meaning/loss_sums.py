@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from netmend.library.operations import OFF_DEVICE, SUMMARIES
 from netmend.program.engine.history import Branch
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
@@ -22,7 +23,7 @@ from netmend.program.meaning.loops import call_events
 from netmend.program.meaning.losses import loss_use
 
 _NEVER_NEGATIVE = ("cross_entropy", "bce", "bce_logits", "mse", "l1", "smooth_l1", "huber", "multi_margin")
-_AS_IT_IS = ("item", "detach", "cpu", "mean", "sum", "float", "double", "numpy", "tolist")
+_AS_IT_IS = (*OFF_DEVICE, *SUMMARIES, "float", "double")
 _MEANS = ("float", "sum", "numpy.mean", "statistics.mean", "torch.stack", "torch.tensor", "torch.mean")
 
 

@@ -6,24 +6,14 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from netmend.library.losses import LOSSES, PAIRS
 from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Value, resolved
 
-_CLASSES = {
-    "CrossEntropyLoss": "cross_entropy", "NLLLoss": "nll", "BCELoss": "bce", "BCEWithLogitsLoss": "bce_logits", "MSELoss": "mse",
-    "L1Loss": "l1", "SmoothL1Loss": "smooth_l1", "HuberLoss": "huber", "KLDivLoss": "kl_div", "CTCLoss": "ctc",
-    "MultiLabelSoftMarginLoss": "multilabel_soft_margin", "MultiMarginLoss": "multi_margin", "PoissonNLLLoss": "poisson_nll",
-    "GaussianNLLLoss": "gaussian_nll", "HingeEmbeddingLoss": "hinge_embedding", "CosineEmbeddingLoss": "cosine_embedding",
-    "TripletMarginLoss": "triplet_margin", "MarginRankingLoss": "margin_ranking", "SoftMarginLoss": "soft_margin", "NLLLoss2d": "nll",
-}  # fmt: skip
-_FUNCTIONS = {
-    "cross_entropy": "cross_entropy", "nll_loss": "nll", "binary_cross_entropy": "bce", "binary_cross_entropy_with_logits": "bce_logits",
-    "mse_loss": "mse", "l1_loss": "l1", "smooth_l1_loss": "smooth_l1", "huber_loss": "huber", "kl_div": "kl_div", "ctc_loss": "ctc",
-    "multilabel_soft_margin_loss": "multilabel_soft_margin", "multi_margin_loss": "multi_margin", "poisson_nll_loss": "poisson_nll",
-    "gaussian_nll_loss": "gaussian_nll", "soft_margin_loss": "soft_margin",
-}  # fmt: skip
-ELEMENTWISE = frozenset(("mse", "l1", "smooth_l1", "huber"))
+_CLASSES = {loss.layer: loss.short for loss in LOSSES} | {"NLLLoss2d": "nll"}
+_FUNCTIONS = {loss.name: loss.short for loss in LOSSES if loss.wants != PAIRS}
+ELEMENTWISE = frozenset(loss.short for loss in LOSSES if loss.distance)
 TRIGGERS = (
     "Loss(", "cross_entropy", "nll_loss", "mse_loss", "l1_loss", "huber_loss", "kl_div",
 )  # fmt: skip

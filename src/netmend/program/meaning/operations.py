@@ -6,6 +6,8 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from netmend.library.layers import LINEAR
+from netmend.library.operations import COPIES, DEVICES, FLOATS, VIEWS
 from netmend.program.engine.values import (
     Attribute,
     Call,
@@ -69,39 +71,17 @@ ACTIVATIONS = frozenset(
     ]
 )
 HIDDEN_ACTIVATIONS = ACTIVATIONS - {"softmax", "log_softmax", "log_sigmoid", "softmin"}
-LINEAR_MAPS = frozenset(
-    [
-        "linear",
-        "conv1d",
-        "conv2d",
-        "conv3d",
-        "convtranspose1d",
-        "convtranspose2d",
-        "convtranspose3d",
-        "bilinear",
-    ]
-)
+LINEAR_MAPS = frozenset(("bilinear", *(name.lower() for name in LINEAR)))
 # Operations that keep the values and only change how they are laid out or stored.
 LAYOUT = frozenset(
-    [
-        "view",
-        "reshape",
-        "flatten",
-        "squeeze",
-        "unsqueeze",
-        "contiguous",
-        "clone",
-        "float",
-        "double",
-        "half",
+    (
+        *VIEWS,
+        *COPIES,
+        *FLOATS,
+        *DEVICES,
         "bfloat16",
-        "to",
-        "cuda",
-        "cpu",
         "type",
         "type_as",
-        "permute",
-        "transpose",
         "t",
         "swapaxes",
         "movedim",
@@ -115,9 +95,7 @@ LAYOUT = frozenset(
         "unsqueeze_",
         "ravel",
         "float_",
-        "xpu",
-        "mps",
-    ]
+    )
 )
 
 

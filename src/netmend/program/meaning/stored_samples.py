@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from netmend.library.operations import ARITHMETIC, AXES, COPIES, FLOATS, FROM_ARRAYS, TURNS
 from netmend.program.engine.entries import Entry
 from netmend.program.engine.values import (
     Call,
@@ -18,14 +19,25 @@ from netmend.program.engine.values import (
 )
 from netmend.program.meaning.operations import operation
 
-_SHARED = frozenset(("from_numpy", "as_tensor", "asarray", "view", "squeeze", "unsqueeze", "transpose", "permute", "t"))  # fmt: skip
+_SHARED = frozenset((*FROM_ARRAYS, *TURNS, *AXES, "view", "t"))
 _ARRAYS = frozenset(
-    ("astype", "float", "double", "half", "long", "to", "reshape", "view", "copy", "clone", "numpy", "permute", "transpose", "unsqueeze",
-     "div", "mul", "sub", "add", "contiguous", "clamp")
-)  # fmt: skip
-_TENSORS = frozenset(
-    ("float", "double", "half", "long", "clone", "permute", "unsqueeze", "contiguous", "clamp", "cuda")
-)  # arrays have none of them
+    (
+        *FLOATS,
+        *COPIES,
+        *TURNS,
+        *ARITHMETIC,
+        "astype",
+        "long",
+        "to",
+        "reshape",
+        "view",
+        "copy",
+        "numpy",
+        "unsqueeze",
+        "clamp",
+    )
+)
+_TENSORS = frozenset((*FLOATS, *COPIES, "long", "permute", "unsqueeze", "clamp", "cuda"))
 CHANGES = frozenset(
     ("add_", "sub_", "mul_", "div_", "neg_", "pow_", "normal_", "uniform_", "random_", "bernoulli_", "sqrt_", "exp_", "log_")
 )  # fmt: skip

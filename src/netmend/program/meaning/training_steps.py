@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from netmend.library.operations import OFF_DEVICE, SUMMARIES
 from netmend.program.engine.history import AUGMENT, STORE, Event, Loop
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Const, Instance, Item, Name, Value, resolved
@@ -9,9 +10,7 @@ from netmend.program.meaning.models import bare
 from netmend.program.meaning.roles import MODEL, OPTIMISER, SCALER, optimised, role, same
 from netmend.program.meaning.training import Round, is_launcher, is_zero, stepped
 
-_READS = frozenset(
-    ("clone", "detach", "norm", "abs", "sum", "mean", "max", "min", "item", "numpy", "cpu", "view", "flatten")
-)
+_READS = frozenset((*OFF_DEVICE, *SUMMARIES, "clone", "norm", "abs", "max", "min", "view", "flatten"))
 
 _CHANGES = frozenset(("mul_", "div_", "add_", "sub_", "clamp_", "nan_to_num_", "register_hook"))
 

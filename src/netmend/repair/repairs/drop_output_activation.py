@@ -12,6 +12,7 @@ from netmend.changes.network.activations import Applied, applied_at, without
 from netmend.changes.network.heads_in_source import head_of, model_calls
 from netmend.changes.network.output_uses import once, scores_for_probabilities
 from netmend.diagnose.measures.heads import Head
+from netmend.library.activations import OF_ANSWERS
 from netmend.program.source.moving import taken_out
 from netmend.program.source.writing import delete_argument, unwrap_call, unwrap_method
 from netmend.program.text.queries import last_name
@@ -22,7 +23,6 @@ from netmend.vocabulary.change import FREE, Change, FileEdits
 
 # Losses that are made for probabilities: without the function they would be given scores.
 _PROBABILITIES = ("binary_cross_entropy", "nll_loss", "kl_div")
-_DROPPED = ("softmax", "log_softmax", "sigmoid", "hardsigmoid", "tanh", "hardtanh", "relu", "softplus", "exp")  # fmt: skip
 
 
 @register
@@ -50,7 +50,7 @@ class DropOutputActivation:
             head.last == "softmax" and head.class_axis in head.given.normalised_axes
         ):
             return  # shares against shares: the loss or the function is wrong, but not simply too much
-        applied = applied_at(case, head, head.last) if head.last in _DROPPED else None
+        applied = applied_at(case, head, head.last) if head.last in OF_ANSWERS else None
         edits = () if applied is None else without(case, applied)
         if applied is not None and edits:
             edits = once((*edits, *self._readers(case, head, applied)))

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from netmend.changes.data.data_holders import forward_calls
 from netmend.changes.data.standardise import own_class
+from netmend.library.losses import DISTANCES
 from netmend.library.optimisers import SCALE_FREE
 from netmend.program.source.writing import insert_after, wrap
 from netmend.program.text.file import File
@@ -20,7 +21,7 @@ from netmend.vocabulary import LossFact, TargetFact
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
 # Optimisers whose steps do not depend on the size of the gradient.
-_SIMPLE = {"mse_loss": 2, "l1_loss": 1, "smooth_l1_loss": 1, "huber_loss": 1}
+_SIMPLE = dict.fromkeys(DISTANCES, 1) | {"mse_loss": 2}  # the power of an error that they grow with
 
 
 @register

@@ -14,13 +14,13 @@ import torch
 from torch import Tensor
 
 from netmend.adapters.torch.meters.meter import Arrived, Emit
+from netmend.library.activations import RELU_LIKE
 
 NAN = float("nan")
 _SPREAD_SAMPLES = 8
 _WHOLE = 262_144  # tensors up to this size are compared whole before and after an update
 _SAMPLE = 65_536
 _DRIFT_SAMPLE = 4_096
-RELU_LIKE = ("relu", "relu6", "leaky_relu", "threshold")
 
 
 class HostMeter:

@@ -14,13 +14,12 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from netmend.adapters.torch.probes.bench import Bench, Change
 from netmend.adapters.torch.watch.eligible import first_tensor, tensors_in
+from netmend.library.operations import ATEN_TURNS, ATEN_VIEWS
 from netmend.vocabulary import Site
 
 _RANDOM = ("bernoulli", "dropout", "rand", "normal", "uniform", "exponential", "multinomial")
 # They lay the numbers of a batch out anew; an axis may then no longer be that of the samples.
-_VIEWS = ("view", "unsafe_view", "reshape", "reshape_alias")
-_REARRANGING = (*_VIEWS, "unflatten", "select", "index", "slice")
-_MOVING = ("transpose", "permute", "t")
+_REARRANGING = (*ATEN_VIEWS, "unflatten", "select", "index", "slice")
 _WEIGHING = ("convolution", "addmm", "mm", "bmm", "baddbmm", "mv")
 _MOST_SWAPS = 4
 _FALLS_SHORT = 1e-6  # relative: less than this is rounding
@@ -150,9 +149,9 @@ class _Survey(TorchDispatchMode):
         found = self.found
         if len(made) == self._rows:
             found.left = None
-        elif given is not None and len(given) == self._rows and name in (*_REARRANGING, *_MOVING):
+        elif given is not None and len(given) == self._rows and name in (*_REARRANGING, *ATEN_TURNS):
             found.left = self._where.place(name)
-        if given is not None and name in _VIEWS and len(found.swapped) < _MOST_SWAPS:
+        if given is not None and name in ATEN_VIEWS and len(found.swapped) < _MOST_SWAPS:
             before, after = tuple(given.shape), tuple(made.shape)
             if reordered(before, after):
                 found.swapped.append((self._where.place(name), before, after))

@@ -21,9 +21,9 @@ from netmend.adapters.torch.watch.kinds import (
     CUT_FUNCTIONS,
     DROPOUT_FUNCTIONS,
     FUSED_ATTENTION,
-    NORM_FUNCTIONS,
 )
 from netmend.adapters.torch.watch.patches import hide_from_warnings
+from netmend.library.operations import NORM_FUNCTIONS
 from netmend.observe.schedule import FULL
 from netmend.vocabulary import FunctionFact, Site
 

@@ -4,34 +4,10 @@ from __future__ import annotations
 
 from torch import nn
 
+from netmend.library.activations import ACTIVATIONS
 from netmend.library.operations import INTEGERS, LEAVES_GRAPH, WITHOUT_DERIVATIVE
 
-ACTIVATION_MODULES: dict[type[nn.Module], str] = {
-    nn.ReLU: "relu",
-    nn.ReLU6: "relu6",
-    nn.LeakyReLU: "leaky_relu",
-    nn.PReLU: "prelu",
-    nn.RReLU: "rrelu",
-    nn.ELU: "elu",
-    nn.SELU: "selu",
-    nn.CELU: "celu",
-    nn.GELU: "gelu",
-    nn.SiLU: "silu",
-    nn.Mish: "mish",
-    nn.Sigmoid: "sigmoid",
-    nn.LogSigmoid: "logsigmoid",
-    nn.Hardsigmoid: "hardsigmoid",
-    nn.Hardswish: "hardswish",
-    nn.Tanh: "tanh",
-    nn.Hardtanh: "hardtanh",
-    nn.Softplus: "softplus",
-    nn.Softsign: "softsign",
-    nn.Softmax: "softmax",
-    nn.LogSoftmax: "log_softmax",
-    nn.Softmin: "softmin",
-    nn.Threshold: "threshold",
-    nn.GLU: "glu",
-}
+ACTIVATION_MODULES = {getattr(nn, each.layer): each.name for each in ACTIVATIONS}
 
 # Functional forms by the name under which the framework reports them.
 ACTIVATION_FUNCTIONS = {
@@ -45,7 +21,6 @@ ACTIVATION_FUNCTIONS = {
 }
 DROPOUT_FUNCTIONS = ("dropout", "alpha_dropout", "dropout1d", "dropout2d", "dropout3d", "feature_dropout")
 FUSED_ATTENTION = "scaled_dot_product_attention"
-NORM_FUNCTIONS = ("batch_norm", "layer_norm", "instance_norm", "group_norm", "rms_norm", "normalize")
 CUT_FUNCTIONS = (*LEAVES_GRAPH, *WITHOUT_DERIVATIVE, "data", *INTEGERS)
 
 _CHANNELS_FIRST = (

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from netmend.adapters.torch.meters.host_meter import RELU_LIKE
+from netmend.library.activations import RELU_LIKE
 
 NAN = float("nan")
 Numbers = npt.NDArray[np.float64]

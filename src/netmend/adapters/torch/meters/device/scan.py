@@ -17,7 +17,7 @@ from torch import Tensor
 from netmend.adapters.torch.meters.device.launch import REGISTERS
 from netmend.adapters.torch.meters.device.plain import SPREAD_SAMPLES, stride_for
 from netmend.adapters.torch.meters.device.rows import FLAT_ENDS
-from netmend.adapters.torch.meters.host_meter import RELU_LIKE
+from netmend.library.activations import RELU_LIKE
 
 TILE_BYTES = 4_096  # 16 bytes for each of 256 threads
 SPREAD_TILE = 512
