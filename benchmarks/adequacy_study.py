@@ -124,7 +124,7 @@ def numbers(found: Adequacy) -> dict[str, Any]:
 
 def orders(found: Adequacy, wrong: int, count: int, seed: int) -> dict[str, float]:
     """APFD of each order, and the mean of random ones with as many mistakes."""
-    from netmend.adequacy.measures.fault_order import fault_order
+    from netmend.adequacy.measures.label_orders import fault_order
 
     random = np.random.default_rng(3000 + seed)
     flags = np.arange(count) < wrong

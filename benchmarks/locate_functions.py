@@ -21,9 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from netmend.locate.bug_report import read_report
-from netmend.locate.facts import Definition
 from netmend.locate.functions import FileText, Weights, rank_functions
-from netmend.locate.parsing import parse
+from netmend.locate.parsing import Definition, parse
 from netmend.locate.query import make_query
 
 NOTHING = 1_000_000

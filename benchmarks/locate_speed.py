@@ -21,8 +21,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from netmend.locate.answer import Located
 from netmend.locate.ask import ask
-from netmend.locate.located import Located
 
 REPORTS = {
     "prose": "Resuming from a checkpoint ignores the learning rate\n\nAfter loading the state of the optimizer the scheduler "

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from netmend.adequacy.result import Adequacy
     from netmend.check.outcome import Outcome
-    from netmend.locate.located import Located
+    from netmend.locate.answer import Located
     from netmend.mend.result import Mended
     from netmend.mutate.result import MutationResult
     from netmend.neutral.neutrality import Neutrality

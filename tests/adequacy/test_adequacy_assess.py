@@ -12,8 +12,7 @@ from adequacy_sample import collected
 from netmend.adequacy.answers import BINARY, CLASSES, NUMBERS, answers_of, meaning_of
 from netmend.adequacy.assess import assess
 from netmend.adequacy.collected import Collected
-from netmend.adequacy.coverage import surprise_range
-from netmend.adequacy.reference import draws, out_of_fold
+from netmend.adequacy.coverage import draws, out_of_fold, surprise_range
 from netmend.adequacy.result import ALIKE, LESS, UNKNOWN, Adequacy
 from netmend.errors import UsageError
 from netmend.report.adequacy import verdict_words
@@ -237,7 +236,7 @@ def test_negative_labels_are_no_labels() -> None:
 
 
 def test_training_inputs_are_surprising_only_when_left_out() -> None:
-    from netmend.adequacy.measures.distance_surprise import distance_surprise
+    from netmend.adequacy.measures.surprises import distance_surprise
 
     traces, classes = TRAIN.points, np.asarray(TRAIN.labels)
     assert (distance_surprise(traces, classes, traces, classes) == 0).all()

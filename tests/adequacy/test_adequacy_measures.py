@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from netmend.adequacy import measures
-from netmend.adequacy.arrays import nearest
-from netmend.adequacy.measures.core_set import core_set
-from netmend.adequacy.measures.distance_surprise import distance_surprise
+from netmend.adequacy.collected import nearest
+from netmend.adequacy.measures import label_orders, surprises
 from netmend.adequacy.measures.example import Example
-from netmend.adequacy.measures.layer_spread import layer_spread, spread_of
-from netmend.adequacy.measures.likelihood_surprise import likelihood_surprise
-from netmend.adequacy.measures.mahalanobis_surprise import mahalanobis_surprise, shrunk_covariance
+from netmend.adequacy.measures.label_orders import core_set
+from netmend.adequacy.measures.surprises import (
+    distance_surprise,
+    layer_spread,
+    likelihood_surprise,
+    mahalanobis_surprise,
+    shrunk_covariance,
+    spread_of,
+)
 
-HELPERS = ("example", "by_class")
-MODULES = [
-    importlib.import_module(f"{measures.__name__}.{module.name}")
-    for module in pkgutil.iter_modules(measures.__path__)
-    if module.name not in HELPERS
-]
+MEASURES = label_orders.EXAMPLES | surprises.EXAMPLES
 EXAMPLES = [
-    pytest.param(module, example, id=f"{module.__name__.rpartition('.')[2]}: {example.title}")
-    for module in MODULES
-    for example in module.EXAMPLES
+    pytest.param(measure, example, id=f"{measure.__name__}: {example.title}")
+    for measure, examples in MEASURES.items()
+    for example in examples
 ]
 
 
@@ -35,16 +33,15 @@ def as_arrays(given: Any) -> dict[str, Any]:
     return {key: np.array(value) if isinstance(value, list) else value for key, value in given.items()}
 
 
-@pytest.mark.parametrize(("module", "example"), EXAMPLES)
-def test_a_measure_answers_its_examples(module: Any, example: Example) -> None:
-    answer = module.MEASURE(**as_arrays(example.given))
+@pytest.mark.parametrize(("measure", "example"), EXAMPLES)
+def test_a_measure_answers_its_examples(measure: Callable[..., Any], example: Example) -> None:
+    answer = measure(**as_arrays(example.given))
     np.testing.assert_allclose(answer, example.expected, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_a_measure_explains_itself_and_has_examples(module: Any) -> None:
-    assert module.__doc__ and module.MEASURE.__doc__ and len(module.EXAMPLES) >= 3
-    assert module.MEASURE.__name__ == module.__name__.rpartition(".")[2]
+@pytest.mark.parametrize("measure", MEASURES)
+def test_a_measure_explains_itself_and_has_examples(measure: Callable[..., Any]) -> None:
+    assert measure.__doc__ and len(MEASURES[measure]) >= 3
 
 
 def test_spread_is_the_same_in_batches_of_any_size_and_order() -> None:

@@ -22,7 +22,7 @@ from bench.locate.protocol import Protocol
 from bench.locate.searching import search
 from netmend.errors import UsageError
 from netmend.locate.features import FEATURE_NAMES, Features
-from netmend.locate.fusion_trees import read_trees
+from netmend.locate.fusion import read_trees
 
 DAY = 86_400
 START = 1_577_836_800  # 2020-01-01

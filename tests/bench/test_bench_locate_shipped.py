@@ -10,8 +10,7 @@ import pytest
 from netmend.errors import NetmendError
 from netmend.locate import report_words
 from netmend.locate.features import FEATURE_NAMES, Features
-from netmend.locate.fusion import MODEL, default_fusion
-from netmend.locate.fusion_trees import TreeFusion, read_trees
+from netmend.locate.fusion import MODEL, TreeFusion, default_fusion, read_trees
 from netmend.locate.report_words import telling
 
 

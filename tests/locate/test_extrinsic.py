@@ -9,11 +9,16 @@ import pytest
 from netmend.environment.check import Checked
 from netmend.environment.facts import Environment, Problem
 from netmend.locate.bug_report import read_report
-from netmend.locate.extrinsic import extrinsic_of
-from netmend.locate.extrinsic_checks import check_here
-from netmend.locate.extrinsic_evidence import ALL_KINDS, evidence_in, package_of
-from netmend.locate.extrinsic_own import own_names, plain_name, speaks_of_own_change
-from netmend.locate.prose import spoken
+from netmend.locate.extrinsic import check_here, extrinsic_of
+from netmend.locate.extrinsic_evidence import (
+    ALL_KINDS,
+    evidence_in,
+    own_names,
+    package_of,
+    plain_name,
+    speaks_of_own_change,
+)
+from netmend.locate.words import spoken
 
 TRACE = (
     'Traceback (most recent call last):\n  File "/v/lib/python3.8/site-packages/mypkg/a.py", line 3, in f\n    g()\n'

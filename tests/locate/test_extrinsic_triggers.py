@@ -6,8 +6,8 @@ import pytest
 
 from netmend.locate.bug_report import read_report
 from netmend.locate.extrinsic_evidence import USED_AND_BLAMED, USED_IN_TITLE, evidence_in
-from netmend.locate.extrinsic_triggers import TRIGGERS
-from netmend.locate.prose import spoken
+from netmend.locate.extrinsic_patterns import TRIGGERS
+from netmend.locate.words import spoken
 
 # kind, title and text that show it, title and text that do not
 EXAMPLES = [

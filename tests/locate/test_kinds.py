@@ -7,9 +7,8 @@ import math
 import pytest
 
 from netmend.locate.bug_report import read_report
-from netmend.locate.classify import score_type, weights, word_vector
+from netmend.locate.classify import NAMES, kind_of, score_type, weights, word_vector
 from netmend.locate.classify_features import pieces, rule_features, stem
-from netmend.locate.kinds import NAMES, kind_of
 
 
 @pytest.mark.parametrize(

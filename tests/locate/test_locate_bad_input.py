@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from netmend.errors import UsageError
+from netmend.locate.answer import Located
 from netmend.locate.ask import ask
-from netmend.locate.located import Located
 
 SOURCES = {
     "proj/trainer.py": "class Trainer:\n    def fit(self, batches):\n        return self.step(batches)\n",

@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from netmend.locate.cache import FORMAT, FactsCache
-from netmend.locate.facts import CONTENT_FIELDS, Field
-from netmend.locate.packed import pack
-from netmend.locate.parsing import parse
+from netmend.locate.parsing import CONTENT_FIELDS, Field, parse
+from netmend.locate.postings import pack
 from netmend.locate.repository import Commit
 from netmend.locate.words import term_number
 

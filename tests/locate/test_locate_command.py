@@ -17,13 +17,11 @@ from netmend.cli.locate import decoded, parse_moment
 from netmend.cli.progress import LocateProgress
 from netmend.environment.facts import Problem
 from netmend.errors import UsageError
-from netmend.locate.answer import Answer, RankedFile, RankedFunction, Reason
+from netmend.locate.answer import Answer, Located, RankedFile, RankedFunction, Reason
 from netmend.locate.bug_report import read_report
+from netmend.locate.classify import Kind
 from netmend.locate.executed import executed_files, report_of_run
-from netmend.locate.extrinsic import Extrinsic, Outside
-from netmend.locate.extrinsic_checks import Here, HereChecked
-from netmend.locate.kinds import Kind
-from netmend.locate.located import Located
+from netmend.locate.extrinsic import Extrinsic, Here, HereChecked, Outside
 from netmend.report.locate import located_document
 from netmend.report.terminal import draw
 from netmend.store import RunWriter

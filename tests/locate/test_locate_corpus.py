@@ -10,12 +10,11 @@ import pytest
 from repository_in_memory import DAY, NOW, MemoryRepository, commit, corpus_of, query_of
 
 from netmend.locate.cache import FactsCache
-from netmend.locate.corpus import Corpus, build_corpus
-from netmend.locate.facts import Field
+from netmend.locate.corpus import Corpus, build_corpus, corpus_key, load_corpus, save_corpus
 from netmend.locate.features import features
 from netmend.locate.import_graph import ModuleNames
+from netmend.locate.parsing import Field
 from netmend.locate.postings import make_postings, stable_order
-from netmend.locate.saved_corpus import corpus_key, load_corpus, save_corpus
 from netmend.locate.words import term_number
 
 FILES = {

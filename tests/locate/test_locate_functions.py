@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from netmend.locate.bug_report import read_report
-from netmend.locate.function_evidence import agreement
-from netmend.locate.functions import FileText, rank_functions
+from netmend.locate.functions import FileText, agreement, rank_functions
 from netmend.locate.parsing import parse
 from netmend.locate.query import make_query
 

@@ -10,11 +10,9 @@ import pytest
 from repository_in_memory import corpus_of, query_of
 
 from netmend.errors import NetmendError
-from netmend.locate import fusion_trees
-from netmend.locate.features import FEATURE_NAMES, Features, features, measure
-from netmend.locate.fixed_fusion import PENALTIES, WEIGHTS
-from netmend.locate.fusion import FixedFusion
-from netmend.locate.fusion_trees import read_trees
+from netmend.locate import fusion
+from netmend.locate.features import FEATURE_NAMES, PENALTIES, WEIGHTS, Features, features, measure
+from netmend.locate.fusion import FixedFusion, read_trees
 
 FILES = {
     "a.py": "def train_model():\n    return 1\n",
@@ -74,7 +72,7 @@ def test_trees_by_hand(tmp_path: Path) -> None:
 def test_in_large_repositories_the_rest_keeps_the_fixed_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fusion_trees, "_JUDGED", 1)
+    monkeypatch.setattr(fusion, "_JUDGED", 1)
     scores = read_trees(written(tmp_path)).rank(Features(("other", "one", "two", "fixed"), MATRIX))
     assert np.argsort(-scores).tolist() == [0, 1, 2]
     assert scores[0] == pytest.approx(30.75)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from netmend.locate.decoding import LARGEST, decode
-from netmend.locate.facts import Field, FileFacts
+from netmend.locate.language import LARGEST, decode
 from netmend.locate.outline import outline_by_patterns, outline_by_syntax
-from netmend.locate.parsing import parse, shingles, squeeze
+from netmend.locate.parsing import Field, FileFacts, parse, shingles, squeeze
 
 SOURCE = '''"""Reading of pictures."""
 import os

@@ -11,13 +11,12 @@ import pytest
 from repository_in_memory import DAY, NOW, MemoryRepository, commit, corpus_of, query_of
 
 from netmend.locate.bug_report import read_report
-from netmend.locate.bug_report_references import numbers_in, references_in
-from netmend.locate.corpus import Corpus
+from netmend.locate.bug_report_mentions import numbers_in, references_in
+from netmend.locate.corpus import Corpus, load_corpus, save_corpus
 from netmend.locate.features import measure
 from netmend.locate.fusion import FixedFusion
-from netmend.locate.saved_corpus import load_corpus, save_corpus
 from netmend.locate.session import locate
-from netmend.locate.signals.referenced import Referenced
+from netmend.locate.signals.reported import Referenced
 
 FILES = {f"pkg/{name}.py": f"{name.upper()} = 1\n" for name in ("loader", "model", "other", "trainer")}
 HASH = "8ed4339a1b2c3d4e5f60718293a4b5c6d7e8f901"

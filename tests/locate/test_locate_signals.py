@@ -10,24 +10,31 @@ import pytest
 from repository_in_memory import DAY, NOW, commit, corpus_of, query_of
 
 from netmend.locate.corpus import Corpus
-from netmend.locate.facts import Field
+from netmend.locate.parsing import Field
 from netmend.locate.query import EarlierReport, make_query
 from netmend.locate.signals import SIGNALS, SPREADING
-from netmend.locate.signals.bm25 import bm25
-from netmend.locate.signals.changes import Age, Churn, Recency
-from netmend.locate.signals.earlier import ReportedOften, SimilarReports
-from netmend.locate.signals.executed import Executed
-from netmend.locate.signals.folders import FolderWords
-from netmend.locate.signals.lexical import Lexical
-from netmend.locate.signals.mentions import ModuleMention, PathMention, Tag
-from netmend.locate.signals.name_parts import FileName, TitleComponent
-from netmend.locate.signals.names import DefinedNames
-from netmend.locate.signals.neighbours import ChangedTogether, Imports, SameFolder
-from netmend.locate.signals.passages import BestPassages
-from netmend.locate.signals.path_matching import match_path
-from netmend.locate.signals.quotes import Quoted
-from netmend.locate.signals.similar_commits import SimilarCommits
-from netmend.locate.signals.trace import ImportedByTrace, Innermost, Trace
+from netmend.locate.signals.history import (
+    Age,
+    ChangedTogether,
+    Churn,
+    Imports,
+    Recency,
+    ReportedOften,
+    SameFolder,
+    SimilarCommits,
+    SimilarReports,
+)
+from netmend.locate.signals.paths import DefinedNames, FileName, FolderWords, TitleComponent, match_path
+from netmend.locate.signals.reported import (
+    Executed,
+    ImportedByTrace,
+    Innermost,
+    ModuleMention,
+    PathMention,
+    Tag,
+    Trace,
+)
+from netmend.locate.signals.texts import BestPassages, Lexical, Quoted, bm25
 from netmend.locate.words import count_words
 
 FILES = {

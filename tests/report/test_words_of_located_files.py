@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from netmend.cli import main
-from netmend.locate.answer import Answer, RankedFile, Reason
+from netmend.locate.answer import Answer, Located, RankedFile, Reason
 from netmend.locate.bug_report import read_report
-from netmend.locate.kinds import kind_of
-from netmend.locate.located import Located
+from netmend.locate.classify import kind_of
 from netmend.report.locate import standing_words, vague_words
 
 
@@ -59,7 +58,7 @@ def test_the_type_is_not_given_as_its_own_reason() -> None:
 
 
 def test_fragments_of_words_are_no_reasons(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from netmend.locate.signals.lexical import shown_words
+    from netmend.locate.signals.texts import shown_words
 
     assert shown_words(["don", "re", "lr", "loader"]) == ("loader",)
     (tmp_path / "sampler.py").write_text("def draw(re, don):\n    return re.draw(don)\n", encoding="utf-8")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from netmend.locate.fusion_trees import FORMAT
+from netmend.locate.fusion import FORMAT
 
 
 def export(booster: Any, names: Sequence[str], file: Path, about: Mapping[str, object]) -> None:

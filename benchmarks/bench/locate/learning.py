@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from netmend.errors import MissingExtra
 from netmend.locate.features import FEATURE_NAMES
-from netmend.locate.signals.priors import PRIORS
+from netmend.locate.signals.history import PRIORS
 
 Rows = NDArray[np.float32]
 # Reciprocal ranks of single signals were no help (measured), that of the fixed sum is.

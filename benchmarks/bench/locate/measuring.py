@@ -19,12 +19,12 @@ from bench.locate.protocol import Protocol
 from netmend.locate.bug_report import read_report
 from netmend.locate.cache import FactsCache
 from netmend.locate.corpus import Corpus, build_corpus
-from netmend.locate.facts import Field
 from netmend.locate.features import FEATURE_NAMES, features
+from netmend.locate.parsing import Field
 from netmend.locate.paths import is_test
 from netmend.locate.query import EarlierReport, Query, make_query
 from netmend.locate.repository import open_repository
-from netmend.locate.signals.trace import steps
+from netmend.locate.signals.reported import steps
 from netmend.locate.words import words
 
 FORMAT = 1  # raise it when a baseline or a signal changes its meaning under the same name

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from netmend.adequacy.arrays import Flags, Floats, Integers, finite_rows
-from netmend.adequacy.collected import Collected
+from netmend.adequacy.collected import Collected, Flags, Floats, Integers, finite_rows
 from netmend.errors import UsageError
 
 CLASSES = "classes"  # one output per class

@@ -8,15 +8,11 @@ import numpy as np
 
 from netmend.adequacy import orders as order
 from netmend.adequacy.answers import NUMBERS, Answers, Meaning, answers_of, meaning_of
-from netmend.adequacy.arrays import Floats, finite_rows
 from netmend.adequacy.classes import class_rows
-from netmend.adequacy.collected import Collected
-from netmend.adequacy.coverage import edges_of, spread_coverage, surprise_cells, surprise_range
-from netmend.adequacy.measures.distance_surprise import distance_surprise
-from netmend.adequacy.measures.likelihood_surprise import likelihood_surprise
-from netmend.adequacy.measures.mahalanobis_surprise import mahalanobis_surprise
-from netmend.adequacy.reference import Surprise as Measure
-from netmend.adequacy.reference import out_of_fold
+from netmend.adequacy.collected import Collected, Floats, finite_rows
+from netmend.adequacy.coverage import Surprise as Measure
+from netmend.adequacy.coverage import edges_of, out_of_fold, spread_coverage, surprise_cells, surprise_range
+from netmend.adequacy.measures.surprises import distance_surprise, likelihood_surprise, mahalanobis_surprise
 from netmend.adequacy.result import Adequacy, Coverage, SetFact, Surprise
 
 SURPRISES: dict[str, Measure] = {

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from netmend.adequacy.answers import Answers
-from netmend.adequacy.arrays import Integers
-from netmend.adequacy.measures.deep_gini import deep_gini
+from netmend.adequacy.collected import Integers
+from netmend.adequacy.measures.label_orders import deep_gini
 from netmend.adequacy.result import ClassRow
 
 

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from netmend.adequacy.answers import Answers
-from netmend.adequacy.arrays import Floats, Integers
-from netmend.adequacy.measures.boundary_rounds import boundary_rounds
-from netmend.adequacy.measures.core_set import core_set
-from netmend.adequacy.measures.deep_gini import deep_gini
-from netmend.adequacy.measures.entropy import entropy
-from netmend.adequacy.measures.fault_order import fault_order
-from netmend.adequacy.measures.margin import margin
+from netmend.adequacy.collected import Floats, Integers
+from netmend.adequacy.measures.label_orders import (
+    boundary_rounds,
+    core_set,
+    deep_gini,
+    entropy,
+    fault_order,
+    margin,
+)
 from netmend.adequacy.result import Picked, Suggestion
 
 DEEPGINI, ENTROPY, MARGIN, MCP, CORESET = "DeepGini", "entropy", "margin", "MCP", "CoreSet"

@@ -8,15 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from netmend.errors import UsageError
-from netmend.locate.answer import Answer
+from netmend.locate.answer import Answer, Located
 from netmend.locate.bug_report import BugReport, read_report
 from netmend.locate.cache import FactsCache
+from netmend.locate.classify import kind_of
 from netmend.locate.executed import executed_files
-from netmend.locate.extrinsic import extrinsic_of
-from netmend.locate.extrinsic_checks import check_here
-from netmend.locate.kinds import kind_of
+from netmend.locate.extrinsic import check_here, extrinsic_of
 from netmend.locate.language import language_note
-from netmend.locate.located import Located
 from netmend.locate.repository import Repository, open_repository
 from netmend.vocabulary import Diagnosis, Trace
 

@@ -7,8 +7,15 @@ from dataclasses import dataclass
 
 from netmend.errors import UsageError
 from netmend.locate.bug_report_markup import code_like, lines_of, split_title
-from netmend.locate.bug_report_mentions import Place, modules_in, paths_in, places_in
-from netmend.locate.bug_report_references import NO_REFERENCES, References, references_in
+from netmend.locate.bug_report_mentions import (
+    NO_REFERENCES,
+    Place,
+    References,
+    modules_in,
+    paths_in,
+    places_in,
+    references_in,
+)
 from netmend.locate.bug_report_versions import versions_in
 from netmend.locate.frames import Failure, Frame, read_traces
 

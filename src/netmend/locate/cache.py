@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from netmend.locate.packed import Details, PackedFacts, open_details
+from netmend.locate.postings import Details, PackedFacts, open_details
 from netmend.locate.repository import Commit
 
 FORMAT = 3  # raise it when words, parsing or packing change

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from netmend.locate.bug_report_references import numbers_in
+from netmend.locate.bug_report_mentions import numbers_in
 from netmend.locate.cache import FactsCache
 from netmend.locate.postings import Floats, Ints, Postings, make_postings
 from netmend.locate.repository import Commit, Repository

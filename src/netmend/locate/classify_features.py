@@ -10,10 +10,16 @@ import re
 from collections.abc import Iterable
 
 from netmend.locate.bug_report import BugReport
-from netmend.locate.extrinsic_evidence import PRIORS, evidence_in, package_of
-from netmend.locate.extrinsic_own import own_names, plain_name, speaks_of_own_change
-from netmend.locate.prose import spoken
+from netmend.locate.extrinsic_evidence import (
+    PRIORS,
+    evidence_in,
+    own_names,
+    package_of,
+    plain_name,
+    speaks_of_own_change,
+)
 from netmend.locate.word_vectors import word_vectors
+from netmend.locate.words import spoken
 
 TITLE_WEIGHT, PROSE_WEIGHT, MESSAGE_WEIGHT, CODE_WEIGHT = 3.0, 1.0, 1.5, 0.25
 VECTOR_SCALES = {"title": 2.0, "text": 2.0, "message": 1.0}  # of the directions of their words

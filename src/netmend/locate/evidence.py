@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from netmend.locate.answer import Reason
 from netmend.locate.corpus import Corpus
-from netmend.locate.features import Measured
-from netmend.locate.fixed_fusion import WEIGHTS
+from netmend.locate.features import WEIGHTS, Measured
 from netmend.locate.query import Query
 from netmend.locate.signals import SIGNALS, SPREADING
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 
-from netmend.locate.disk_files import DiskFiles
 from netmend.locate.git import Git, GitFailed
+from netmend.locate.plain_folder import DiskFiles
 from netmend.locate.repository import Commit, SourceFile
 
 _LINK, _SUBMODULE = "120000", "160000"

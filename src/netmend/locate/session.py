@@ -12,16 +12,23 @@ from netmend.errors import UsageError
 from netmend.locate.answer import Answer, RankedFile, RankedFunction
 from netmend.locate.bug_report import BugReport
 from netmend.locate.cache import FactsCache
-from netmend.locate.corpus import HISTORY, Corpus, Progress, build_corpus
-from netmend.locate.decoding import decode
+from netmend.locate.corpus import (
+    HISTORY,
+    Corpus,
+    Progress,
+    build_corpus,
+    corpus_key,
+    load_corpus,
+    save_corpus,
+)
 from netmend.locate.evidence import reasons_for
 from netmend.locate.features import features, measure
 from netmend.locate.functions import FileText, rank_functions
 from netmend.locate.fusion import Fusion, default_fusion
+from netmend.locate.language import decode
 from netmend.locate.paths import is_test, vendored_folder
 from netmend.locate.query import EarlierReport, Query, make_query
 from netmend.locate.repository import Repository, SourceFile
-from netmend.locate.saved_corpus import corpus_key, load_corpus, save_corpus
 
 
 def locate(

@@ -12,9 +12,8 @@ from rich.console import Console, ConsoleOptions, Group, RenderResult
 from rich.style import Style
 from rich.text import Text
 
-from netmend.locate.answer import RankedFile, RankedFunction, Reason
-from netmend.locate.kinds import NAMES
-from netmend.locate.located import Located
+from netmend.locate.answer import Located, RankedFile, RankedFunction, Reason
+from netmend.locate.classify import NAMES
 from netmend.report.content import Document, Remark, clean
 from netmend.report.machine import Fields
 from netmend.report.numbers import duration, plural, share

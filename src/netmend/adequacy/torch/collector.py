@@ -13,8 +13,7 @@ from torch import Tensor, nn
 
 from netmend.adapters.torch.watch.kinds import is_compiled
 from netmend.adequacy.collected import Collected, Rows
-from netmend.adequacy.torch.batches import batches_of
-from netmend.adequacy.torch.calls import Call, answer_rows
+from netmend.adequacy.torch.batches import Call, answer_rows, batches_of
 from netmend.adequacy.torch.layers import (
     ANSWER,
     INPUT,

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from netmend.locate.facts import WORD_FIELDS, Field
-from netmend.locate.signals.changes import Age, Churn, Recency
-from netmend.locate.signals.earlier import ReportedOften, SimilarReports
-from netmend.locate.signals.executed import Executed
-from netmend.locate.signals.folders import FolderWords
-from netmend.locate.signals.lexical import Lexical
-from netmend.locate.signals.mentions import ModuleMention, PathMention, Tag
-from netmend.locate.signals.name_parts import FileName, TitleComponent
-from netmend.locate.signals.names import DefinedNames
-from netmend.locate.signals.neighbours import SPREADING
-from netmend.locate.signals.passages import BestPassages
-from netmend.locate.signals.priors import PRIORS
-from netmend.locate.signals.quotes import Quoted
-from netmend.locate.signals.referenced import Referenced
+from netmend.locate.parsing import WORD_FIELDS, Field
+from netmend.locate.signals.history import (
+    PRIORS,
+    SPREADING,
+    Age,
+    Churn,
+    Recency,
+    ReportedOften,
+    SimilarCommits,
+    SimilarReports,
+)
+from netmend.locate.signals.paths import DefinedNames, FileName, FolderWords, TitleComponent
+from netmend.locate.signals.reported import (
+    Executed,
+    ImportedByTrace,
+    Innermost,
+    ModuleMention,
+    PathMention,
+    Referenced,
+    Tag,
+    Trace,
+    TraceShare,
+)
 from netmend.locate.signals.signal import Signal, Spreading
-from netmend.locate.signals.similar_commits import SimilarCommits
-from netmend.locate.signals.trace import ImportedByTrace, Innermost, Trace, TraceShare
+from netmend.locate.signals.texts import BestPassages, Lexical, Quoted
 
 SIGNALS: tuple[Signal, ...] = (
     *(

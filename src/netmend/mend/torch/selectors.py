@@ -12,10 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from netmend.adequacy.arrays import Floats, Integers, nearest
-from netmend.adequacy.measures.boundary_rounds import boundary_rounds
-from netmend.adequacy.measures.core_set import core_set
-from netmend.adequacy.measures.deep_gini import deep_gini
+from netmend.adequacy.collected import Floats, Integers, nearest
+from netmend.adequacy.measures.label_orders import boundary_rounds, core_set, deep_gini
 from netmend.adequacy.torch.layers import (
     ANSWER,
     listening,
