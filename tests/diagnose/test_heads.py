@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from netmend.diagnose.measures.head_places import place_of
-from netmend.diagnose.measures.heads import functions, heads
-from netmend.diagnose.measures.labels import evenness
+from netmend.diagnose.measures.batches import evenness
+from netmend.diagnose.measures.heads import broadcast, functions, heads, place_of, same_values, stretched
 from netmend.diagnose.measures.loss_examples import call, given, layer, run_of, wanted
-from netmend.diagnose.measures.shapes import broadcast, same_values, stretched
 
 
 @pytest.mark.parametrize(

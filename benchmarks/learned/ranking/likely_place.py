@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from netmend.diagnose.measures.batches import training_loader
 from netmend.diagnose.measures.chain import chain, last_weighted
-from netmend.diagnose.measures.data import training_loader
 from netmend.diagnose.measures.heads import minimised
 from netmend.diagnose.measures.loop import usual_site
 from netmend.localise.case import Case

@@ -21,8 +21,7 @@ from netmend.changes.data.data_holders import (
 from netmend.changes.data.data_origins import Flow
 from netmend.changes.data_edits import part_of, put, rows, targets
 from netmend.changes.network.heads_in_source import head_of
-from netmend.diagnose.measures.data import training_loader, training_samples
-from netmend.diagnose.measures.labels import label_counts
+from netmend.diagnose.measures.batches import label_counts, training_loader, training_samples
 from netmend.program.source.naming import spelled
 from netmend.program.source.numbers import literal
 from netmend.program.source.writing import wrap

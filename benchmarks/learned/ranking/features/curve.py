@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from netmend.diagnose.measures.objective import objective
+from netmend.diagnose.measures.objective import objective, start
 from netmend.diagnose.measures.progress import Progress, main_progress
-from netmend.diagnose.measures.start import start
 from netmend.vocabulary import Trace
 from netmend.vocabulary.table import FloatArray
 from ranking.features.numbers import NAN, decades, finite, middle, number, share

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from netmend.diagnose.measures.batches import features
-from netmend.diagnose.measures.data import training_samples
+from netmend.diagnose.measures.batches import features, training_samples
 from netmend.diagnose.measures.objective import constant_of, evaluations, objective
 from netmend.vocabulary import Trace
 from ranking.features.numbers import NAN, decades, highest, middle, number, share

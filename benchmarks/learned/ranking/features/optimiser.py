@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from netmend.diagnose.measures.decay import decays, penalty
 from netmend.diagnose.measures.depth import layer_weights
+from netmend.diagnose.measures.rates import decays, penalty
 from netmend.vocabulary import OptimizerFact, Trace
 from ranking.features.numbers import NAN, decades, highest, middle, number, share
 

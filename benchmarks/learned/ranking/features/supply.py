@@ -6,13 +6,16 @@ import numpy as np
 
 from netmend.diagnose.measures.batches import (
     Features,
+    batch_size,
     class_counts,
+    epochs,
     features,
     label_order,
     prints,
     target_drift,
+    training_loader,
+    training_samples,
 )
-from netmend.diagnose.measures.data import batch_size, epochs, training_loader, training_samples
 from netmend.diagnose.measures.loop import is_training, main_pattern
 from netmend.vocabulary import Trace
 from ranking.features.numbers import NAN, decades, highest, lowest, middle, number, share

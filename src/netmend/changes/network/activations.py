@@ -6,8 +6,7 @@ import ast
 from dataclasses import dataclass
 
 from netmend.changes.network.chosen_by_name import Choice, choice_of, chosen, unchosen
-from netmend.diagnose.measures.head_places import Place, place_of
-from netmend.diagnose.measures.heads import Head
+from netmend.diagnose.measures.heads import Head, Place, place_of
 from netmend.library.activations import LAYER_OF_ACTIVATION
 from netmend.program.source.dataflow import resolved
 from netmend.program.source.naming import qualified, rename_callee, spelled

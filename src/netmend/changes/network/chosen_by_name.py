@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from netmend.diagnose.measures.head_places import Place
+from netmend.diagnose.measures.heads import Place
 from netmend.localise.lines.follow import value_origin
 from netmend.program.source.writing import delete_argument, replace
 from netmend.program.text.file import File

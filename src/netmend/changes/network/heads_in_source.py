@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 
 from netmend.diagnose.measures.chain import Link, chain
-from netmend.diagnose.measures.head_places import place_of
-from netmend.diagnose.measures.heads import Head, heads
+from netmend.diagnose.measures.heads import Head, heads, place_of
 from netmend.library.activations import OF_ANSWERS
 from netmend.localise.case import Case as Seen
 from netmend.localise.lines import head_lines

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 
 from netmend.changes.network.model_layers import in_stack, united
-from netmend.diagnose.measures.crash import layer_before
+from netmend.diagnose.measures.ending import layer_before
 from netmend.program.source.writing import wrap
 from netmend.program.text.file import File
 from netmend.repair.repair import Case

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from netmend.changes.network.heads_in_source import last_layer, model_calls
+from netmend.diagnose.measures.batches import label_counts
 from netmend.diagnose.measures.heads import Head
-from netmend.diagnose.measures.labels import label_counts
 from netmend.library.datasets import CLASSES
 from netmend.library.operations import NARROWING
 from netmend.program.source.dataflow import PASSING, uses

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from netmend.diagnose.detector import Detector
-from netmend.diagnose.measures.head_places import place_of
-from netmend.diagnose.measures.heads import Head, heads
+from netmend.diagnose.measures.heads import Head, heads, place_of
 from netmend.diagnose.measures.loss_examples import given, layer, run_of, wanted
 from netmend.diagnose.measures.probe_examples import mixed, recurrent, swapped
 from netmend.library.losses import BINARY

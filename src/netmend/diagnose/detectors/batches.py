@@ -7,8 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from netmend.diagnose.detector import Detector
-from netmend.diagnose.measures.batches import label_order, mixture, target_drift
-from netmend.diagnose.measures.data import batch_size, epochs, training_loader, training_samples
+from netmend.diagnose.measures.batches import (
+    batch_size,
+    epochs,
+    label_order,
+    mixture,
+    target_drift,
+    training_loader,
+    training_samples,
+)
 from netmend.diagnose.measures.examples import flat, run_with
 from netmend.diagnose.measures.fact_examples import with_facts
 from netmend.diagnose.measures.heads import minimised

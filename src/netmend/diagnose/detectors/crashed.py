@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from netmend.diagnose.detector import Detector
-from netmend.diagnose.measures.crash import failing_layer
+from netmend.diagnose.measures.ending import failing_layer
 from netmend.unit import Run, convention
 from netmend.vocabulary import RunFact, Site, Symptom, Trace
 

@@ -8,10 +8,9 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from netmend.diagnose.detector import Detector
-from netmend.diagnose.measures.batches import class_counts, features, prints
+from netmend.diagnose.measures.batches import class_counts, features, other_scale, prints
 from netmend.diagnose.measures.loop_examples import optimizer, trained
 from netmend.diagnose.measures.probe_examples import dropped, probed
-from netmend.diagnose.measures.value_scale import other_scale
 from netmend.unit import Run, calibrated, convention, exact
 from netmend.vocabulary import BatchPrint, FunctionFact, LossFact, OperandFact, Site, Symptom, Table, Trace
 

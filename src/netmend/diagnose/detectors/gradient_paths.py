@@ -6,9 +6,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from netmend.diagnose.detector import Detector
-from netmend.diagnose.measures.cuts import ZERO_GRADIENT, cut_off, cutting
 from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
-from netmend.diagnose.measures.wiring import layers_of, loaded, plain_execution, wires
+from netmend.diagnose.measures.wiring import (
+    ZERO_GRADIENT,
+    cut_off,
+    cutting,
+    layers_of,
+    loaded,
+    plain_execution,
+    wires,
+)
 from netmend.unit import Run, convention
 from netmend.vocabulary import FunctionFact, Site, Symptom, Trace
 

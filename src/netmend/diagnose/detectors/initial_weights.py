@@ -11,7 +11,7 @@ from netmend.diagnose.measures.examples import flat
 from netmend.diagnose.measures.motion import before_norm
 from netmend.diagnose.measures.motion import gain as gain_of
 from netmend.diagnose.measures.net_examples import net_run
-from netmend.diagnose.measures.start import start
+from netmend.diagnose.measures.objective import start
 from netmend.unit import Run, calibrated, convention, exact
 from netmend.vocabulary import ParameterFact, Statistics, Symptom, Trace
 

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from netmend.diagnose.detector import Detector
-from netmend.diagnose.measures.batches import class_counts
+from netmend.diagnose.measures.batches import class_counts, evenness, label_counts
 from netmend.diagnose.measures.heads import Head, heads, minimised
-from netmend.diagnose.measures.labels import evenness, label_counts
 from netmend.diagnose.measures.loss_examples import given, run_of, wanted
 from netmend.diagnose.measures.progress import progress
 from netmend.library.losses import BINARY, DISTANCES

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from netmend.diagnose.detector import Detector
-from netmend.diagnose.measures.data import epochs
+from netmend.diagnose.measures.batches import epochs
 from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
 from netmend.diagnose.measures.wiring import Wire, loaded, wires
 from netmend.library.layers import BATCH_NORMS, LINEAR, RECURRENT

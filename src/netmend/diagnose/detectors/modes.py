@@ -6,9 +6,16 @@ from collections import Counter
 from collections.abc import Iterator
 
 from netmend.diagnose.detector import Detector
-from netmend.diagnose.measures.loop import calls, first_step, is_training, stepping
+from netmend.diagnose.measures.loop import (
+    calls,
+    first_step,
+    is_training,
+    kinds,
+    mode_layers,
+    stepping,
+    switched_passes,
+)
 from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
-from netmend.diagnose.measures.modes import kinds, mode_layers, switched_passes
 from netmend.diagnose.measures.wiring import loaded, wires
 from netmend.unit import Run, convention
 from netmend.vocabulary import Call, LossFact, ModuleFact, Pattern, Site, Symptom, Trace

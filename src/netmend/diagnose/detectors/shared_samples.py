@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from netmend.diagnose.detector import Detector
-from netmend.diagnose.measures.batches import prints
-from netmend.diagnose.measures.data import training_samples
+from netmend.diagnose.measures.batches import prints, training_samples
 from netmend.diagnose.measures.fact_examples import with_facts
 from netmend.unit import Run, calibrated, convention
 from netmend.vocabulary import BatchPrint, LoaderFact, ModelFact, Site, Symptom, Trace

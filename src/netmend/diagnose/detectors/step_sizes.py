@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from netmend.diagnose.detector import Detector
-from netmend.diagnose.measures.data import batch_size
+from netmend.diagnose.measures.batches import batch_size
 from netmend.diagnose.measures.examples import falling, flat
 from netmend.diagnose.measures.motion import WHOLE_SEARCHES, Motion, comparable, motions
 from netmend.diagnose.measures.net_examples import net_run

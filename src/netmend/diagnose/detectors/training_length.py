@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from netmend.diagnose.detector import Detector
-from netmend.diagnose.measures.data import batch_size, epochs, training_loader, training_samples
+from netmend.diagnose.measures.batches import batch_size, epochs, training_loader, training_samples
 from netmend.diagnose.measures.examples import falling, flat, run_with
 from netmend.diagnose.measures.loop_examples import trained
 from netmend.diagnose.measures.motion import WHOLE_SEARCHES

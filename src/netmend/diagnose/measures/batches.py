@@ -1,4 +1,4 @@
-"""What the fingerprints of batches say together: features in training and evaluation, order of labels, samples seen twice."""
+"""Data as it was seen: how much there is, its batches, labels, and the scale of its values."""
 
 from __future__ import annotations
 
@@ -11,8 +11,46 @@ from functools import lru_cache
 import numpy as np
 
 from netmend.diagnose.measures.heads import minimised
-from netmend.vocabulary import BatchPrint, TargetFact, Trace
+from netmend.diagnose.measures.loop import batches_per_step
+from netmend.vocabulary import BatchPrint, LoaderFact, TargetFact, Trace
 from netmend.vocabulary.table import FloatArray
+
+
+def training_loader(trace: Trace) -> LoaderFact | None:
+    """The loader that feeds training steps."""
+    marked = [loader for loader in trace.loaders if loader.phase == "training"]
+    return marked[0] if len(marked) == 1 else None
+
+
+@lru_cache(maxsize=16)
+def training_samples(trace: Trace) -> int | None:
+    """Number of different training samples; None when it cannot be known."""
+    loader = training_loader(trace)
+    if loader is not None and loader.samples:
+        return loader.samples
+    seen: set[int] = set()
+    repeated = 0
+    for batch in trace.batches:
+        if batch.phase == "training":
+            repeated += sum(value in seen for value in batch.hashes)
+            seen.update(batch.hashes)
+    # Only when samples come again has the whole set been seen, more or less.
+    return len(seen) if repeated >= len(seen) > 0 else None
+
+
+def batch_size(trace: Trace) -> int | None:
+    """Samples in a usual training batch."""
+    loader = training_loader(trace)
+    if loader is not None and loader.batch_size:
+        return loader.batch_size
+    sizes = sorted(batch.size for batch in trace.batches if batch.phase == "training" and batch.size)
+    return sizes[len(sizes) // 2] if sizes else None
+
+
+def epochs(trace: Trace) -> float | None:
+    """How often every training sample was seen."""
+    samples, size = training_samples(trace), batch_size(trace)
+    return trace.run.steps * batches_per_step(trace) * size / samples if samples and size else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,3 +188,79 @@ def target_drift(trace: Trace) -> tuple[float, int] | None:
     total = float(np.mean(within**2) + np.var(means))
     expected = total / float(np.median([batch.size for batch in known]))
     return (float(np.var(means)) / expected, len(known)) if expected > 0 else None
+
+
+@lru_cache(maxsize=16)
+def label_counts(trace: Trace) -> dict[float, int]:
+    """Value of a training target → number of samples; empty when targets are not whole numbers."""
+    counts: Counter[float] = Counter()
+    for batch in trace.batches:
+        if batch.phase == "training":
+            for label, count in batch.labels.items():
+                counts[float(label)] += count
+    return dict(counts)
+
+
+def evenness(counts: dict[float, int], least: int) -> float | None:
+    """Rarest over most frequent value of numbers that run without gaps from 0 or 1; None for anything else."""
+    values = sorted(counts)
+    if len(values) < 3 or sum(counts.values()) < least * len(values):
+        return None
+    if values[0] not in (0.0, 1.0) or values != [values[0] + index for index in range(len(values))]:
+        return None
+    return min(counts.values()) / max(counts.values())
+
+
+_MEAN_LIMIT = 0.05  # of the range: by which the mapped mean may miss; test pictures differ by 0.02
+_SPREAD_LIMIT = 0.12  # by which the mapped spread may miss
+_SCALE_LIMIT = 1.25  # factor between the ranges that is plainly another scale
+_LEAST_BATCHES = 3  # of training, in which extremes that are all alike are the format's
+_EDGE_LIMIT = 0.05  # of the range: by which extremes of training batches may differ
+
+
+@dataclass(frozen=True, eq=False)
+class _Range:
+    low: FloatArray
+    high: FloatArray
+    mean: FloatArray
+    std: FloatArray
+
+
+def other_scale(trace: Trace) -> float | None:
+    """The factor by which evaluation's scale differs from training's, 1.0 or more; None where nothing shows such a difference."""
+    trained, evaluated = _range(trace, "training", _LEAST_BATCHES), _range(trace, "evaluation", 1)
+    if trained is None or evaluated is None or len(trained.mean) != len(evaluated.mean):
+        return None
+    factor = (evaluated.high - evaluated.low) / (trained.high - trained.low)
+    moved = np.abs(evaluated.low - trained.low) / (trained.high - trained.low)
+    if not ((np.abs(np.log(factor)) > np.log(_SCALE_LIMIT)) | (moved > _SCALE_LIMIT - 1)).all():
+        return None
+    mean = evaluated.low + factor * (trained.mean - trained.low)
+    off = np.abs(mean - evaluated.mean) / (evaluated.high - evaluated.low)
+    spread = np.abs(np.log(evaluated.std / (factor * trained.std)))
+    if (off > _MEAN_LIMIT).any() or (spread > _SPREAD_LIMIT).any():
+        return None
+    return float(np.exp(np.abs(np.log(np.median(factor)))))
+
+
+def _range(trace: Trace, phase: str, least: int) -> _Range | None:
+    """Extremes, mean and spread of each channel; None unless batches of pictures agree on their extremes."""
+    batches = [batch for batch in prints(trace, phase) if _pictures(batch)]
+    model = batches[0].model if batches else ""
+    width = len(batches[0].features) if batches else 0
+    rows = np.array(
+        [batch.features for batch in batches if batch.model == model and len(batch.features) == width]
+    )
+    if len(rows) < least or not np.isfinite(rows).all():
+        return None
+    means, stds, lows, highs = (rows[:, :, column] for column in range(4))
+    low, high = lows.min(axis=0), highs.max(axis=0)
+    mean, std = means.mean(axis=0), np.sqrt((stds**2).mean(axis=0) + means.var(axis=0))
+    if not (high > low).all() or not (std > 0).all():
+        return None
+    edge = np.median(np.maximum(lows - low, high - highs), axis=0) / (high - low)
+    return _Range(low, high, mean, std) if (edge < _EDGE_LIMIT).all() else None
+
+
+def _pictures(batch: BatchPrint) -> bool:
+    return batch.feature_axis == "channel" and bool(batch.features)

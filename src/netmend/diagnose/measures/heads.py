@@ -7,14 +7,42 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from netmend.diagnose.measures.chain import chain
 from netmend.library.activations import ACTIVATIONS
 from netmend.library.losses import DISTANCES
-from netmend.vocabulary import LossFact, ModuleFact, OperandFact, Trace
+from netmend.vocabulary import FunctionFact, LossFact, ModuleFact, OperandFact, Site, Trace
+
+
+def broadcast(first: Sequence[int], second: Sequence[int]) -> tuple[int, ...] | None:
+    """The shape that two tensors have together, element by element; None when they do not fit."""
+    width = max(len(first), len(second))
+    left = (1,) * (width - len(first)) + tuple(first)
+    right = (1,) * (width - len(second)) + tuple(second)
+    if any(a != b and 1 not in (a, b) for a, b in zip(left, right, strict=True)):
+        return None
+    return tuple(max(a, b) if 0 not in (a, b) else 0 for a, b in zip(left, right, strict=True))
+
+
+def same_values(first: Sequence[int], second: Sequence[int]) -> bool:
+    """Whether two shapes hold the same values and differ only in axes of length one."""
+    return [size for size in first if size != 1] == [size for size in second if size != 1]
+
+
+def stretched(first: Sequence[int], second: Sequence[int]) -> tuple[int, ...] | None:
+    """What [N, 1] and [N] become, [N, N]: two shapes of the same values that together hold many more. Else None."""
+    together = broadcast(first, second)
+    if together is None or not same_values(first, second):
+        return None
+    return together if math.prod(together) > math.prod(first) > 1 else None
+
+
+def written(shape: Sequence[int]) -> str:
+    return "[" + ", ".join(map(str, shape)) + "]"
+
 
 REAL = (*DISTANCES, "gaussian_nll_loss")
 CLASS_SCORES = ("cross_entropy",)  # normalises what it is given over the classes
@@ -196,3 +224,51 @@ def limits(trace: Trace, head: Head) -> tuple[float, float] | None:
     if isinstance(low, int | float) and isinstance(high, int | float):
         return float(low), float(high)
     return None
+
+
+@dataclass(frozen=True)
+class Place:
+    """The function's line; `module` is its module's name, "" for a functional call."""
+
+    component: str
+    site: Site | None
+    related: tuple[Site, ...] = ()
+    module: str = ""
+    calls: int = 1  # how often the module is called in one forward pass
+    called: Site | None = None
+
+
+def place_of(trace: Trace, head: Head, function: str) -> Place | None:
+    """The last such function on the way to the loss; None when no line of the user's is known for it."""
+    between = [
+        fact
+        for fact in trace.all(FunctionFact)
+        if fact.kind == "loss path" and fact.function == function and fact.site is not None
+    ]
+    if between:
+        fact = max(between, key=lambda fact: fact.order or 0)
+        return Place(fact.name, fact.site)
+    size = math.prod(head.given.shape)
+    found: list[tuple[tuple[bool, int, int], Place]] = []
+    for call in trace.all(FunctionFact):
+        if call.kind == "activation" and call.function == function and call.site is not None:
+            fits = math.prod(call.output_shape) == size
+            found.append(((fits, call.order or 0, 0), Place(call.name, call.site)))
+    for module in trace.all(ModuleFact):
+        if module.activation == function and module.order is not None:
+            place = module.created or module.called
+            fits = module.calls > 1 or any(math.prod(shape) == size for shape in module.output_shapes)
+            related = tuple(site for site in (module.called,) if site is not None and site != place)
+            found.append(
+                (
+                    (fits, module.order, 1),
+                    Place(module.name, place, related, module.name, module.calls, module.called),
+                )
+            )
+    if not found:
+        # In a compiled model no order of layers is seen: a single layer of that kind must be it.
+        alone = [module for module in trace.all(ModuleFact) if module.activation == function]
+        place = alone[0].created if len(alone) == 1 else None
+        return Place(alone[0].name, place, module=alone[0].name) if place is not None else None
+    fitting = [entry for entry in found if entry[0][0]] or found
+    return max(fitting, key=lambda entry: entry[0])[1]

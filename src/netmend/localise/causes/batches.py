@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from netmend.diagnose.detectors.batches import BatchCollapsed, FewUpdates, NotShuffled
 from netmend.diagnose.detectors.batches import BatchTooSmall as Detector
-from netmend.diagnose.measures.data import training_loader, training_samples
+from netmend.diagnose.measures.batches import training_loader, training_samples
 from netmend.diagnose.measures.objective import objective
 from netmend.localise.case import Case
 from netmend.localise.cause import (

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from netmend.diagnose.detectors.layer_sizes import Bottleneck, PointwiseKernels
 from netmend.diagnose.measures.chain import SIGMOIDS, chain, mostly
-from netmend.diagnose.measures.crash import failing_layer, layer_before
+from netmend.diagnose.measures.ending import failing_layer, layer_before
 from netmend.diagnose.measures.examples import flat
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.localise.case import Case

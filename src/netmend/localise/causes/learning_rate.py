@@ -12,8 +12,7 @@ from netmend.diagnose.measures.examples import flat
 from netmend.diagnose.measures.loop import calls
 from netmend.diagnose.measures.motion import WHOLE_SEARCHES, Motion, motions
 from netmend.diagnose.measures.net_examples import net_run
-from netmend.diagnose.measures.objective import objective
-from netmend.diagnose.measures.start import start
+from netmend.diagnose.measures.objective import objective, start
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, Cause, fault, for_symptom
 from netmend.localise.lines.rates import (

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from netmend.diagnose.detectors.frozen import StepSkipsParameters
 from netmend.diagnose.detectors.optimizer_parameters import IdleOptimizer, ParametersWithoutOptimizer
-from netmend.diagnose.measures.data import batch_size, training_samples
+from netmend.diagnose.measures.batches import batch_size, training_samples
 from netmend.diagnose.measures.ending import cut_short
 from netmend.diagnose.measures.motion import Motion, motions
 from netmend.diagnose.measures.net_examples import net_run

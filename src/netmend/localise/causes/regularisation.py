@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from netmend.diagnose.detectors.evaluation_curves import Overfitting
 from netmend.diagnose.detectors.regularisation import RegulariserDominates
-from netmend.diagnose.measures.data import epochs, training_loader, training_samples
+from netmend.diagnose.measures.batches import epochs, training_loader, training_samples
 from netmend.diagnose.measures.examples import flat, run_with
 from netmend.diagnose.measures.loop import is_training, main_pattern
 from netmend.diagnose.measures.objective import objective

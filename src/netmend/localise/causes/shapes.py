@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from netmend.diagnose.detectors.crashed import Crashed
 from netmend.diagnose.detectors.loss_inputs import SilentBroadcast
 from netmend.diagnose.detectors.output_ranges import OutputWidthMismatch
-from netmend.diagnose.measures.crash import failing_layer, layer_before
+from netmend.diagnose.measures.ending import failing_layer, layer_before
 from netmend.diagnose.measures.heads import Head
 from netmend.diagnose.measures.loss_examples import run_of
 from netmend.diagnose.measures.progress import progress

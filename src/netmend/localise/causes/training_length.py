@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from netmend.diagnose.detectors.evaluation_curves import Overtraining
 from netmend.diagnose.detectors.training_length import FewSamples, ShortTraining, StillFalling
-from netmend.diagnose.measures.data import epochs
+from netmend.diagnose.measures.batches import epochs
 from netmend.diagnose.measures.ending import finished
-from netmend.diagnose.measures.forecast import times_longer
 from netmend.diagnose.measures.loop import usual_site
 from netmend.diagnose.measures.objective import objective
+from netmend.diagnose.measures.progress import times_longer
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, Accusation, Cause, accuses, fault, for_symptom
 from netmend.localise.lines.data_origin import input_origin

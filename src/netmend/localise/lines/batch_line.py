@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from netmend.diagnose.measures.data import training_loader
+from netmend.diagnose.measures.batches import training_loader
 from netmend.localise.case import Case
 from netmend.localise.lines.data_origin import loader_site
 from netmend.localise.lines.follow import argument_origin, value_origin

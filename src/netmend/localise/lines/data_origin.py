@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from netmend.diagnose.measures.data import training_loader
+from netmend.diagnose.measures.batches import training_loader
 from netmend.diagnose.measures.progress import main_progress
 from netmend.library.operations import FLOATS, MOVES
 from netmend.localise.case import Case

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 import math
 
-from netmend.diagnose.measures.head_places import Place, place_of
-from netmend.diagnose.measures.heads import Head, heads
+from netmend.diagnose.measures.heads import Head, Place, heads, place_of
 from netmend.localise.case import Case
 from netmend.program.text.queries import last_name, site_of
 from netmend.vocabulary import ModuleFact, Site, Symptom

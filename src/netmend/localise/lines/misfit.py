@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from netmend.diagnose.measures.crash import layer_before
+from netmend.diagnose.measures.ending import layer_before
 from netmend.vocabulary import ModelFact, ModuleFact, Trace
 
 _SIZES = re.compile(

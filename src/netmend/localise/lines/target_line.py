@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from netmend.diagnose.measures.data import training_loader
+from netmend.diagnose.measures.batches import training_loader
 from netmend.library.operations import COPIES, MOVES, RESHAPES
 from netmend.localise.case import Case
 from netmend.program.text.queries import Function, last_name, own_nodes, site_of

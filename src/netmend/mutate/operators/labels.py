@@ -9,7 +9,7 @@ from netmend.changes.data.data_holders import Holder, fresh, is_array
 from netmend.changes.data_edits import part_of, put, random_rows, rows, targets
 from netmend.changes.network.heads_in_source import head_of
 from netmend.changes.row_edits import Labels, chances, free_rows, labels, normal, only_trains, shifts
-from netmend.diagnose.measures.labels import label_counts
+from netmend.diagnose.measures.batches import label_counts
 from netmend.errors import UsageError
 from netmend.library.losses import DISTANCES
 from netmend.mutate.examples import FUNCTIONS, PROBABILITIES, STACK

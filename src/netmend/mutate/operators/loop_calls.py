@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from netmend.changes.loop.epoch_loop import epoch_rounds
 from netmend.changes.loop.loop_code import block_of, loops_around, spots
 from netmend.changes.network.model_layers import united
-from netmend.diagnose.measures.data import training_loader
-from netmend.diagnose.measures.modes import mode_layers
+from netmend.diagnose.measures.batches import training_loader
+from netmend.diagnose.measures.loop import mode_layers
 from netmend.mutate.examples import FUNCTIONS, PROBABILITIES, STACK, VALIDATED
 from netmend.mutate.mutation import Mutation, Operator, mutation, register
 from netmend.program.source.moving import moved_before, taken_out

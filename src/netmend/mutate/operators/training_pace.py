@@ -10,7 +10,7 @@ from netmend.changes.loop.batch_places import set_batch_size
 from netmend.changes.loop.epoch_loop import epoch_rounds
 from netmend.changes.loop.loop_code import loops_around, optimizer_at, spots, targets_of
 from netmend.changes.loop.rate_places import set_setting
-from netmend.diagnose.measures.data import batch_size, training_samples
+from netmend.diagnose.measures.batches import batch_size, training_samples
 from netmend.mutate.examples import FUNCTIONS, LOG_PROBABILITIES, PROBABILITIES, STACK, VALIDATED
 from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, Operator, mutation, register

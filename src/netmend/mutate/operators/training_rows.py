@@ -12,7 +12,7 @@ from netmend.changes.data_edits import is_made, part_of, put, rows
 from netmend.changes.loop.loop_code import loops_around, reached_from, spots
 from netmend.changes.network.heads_in_source import head_of
 from netmend.changes.row_edits import chosen_rows, only_trains, takes_one_input
-from netmend.diagnose.measures.data import training_loader, training_samples
+from netmend.diagnose.measures.batches import training_loader, training_samples
 from netmend.mutate.examples import CUT_LATER, FUNCTIONS, LOG_PROBABILITIES, PROBABILITIES, STACK
 from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, Operator, mutation, register

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.changes.loop.batch_places import loader_of, set_batch_size
-from netmend.diagnose.measures.data import batch_size, training_samples
+from netmend.diagnose.measures.batches import batch_size, training_samples
 from netmend.neutral.move import moved, register
 from netmend.repair.repair import Case, Example
 from netmend.vocabulary.change import SHORT_SEARCH, Change

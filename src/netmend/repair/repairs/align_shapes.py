@@ -12,7 +12,7 @@ from typing import ClassVar
 from netmend.changes.loss.losses import arguments, criterion_of
 from netmend.changes.network.heads_in_source import head_of, model_calls
 from netmend.changes.network.output_uses import once
-from netmend.diagnose.measures.shapes import same_values
+from netmend.diagnose.measures.heads import same_values
 from netmend.program.source.bindings import arguments_of
 from netmend.program.source.dataflow import SHAPING, Use, bound, uses
 from netmend.program.source.writing import wrap

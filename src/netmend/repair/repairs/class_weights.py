@@ -10,8 +10,7 @@ from typing import ClassVar
 
 from netmend.changes.loss.losses import Criterion, arguments, criterion_of
 from netmend.changes.network.output_uses import once
-from netmend.diagnose.measures.data import training_loader
-from netmend.diagnose.measures.labels import label_counts
+from netmend.diagnose.measures.batches import label_counts, training_loader
 from netmend.program.source.dataflow import resolved
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import add_argument, replace

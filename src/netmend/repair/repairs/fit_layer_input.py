@@ -11,7 +11,7 @@ from typing import ClassVar
 from netmend.changes.network.input_forms import axes_of, lacks_axes, needs_flattening, reformed
 from netmend.changes.network.model_layers import in_stack
 from netmend.changes.network.stacks import put_before
-from netmend.diagnose.measures.crash import failing_layer
+from netmend.diagnose.measures.ending import failing_layer
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import replace, wrap
 from netmend.repair.repair import Case, change, register

@@ -16,7 +16,7 @@ from netmend.changes.network.input_forms import (
     product_of,
 )
 from netmend.changes.network.model_layers import TAKES
-from netmend.diagnose.measures.crash import failing_layer, layer_before
+from netmend.diagnose.measures.ending import failing_layer, layer_before
 from netmend.localise.lines.follow import value_origin
 from netmend.program.source.naming import rename_callee
 from netmend.program.source.values import Faces, set_argument

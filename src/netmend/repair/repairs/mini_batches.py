@@ -20,7 +20,7 @@ from netmend.changes.loop.loop_code import (
     spot,
     spots,
 )
-from netmend.diagnose.measures.data import batch_size, training_samples
+from netmend.diagnose.measures.batches import batch_size, training_samples
 from netmend.library.operations import AXES, FLOATS, INTEGERS, MOVES
 from netmend.program.source.moving import text_of
 from netmend.program.source.naming import spelled

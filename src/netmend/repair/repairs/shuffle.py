@@ -9,7 +9,7 @@ from functools import partial
 from typing import ClassVar
 
 from netmend.changes.data.batch_order import in_random_order
-from netmend.diagnose.measures.data import training_loader
+from netmend.diagnose.measures.batches import training_loader
 from netmend.program.source.naming import rename_callee
 from netmend.program.source.values import Faces, set_argument
 from netmend.program.text.queries import last_name

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.changes.network.heads_in_source import head_of
-from netmend.diagnose.measures.head_places import place_of
+from netmend.diagnose.measures.heads import place_of
 from netmend.library.activations import ACROSS_UNITS
 from netmend.program.source.naming import qualified
 from netmend.program.source.values import Faces, set_argument
