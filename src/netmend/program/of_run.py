@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from functools import cached_property
 from weakref import WeakKeyDictionary
 
-from netmend.program.engine.history import CALL, Event
+from netmend.program.engine.history import CALL, Body, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.project import Project
 from netmend.program.engine.trees import Parsed
 from netmend.program.engine.values import Call, Either, Value
 from netmend.program.meaning.operations import Op, operation
+from netmend.program.text.file import File
 from netmend.program.text.queries import site_of
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import Site
@@ -35,38 +35,57 @@ class EvaluatedProgram:
         path = str(self.sources.path(file))
         if path not in self._evaluated:
             parsed = self.sources.file(path)
-            self._evaluated[path] = parsed and Program(parsed.text, path, parsed.tree, self._project)
+            program = Program(parsed.text, path, parsed.tree, self._project) if parsed is not None else None
+            self._evaluated[path] = program
         return self._evaluated[path]
 
-    @cached_property
-    def _events(self) -> dict[int, dict[int, list[Event]]]:
-        return {}
+    def programs(self, file: str) -> Iterator[Program]:
+        """The evaluations that may come to a file: the script's, and the one of the file alone."""
+        for start in dict.fromkeys(
+            str(self.sources.path(name)) for name in (self.sources.script, file) if name
+        ):
+            program = self.of(start)
+            if program is not None:
+                yield program
 
-    def events(self, file: str, node: ast.AST | None) -> list[Event]:
-        """Whenever a call happens: as the script comes to it, else as its own file is read alone."""
-        for start in dict.fromkeys((self.sources.script, file)):
-            program = self.of(start) if start and node is not None else None
-            if program is not None and (found := _calls_by_node(program).get(id(node), [])):
-                return found
-        return []
+    def at(self, site: Site | None) -> list[Event]:
+        """The call at a site, each time it happens: as the script comes to it, else as its own file is read alone."""
+        file = None if site is None else self.sources.file(site.file)
+        node = None if site is None or file is None else file.call_at(site)
+        if file is None or node is None:
+            return []
+        found = (_calls_by_node(program).get(id(node), []) for program in self.programs(file.file))
+        return next((events for events in found if events), [])
+
+    def events(self, node: ast.Call) -> list[Event]:
+        """Whenever a call of the text happens, in whatever has been evaluated."""
+        known = (program for program in self._evaluated.values() if program is not None)
+        return [event for program in known for event in _calls_by_node(program).get(id(node), ())]
 
     def calls(self, site: Site | None) -> list[Call]:
-        """What the call at a site stands for, each time it happens."""
-        file = None if site is None else self.sources.file(site.file)
-        if site is None or file is None:
-            return []
-        events = self.events(file.file, file.call_at(site))
-        return [event.call for event in events if event.call is not None]
+        return [event.call for event in self.at(site) if event.call is not None]
+
+    def bodies(self, function: ast.AST) -> Iterator[Body]:
+        """Each time that a function is gone into."""
+        for program in self._evaluated.values():
+            for part in program.parts if program is not None else ():
+                if isinstance(part, Body) and part.node is function:
+                    yield part
+
+    def file_of(self, node: ast.AST | None) -> File | None:
+        """The file that a node stands in."""
+        programs = (
+            program for program in self._evaluated.values() if program is not None and node is not None
+        )
+        files = (file for program in programs for file in program.machine.modules.values())
+        return next((file for file in files if node is not None and file.holds(node)), None)
 
     def site(self, node: ast.AST | None) -> Site | None:
         """Where a node stands, in whatever file."""
-        programs = (program for program in self._evaluated.values() if program is not None)
-        if not isinstance(node, ast.expr | ast.stmt):
-            return None
-        for module in (module for program in programs for module in program.machine.modules.values()):
-            if module.holds(node):
-                return site_of(module.file, node)
-        return None
+        file = self.file_of(node)
+        return (
+            site_of(file.file, node) if file is not None and isinstance(node, ast.expr | ast.stmt) else None
+        )
 
 
 class _SharedTrees(Project):

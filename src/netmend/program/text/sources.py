@@ -47,14 +47,15 @@ class Sources:
 
     def file(self, name: str) -> File | None:
         """A file of the program; None when it cannot be read or parsed, or belongs to no project."""
-        if name not in self._files:
+        path = str(self.path(name))
+        if path not in self._files:
             text = self.text(name)
             try:
                 tree = ast.parse(text) if text else None
             except (SyntaxError, ValueError, RecursionError):
                 tree = None
-            self._files[name] = None if tree is None else File(str(self.path(name)), text, tree)
-        return self._files[name]
+            self._files[path] = None if tree is None else File(path, text, tree)
+        return self._files[path]
 
     def tree(self, file: str) -> ast.Module | None:
         parsed = self.file(file)
