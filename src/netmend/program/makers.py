@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from itertools import takewhile
 
+from netmend.library.operations import COPIES, FLOATS, MOVES, RESHAPES
 from netmend.program.engine.history import Body, Event
 from netmend.program.engine.values import (
     Attribute,
@@ -22,16 +23,16 @@ from netmend.program.engine.values import (
     Value,
     resolved,
 )
+from netmend.program.meaning.batches import part_of_batch
 from netmend.program.of_run import EvaluatedProgram
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name, results_of
 from netmend.vocabulary import Site
 
 _MOST_STEPS = 40
-_MOVING = (
-    "to", "cuda", "cpu", "float", "double", "half", "contiguous", "view", "reshape", "split", "unsqueeze", "flatten",
-)  # fmt: skip
+_MOVING = (*MOVES, *FLOATS, *RESHAPES, "contiguous", "split", "unsqueeze")
 _HANDING_ON = ("DataLoader", "Subset", "random_split", "enumerate", "iter", "tqdm", "list", "next", "cycle")
+_SAME = (*MOVES, *RESHAPES, *COPIES, "long", "t", "transpose", "squeeze")
 _JOINING = ("TensorDataset", "zip")
 
 
@@ -39,7 +40,7 @@ def made_at(
     program: EvaluatedProgram, called: Site | None, position: int, into_functions: bool = True
 ) -> Site | None:
     """The line that makes what a call is given at a position; of a function that makes it, the line inside or the one that calls it."""
-    for event in sorted(program.at(called), key=lambda event: not event.loops()):
+    for event in program.at(called):
         if event.call is not None and position < len(event.call.args):
             node = _maker(event.call.args[position], position)
             file = program.file_of(node)
@@ -138,3 +139,45 @@ def _whole(file: File, node: ast.AST, written: list[ast.expr]) -> ast.AST | None
         if isinstance(above, ast.stmt):
             break
     return file.statement(node)
+
+
+def taken_from(program: EvaluatedProgram, value: Value) -> ast.AST | None:
+    """The expression that a value is taken from, through moves, reshaping, loaders and data sets, into the functions that make it."""
+    engine = next(program.programs(program.sources.script), None)
+    position = 0
+    for _ in range(_MOST_STEPS):
+        value = resolved(value)
+        part = part_of_batch(engine, value) if engine is not None else None
+        if isinstance(value, Either):
+            value = value.options[-1]
+        elif isinstance(value, Attribute) and value.name in ("T", "mT"):
+            value = value.base
+        elif isinstance(value, Call) and value.receiver is not None and value.method in _SAME:
+            value = value.receiver
+        elif part is not None and part.value is not None:
+            value = part.value
+        elif isinstance(value, Item) and isinstance(base := resolved(value.base), Element):
+            position = (
+                value.key.value if isinstance(value.key, Const) and isinstance(value.key.value, int) else 0
+            )
+            value = base
+        elif isinstance(value, Element):
+            value = value.iterable
+        elif isinstance(value, Call) and value.args and _name(value) in _HANDING_ON:
+            value = value.args[0]
+        else:
+            break
+    results = _given_out(value)
+    if results:
+        last = results[-1].value
+        return last.elts[position] if isinstance(last, ast.Tuple) and position < len(last.elts) else last
+    return None if isinstance(value, Unknown | Param) else value.node
+
+
+def _given_out(value: Value) -> list[ast.Return | ast.Yield]:
+    """What a data set or a generator of the program gives, where it was not gone into."""
+    if isinstance(value, Instance):
+        method = value.cls.method("__getitem__") or value.cls.method("__iter__")
+        return results_of(method.definition) if method is not None else []
+    function = value.function if isinstance(value, Call) else None
+    return results_of(function.definition) if isinstance(function, Function) else []

@@ -55,7 +55,8 @@ class EvaluatedProgram:
         if file is None or node is None:
             return []
         found = (_calls_by_node(program).get(id(node), []) for program in self.programs(file.file))
-        return next((events for events in found if events), [])
+        events = next((events for events in found if events), [])
+        return sorted(events, key=lambda event: not event.loops())  # what a loop does comes first
 
     def events(self, node: ast.Call) -> list[Event]:
         """Whenever a call of the text happens, in whatever has been evaluated."""

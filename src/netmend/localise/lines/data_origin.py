@@ -8,7 +8,7 @@ from netmend.diagnose.measures.batches import training_loader
 from netmend.diagnose.measures.progress import main_progress
 from netmend.localise.case import Case
 from netmend.localise.lines.epoch_loop import caller
-from netmend.program.makers import made_at
+from netmend.program.makers import made_at, taken_from
 from netmend.program.of_run import program_of
 from netmend.program.text.queries import last_name, site_of
 from netmend.program.text.sources import Sources
@@ -83,6 +83,20 @@ def target_origin(case: Case) -> Site | None:
         loss = case.trace.get(LossFact, course.loss)  # of a sum, the term that weighs most
     called = None if loss is None else loss.called
     return made_at(program_of(case.sources), called, 1) or _loader_site(case) or called
+
+
+def target_line(case: Case) -> Site | None:
+    """The expression that the targets are cut from; None where it cannot be followed."""
+    program = program_of(case.sources)
+    for loss in case.trace.losses:
+        if loss.backward is not None or loss.operands:
+            for event in program.at(loss.called):
+                call = event.call
+                given = None if call is None else call.argument("target") or call.argument("targets", 1)
+                found = None if given is None else program.site(taken_from(program, given))
+                if found is not None:
+                    return found
+    return None
 
 
 def loader_site(case: Case) -> Site | None:
