@@ -177,11 +177,11 @@ class Worlds:
     def _note_step(self, outermost: Any, environment: Any, whole: bool, action: Any, result: Any) -> None:
         started = perf_counter()
         copy = self._copy(outermost)
-        vector = self._is_vector(environment)
+        vector = _lanes(copy if whole else self._copy(environment), environment)
         if not vector and len(copy.levels) < MOST_LEVELS:
             copy.levels.append((type(environment).__name__, result[1]))
         if not whole:
-            if not self._is_vector(outermost):
+            if not _lanes(copy, outermost):
                 # Inner environments return first: what comes after a truncation is what wrappers make of it.
                 copy.terminated_inside |= bool(result[2]) and not copy.truncated_inside
                 copy.truncated_inside |= bool(result[3]) and not result[2]
@@ -238,10 +238,7 @@ class Worlds:
         return copy
 
     def _is_vector(self, environment: Any) -> bool:
-        copy = self._copy(environment)
-        if copy.vector is None:
-            copy.vector = is_vector(environment)
-        return copy.vector
+        return _lanes(self._copy(environment), environment)
 
     def _world(self, environment: Any) -> World | None:
         site = self.session.sites.here()
@@ -259,6 +256,13 @@ class Worlds:
             world.seen.put(environment, True)
             world.copies += 1
         return world
+
+
+def _lanes(copy: Copy, environment: Any) -> bool:
+    """Whether an environment has several lanes: found out once."""
+    if copy.vector is None:
+        copy.vector = is_vector(environment)
+    return copy.vector
 
 
 def _defining(kind: type, names: tuple[str, ...]) -> set[type]:

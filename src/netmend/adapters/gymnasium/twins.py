@@ -38,10 +38,12 @@ class Twins:
         return self._steps >= self._next
 
     def look(self) -> None:
+        self._next = self._steps + self._distance
+        if len(self.session.models.all) < 2:  # nothing to be apart from
+            return
         self._looks += 1
         if self._looks % _DENSE == 0:
             self._distance *= 2
-        self._next = self._steps + self._distance
         prints: dict[str, Print] = {}
         for model in self.session.models.all[:_MOST_MODELS]:
             module = model.reference()

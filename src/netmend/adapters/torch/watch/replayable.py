@@ -56,6 +56,7 @@ class Quiet:
         self.cells: list[types.CellType] = []  # variables of enclosing functions
         self.values: list[Any] = []  # attributes and default values of functions
         self.classes: set[type] = set()
+        self._others: set[type] = set()  # classes without a line of the user's
 
     def read(self, module: nn.Module) -> bool:
         if any(map(self._written_by_user, _global_hooks())):
@@ -153,8 +154,13 @@ class Quiet:
     def _class(self, kind: type, whole: bool = False) -> None:
         """A class of the user's whose instances take part; `whole`: any of its functions may be called."""
         for base in kind.__mro__:
+            if base in self.classes or base in self._others:
+                continue
             functions = [value for value in vars(base).values() if isinstance(value, types.FunctionType)]
-            if base in self.classes or not any(self._is_users(function) for function in functions):
+            if not any(self._is_users(function) for function in functions):
+                self._others.add(
+                    base
+                )  # most are layers of the framework, which hold a hundred functions each
                 continue
             self.classes.add(base)
             for function in functions if whole else ():
