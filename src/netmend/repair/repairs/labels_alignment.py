@@ -9,7 +9,7 @@ from functools import partial
 from typing import ClassVar
 
 from netmend.changes.data.data_holders import Holder, fresh, holders, training_inputs, training_targets
-from netmend.changes.data.data_origins import Flow
+from netmend.changes.data.data_origins import Flow, Step
 from netmend.program.source.bindings import binding_of
 from netmend.program.source.moving import taken_out
 from netmend.program.source.writing import delete_statement, insert_after, insert_before, replace
@@ -20,6 +20,7 @@ from netmend.testing.example import Example, example
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
 _DRAWS = ("randperm", "permutation")
+_SAMPLES = (["0"], ["(0,)"], ["[0]"])
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class LabelsAlignment:
                 self,
                 case,
                 "leave the labels as they were",
-                _not_rolled(inputs, targets[0]),
+                _not_moved(inputs, targets[0]),
                 knob="label order",
             )
 
@@ -173,27 +174,44 @@ def _moved_too(move: _Move, other: Flow) -> FileEdits:
     return ()
 
 
-def _not_rolled(inputs: list[Flow], targets: Flow) -> FileEdits:
-    """The labels without `torch.roll(y, 1)`, where the inputs are not rolled."""
-    if any(
-        isinstance(s.node, ast.Call) and last_name(s.node.func) == "roll" for flow in inputs for s in flow
-    ):
+def _not_moved(inputs: list[Flow], targets: Flow) -> FileEdits:
+    """The labels without `torch.roll(y, 1)`, `y.flip(0)` or, batch by batch, `y[torch.randperm(len(y))]`, where the inputs are left as they are."""
+    if any(_moved(step) is not None for flow in inputs for step in flow):
         return ()
     for step in targets:
-        if isinstance(step.node, ast.Call) and last_name(step.node.func) == "roll":
-            call = step.node
-            method = isinstance(call.func, ast.Attribute) and not isinstance(call.func.value, ast.Name)
-            data = call.args[0] if call.args and not isinstance(call.args[0], ast.Constant) else None
-            if data is None or method:
-                data = call.func.value if isinstance(call.func, ast.Attribute) else None
-            if data is None:
-                return ()
-            statement, text = step.file.statement(call), step.file.source(data)
-            whole = isinstance(statement, ast.Assign) and statement.value is call
+        data = _moved(step)
+        if data is not None:
+            statement, text = step.file.statement(step.node), step.file.source(data)
+            whole = isinstance(statement, ast.Assign) and statement.value is step.node
             if whole and isinstance(statement, ast.Assign) and step.file.source(statement.targets[0]) == text:
                 return taken_out(step.file, statement)
-            return replace(step.file, call, text)
+            return replace(step.file, step.node, text)
     return ()
+
+
+def _moved(step: Step) -> ast.expr | None:
+    """What is rolled, turned back to front or drawn anew in this stage."""
+    node = step.node
+    if isinstance(node, ast.Subscript):
+        index = node.slice
+        is_drawn = isinstance(index, ast.Call) and last_name(index.func) in _DRAWS
+        return node.value if is_drawn and not step.path and step.file.loop(node) is not None else None
+    if not isinstance(node, ast.Call) or last_name(node.func) not in ("roll", "flip", "flipud"):
+        return None
+    method = isinstance(node.func, ast.Attribute) and not isinstance(node.func.value, ast.Name)
+    data = node.args[0] if node.args and not _is_number(node.args[0]) else None
+    axes = [
+        value for value in (*node.args, *(keyword.value for keyword in node.keywords)) if value is not data
+    ]
+    if data is None or method:
+        data = node.func.value if isinstance(node.func, ast.Attribute) else None
+    if last_name(node.func) == "flip" and [ast.unparse(axis) for axis in axes] not in _SAMPLES:
+        return None  # along another axis than that of the samples: pictures are mirrored so
+    return data
+
+
+def _is_number(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant | ast.UnaryOp | ast.Tuple | ast.List)
 
 
 _example = partial(
@@ -221,6 +239,31 @@ LabelsAlignment.EXAMPLES = (
             optimizer.zero_grad()
             nn.functional.cross_entropy(model(a), b).backward()
             optimizer.step()""",
+    ),
+    _example(
+        "both back to front",
+        data="""
+            x, y = torch.from_numpy(table), torch.from_numpy(label)""",
+        backward="",
+        step="""
+            a, b = x[start : start + 8], y[start : start + 8]
+            optimizer.zero_grad()
+            ⟨nn.functional.cross_entropy(model(a.flip(0)), b.flip(0))⟩.backward()
+            optimizer.step()""",
+    ),
+    *(
+        _example(
+            f"labels of a batch in another order: {moved}",
+            data="""
+                x, y = torch.from_numpy(table), torch.from_numpy(label)""",
+            backward="",
+            step=f"""
+                b = y[start : start + 8]
+                optimizer.zero_grad()
+                nn.functional.cross_entropy(model(x[start : start + 8]), ⟨{moved} → b⟩).backward()
+                optimizer.step()""",
+        )
+        for moved in ("b.flip(0)", "torch.flip(b, (0,))", "b[torch.randperm(len(b))]")
     ),
     _example(
         "inputs shuffled alone, in place",
