@@ -283,3 +283,16 @@ def test_the_call_in_code() -> None:
     assert not netmend.check(Path("a.py"), ignore=["S2", "S1"])
     Path("pyproject.toml").write_text('[tool.netmend.check]\nignore = ["S201"]\n', encoding="utf-8")
     assert not netmend.check(".", select="S2")
+
+
+def test_a_mistake_in_an_imported_file_has_its_fix(folder: Path) -> None:
+    from netmend.check.rules.loss_maximised import SURROGATE
+
+    (folder / "ppo.py").write_text(
+        SURROGATE.format("ratios", "torch.min(surr1, surr2).mean()"), encoding="utf-8"
+    )
+    (folder / "main.py").write_text("from ppo import PPO\n\nPPO(world).learn(a, b, c, d)\n", encoding="utf-8")
+    options = CheckOptions(select=("S217",), cache=False)
+    (found,) = check_paths(["main.py"], options).findings
+    assert found.file == "ppo.py" and found.fix is not None
+    assert [(edit.line, edit.text) for edit in found.fix.edits] == [(found.line, "-")]

@@ -135,6 +135,8 @@ class AlignShapes:
             if pair is None or shapes is None or len(shapes[0]) == len(shapes[1]) or not same_values(*shapes):
                 continue
             longer = 0 if len(shapes[0]) > len(shapes[1]) else 1
+            if fact is None and _is_shaped(file, pair[longer]):
+                continue  # another call than the one that was refused, and in order
             text = _without_axis(shapes[longer], shapes[1 - longer])
             shared = _in_shared(case, file, pair[longer], pair[1 - longer])
             place = pair[longer] if shared else self._place(case, file, pair[longer], text)
@@ -186,6 +188,14 @@ class AlignShapes:
             raises=True,
         ),
         example(
+            "a loss that refuses where others are in order",
+            criterion="nn.BCEWithLogitsLoss()",
+            setup="x, y = torch.randn(8, 2), torch.ones(8)\nbefore = criterion(torch.squeeze(model(x)), y)",
+            outputs="out = model(x)",
+            loss="criterion(⟨out → out.squeeze(1)⟩, y)",
+            raises=True,
+        ),
+        example(
             "a column that is read later: only the loss is given a row",
             criterion="nn.BCEWithLogitsLoss()",
             setup="y = torch.ones(8)",
@@ -231,6 +241,13 @@ class AlignShapes:
             mark="loss = criterion",
         ),
     )
+
+
+def _is_shaped(file: File, value: ast.expr) -> bool:
+    """Whether an axis is taken away already where the value is made or handed over."""
+    made = bound(file, value) if isinstance(value, ast.Name) else None
+    node = value if made is None else made[1]
+    return isinstance(node, ast.Call) and last_name(node.func) in SHAPING
 
 
 def _operands(node: ast.AST | None) -> tuple[ast.expr, ast.expr] | None:
