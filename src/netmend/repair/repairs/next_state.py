@@ -57,9 +57,11 @@ class NextState:
 
     def propose(self, case: Case) -> Iterator[Change]:
         found = None if case.fault is None else case.code.statement_at(case.fault.site)
-        if found is None or not isinstance(found[1], ast.Assign):
+        if found is None:
             return
         file, statement = found
+        if not isinstance(statement, ast.Assign):
+            return
         loop = file.loop(statement)
         target = statement.targets[0]
         after = target.elts[0] if isinstance(target, ast.Tuple | ast.List) and target.elts else None
