@@ -281,9 +281,7 @@ def _reachable(node: ast.AST) -> Iterator[ast.AST]:
 
 def _is_noisy(case: Case, file: str) -> bool:
     """Whether a network of the program draws numbers itself, as layers with noise on their weights do."""
-    for kind in case.sources.nodes(file):
-        if not isinstance(kind, ast.ClassDef):
-            continue
+    for kind in case.sources.nodes(file, ast.ClassDef):
         methods = [
             node for node in kind.body if isinstance(node, Function) and not _INITIAL.search(node.name)
         ]

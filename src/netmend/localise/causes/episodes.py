@@ -14,7 +14,7 @@ from netmend.localise.lines.acting_source import StepCall, kept, names_in, step_
 from netmend.localise.lines.agent_lines import method_of, returned_line
 from netmend.localise.lines.bootstrap_source import bootstraps
 from netmend.localise.lines.stored_steps import Standstill, standstill
-from netmend.program.text.queries import last_name, site_of
+from netmend.program.text.queries import inside, last_name, site_of
 from netmend.unit import Run, convention
 from netmend.vocabulary import Evidence, Fault, ModelFact, Site, Symptom, WorldFact
 
@@ -268,19 +268,15 @@ def _stale(case: Case, step: StepCall) -> str:
         return ""
     starts = {
         last_name(target.elts[0] if isinstance(target, ast.Tuple) else target)
-        for node in ast.walk(step.scope)
-        if isinstance(node, ast.Assign)
-        and isinstance(node.value, ast.Call)
-        and last_name(node.value.func) == "reset"
+        for node in inside(step.scope, ast.Assign)
+        if isinstance(node.value, ast.Call) and last_name(node.value.func) == "reset"
         for target in node.targets
     } - {"", "_", step.observation}
     for name in sorted(starts):
         renewed = any(_renews(node, name, loop) for node in _nodes(case, step, name))
         read = any(
-            isinstance(node, ast.Name | ast.Attribute)
-            and last_name(node) == name
-            and isinstance(node.ctx, ast.Load)
-            for node in ast.walk(loop)
+            last_name(node) == name and isinstance(node.ctx, ast.Load)
+            for node in inside(loop, ast.Name, ast.Attribute)
         )
         if read and not renewed:
             return name

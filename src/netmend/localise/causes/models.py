@@ -23,6 +23,7 @@ from netmend.localise.lines.blocks import (
     freezing,
     plain_containers,
 )
+from netmend.program.text.queries import inside
 from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault, RunFact, Site, Trace
 
@@ -174,7 +175,7 @@ def _purpose(case: Case, site: Site | None) -> Iterator[Evidence]:
             "The loop variable sets seeds or selects data: the loop repeats an experiment.",
             -STRONG - FAIR,
         )
-    nested = [node for node in ast.walk(loop) if isinstance(node, ast.For | ast.While) and node is not loop]
+    nested = [node for node in inside(loop, ast.For, ast.While) if node is not loop]
     if len(nested) > 1:
         yield Evidence("It contains several loops: the outer one repeats the whole training.", -FAIR)
     if nested and len(nested) == 1:

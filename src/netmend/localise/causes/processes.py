@@ -7,7 +7,7 @@ import ast
 from netmend.diagnose.detectors.processes import ReplicaDesync, WorkersDrawAlike
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, Accusation, accuses
-from netmend.program.text.queries import site_of
+from netmend.program.text.queries import inside, site_of
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import Site, Symptom
 
@@ -41,8 +41,8 @@ def assignment(sources: Sources, script: str, owner: str, attribute: str) -> Sit
         for kind in sources.nodes(file):
             if not isinstance(kind, ast.ClassDef) or kind.name != owner:
                 continue
-            for node in ast.walk(kind):
-                if isinstance(node, ast.Assign) and any(
+            for node in inside(kind, ast.Assign):
+                if any(
                     isinstance(target, ast.Attribute) and target.attr == attribute for target in node.targets
                 ):
                     return site_of(file, node)

@@ -215,8 +215,8 @@ def _with_batch_axis(case: Case, site: Site | None) -> str:
         if site is None
         else [
             node
-            for node in case.sources.nodes(site.file)
-            if isinstance(node, ast.Call) and node.lineno <= site.line <= (node.end_lineno or node.lineno)
+            for node in case.sources.nodes(site.file, ast.Call)
+            if node.lineno <= site.line <= (node.end_lineno or node.lineno)
         ]
     )
     for call in found:

@@ -16,7 +16,7 @@ from netmend.localise.lines.agent_lines import made_line, setting_line, target_u
 from netmend.localise.lines.bootstrap_source import bootstraps
 from netmend.localise.lines.copied_weights import copied_again
 from netmend.localise.lines.follow import value_origin
-from netmend.program.text.queries import last_name, site_of
+from netmend.program.text.queries import inside, last_name, site_of
 from netmend.unit import Run
 from netmend.vocabulary import AgentFact, Evidence, Fault, Site, Symptom, WorldFact
 
@@ -35,7 +35,7 @@ class TargetNetworkShared(Cause, code="RL-NET-BIASED"):
         yield from self._unused(case, world)
         words = model_words(case.trace)
         for file in case.sources.files(world.stepped.file):
-            called = {last_name(node.func) for node in case.sources.nodes(file) if isinstance(node, ast.Call)}
+            called = {last_name(node.func) for node in case.sources.nodes(file, ast.Call)}
             for node in case.sources.nodes(file):
                 pair = _alias(node, words)
                 if pair is None or not set(pair) <= called:
@@ -216,10 +216,10 @@ def _near(case: Case) -> str:
 
 def _guard(case: Case, site: Site) -> Site | None:
     """`if step % INTERVAL == 0` around a line: where the interval is set."""
-    for node in case.sources.nodes(site.file):
-        if isinstance(node, ast.If) and node.lineno <= site.line <= (node.end_lineno or node.lineno):
-            for test in ast.walk(node.test):
-                if isinstance(test, ast.BinOp) and isinstance(test.op, ast.Mod):
+    for node in case.sources.nodes(site.file, ast.If):
+        if node.lineno <= site.line <= (node.end_lineno or node.lineno):
+            for test in inside(node.test, ast.BinOp):
+                if isinstance(test.op, ast.Mod):
                     return value_origin(case.sources, site.file, test.right)
             return site_of(site.file, node.test)
     return None

@@ -14,7 +14,7 @@ from netmend.localise.lines.acting_source import assigned, names_in, step_call
 from netmend.localise.lines.bootstrap_source import Bootstrap, bootstraps
 from netmend.localise.lines.head_lines import text_at
 from netmend.localise.lines.policy_sign import lowered_likelihood
-from netmend.program.text.queries import last_name, site_of
+from netmend.program.text.queries import inside, last_name, site_of
 from netmend.unit import Run, convention
 from netmend.vocabulary import Evidence, Fault, ModelFact, Site, Symptom, WorldFact
 
@@ -215,8 +215,8 @@ def _weighs(loop: ast.For, sum_: ast.Assign, name: str) -> bool:
         last_name(target)
         for other in loop.body
         if isinstance(other, ast.Assign) and other is not sum_
-        for node in ast.walk(other.value)
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and name in names_in(node)
+        for node in inside(other.value, ast.BinOp)
+        if isinstance(node.op, ast.Mult) and name in names_in(node)
         for target in other.targets
     }
     return any(

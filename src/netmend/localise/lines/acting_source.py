@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from netmend.program.text.queries import Function, last_name, site_of
+from netmend.program.text.queries import Function, inside, last_name, site_of, variables_in
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import Site, Trace, WorldFact
 
@@ -54,8 +54,8 @@ class StepCall:
         """Names that hold `terminated or truncated`, in whatever spelling."""
         both = {self.terminated, self.truncated}
         found: dict[str, ast.Assign] = {}
-        for node in ast.walk(self.scope):
-            if isinstance(node, ast.Assign) and both <= set(names_in(node.value)) and "" not in both:
+        for node in inside(self.scope, ast.Assign):
+            if both <= set(names_in(node.value)) and "" not in both:
                 for target in node.targets:
                     if last_name(target):
                         found[last_name(target)] = node
@@ -126,9 +126,8 @@ def kept(step: StepCall, names: set[str]) -> bool:
 
 
 def _tests(scope: ast.AST) -> Iterator[ast.expr]:
-    for node in ast.walk(scope):
-        if isinstance(node, ast.If | ast.While | ast.IfExp | ast.Assert):
-            yield node.test
+    for node in inside(scope, ast.If, ast.While, ast.IfExp, ast.Assert):
+        yield node.test
 
 
 def assigned(scope: ast.AST, name: str) -> Iterator[ast.expr]:
@@ -151,7 +150,7 @@ def resolved(scope: ast.AST, node: ast.expr, hops: int = _MOST_HOPS) -> Iterator
     """An expression and those behind the names in it."""
     yield node
     if hops:
-        for name in {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}:
+        for name in variables_in(node):
             for value in assigned(scope, name):
                 if value is not node:
                     yield from resolved(scope, value, hops - 1)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.localise.case import Case
-from netmend.program.text.queries import last_name, site_of
+from netmend.program.text.queries import inside, last_name, site_of
 from netmend.vocabulary import LossFact, Site
 
 
@@ -25,12 +25,7 @@ def added_term_line(case: Case, objective: LossFact) -> Site | None:
     scope = around if around is not None else case.sources.tree(known.file)
     if scope is None:
         return None
-    made = {
-        last_name(target): node
-        for node in ast.walk(scope)
-        if isinstance(node, ast.Assign)
-        for target in node.targets
-    }
+    made = {last_name(target): node for node in inside(scope, ast.Assign) for target in node.targets}
     for statement in ast.walk(scope):
         if not isinstance(statement, ast.Return | ast.Assign) or statement.value is None:
             continue

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from netmend.localise.lines.acting_source import names_in
 from netmend.localise.lines.follow import argument_origin, value_origin
-from netmend.program.text.queries import Function, last_name, site_of
+from netmend.program.text.queries import Function, inside, last_name, site_of
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import AgentFact, Site, WorldFact
 
@@ -63,9 +63,8 @@ def returned_line(sources: Sources, method: Site | None, position: int) -> Site 
         if isinstance(value, ast.Name):
             made = [
                 statement
-                for statement in ast.walk(function)
-                if isinstance(statement, ast.Assign | ast.AugAssign)
-                and any(
+                for statement in inside(function, ast.Assign, ast.AugAssign)
+                if any(
                     last_name(target) == value.id
                     for target in (
                         statement.targets if isinstance(statement, ast.Assign) else [statement.target]
@@ -104,17 +103,15 @@ def learning_guard(sources: Sources, near: str) -> Guard | None:
     """The condition that keeps the program from learning: around the optimiser's step, or an early way out before it."""
     learning = _learning_functions(sources, near)
     for file in sources.files(near):
-        for node in sources.nodes(file):
-            if not isinstance(node, ast.If):
-                continue
+        for node in sources.nodes(file, ast.If):
             holds = _updates(node.body, learning)
             leaves = len(node.body) == 1 and isinstance(node.body[0], ast.Return | ast.Continue)
             function = sources.function_around(site_of(file, node.test))
             before = leaves and function is not None and _updates(function.body, learning)
             if not holds and not before:
                 continue
-            for test in ast.walk(node.test):
-                if isinstance(test, ast.Compare) and len(test.comparators) == 1:
+            for test in inside(node.test, ast.Compare):
+                if len(test.comparators) == 1:
                     guard = _guard(sources, file, test)
                     if guard is not None:
                         return guard
@@ -199,8 +196,8 @@ def made_line(sources: Sources, near: str, name: str) -> Site | None:
     """The assignment that makes an object of this name."""
     last = name.rpartition(".")[2]
     for file in sources.files(near):
-        for node in sources.nodes(file):
-            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+        for node in sources.nodes(file, ast.Assign):
+            if isinstance(node.value, ast.Call):
                 for target in node.targets:
                     parts = target.elts if isinstance(target, ast.Tuple) else [target]
                     if any(last_name(part) == last for part in parts):

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from netmend.program.text.queries import last_name, site_of
+from netmend.program.text.queries import inside, last_name, site_of, variables_in
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import Site
 
@@ -30,8 +30,7 @@ def called_in_loop(sources: Sources, site: Site | None) -> Site | None:
             if sources.loop_around(place) is not None:
                 return place
     returned = any(
-        isinstance(node, ast.Return) and node.lineno <= site.line <= (node.end_lineno or node.lineno)
-        for node in ast.walk(function)
+        node.lineno <= site.line <= (node.end_lineno or node.lineno) for node in inside(function, ast.Return)
     )
     if not returned:
         return None
@@ -46,7 +45,7 @@ def called_in_loop(sources: Sources, site: Site | None) -> Site | None:
 
 def experiment_loop(loop: ast.For) -> bool:
     """Whether a loop seeds the random numbers anew, or uses its variable to choose data or settings."""
-    names = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+    names = variables_in(loop.target)
     for node in ast.walk(loop):
         if isinstance(node, ast.Call) and last_name(node.func) in (
             "manual_seed",
@@ -57,7 +56,7 @@ def experiment_loop(loop: ast.For) -> bool:
             return True
         chosen = isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)
         if chosen and isinstance(node, ast.Subscript):
-            indices = [part.id for part in ast.walk(node.slice) if isinstance(part, ast.Name)]
+            indices = [part.id for part in inside(node.slice, ast.Name)]
             if names.intersection(indices):
                 return True
     return False
@@ -86,8 +85,8 @@ def switches_gradients_off(block: ast.With | ast.AsyncWith) -> bool:
 def grad_switched_off(sources: Sources, near: str = "") -> Site | None:
     """A `torch.set_grad_enabled(False)` that is no context manager: it stays."""
     for file in sources.files(near):
-        for node in sources.nodes(file):
-            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        for node in sources.nodes(file, ast.Expr):
+            if isinstance(node.value, ast.Call):
                 call = node.value
                 if last_name(call.func) == "set_grad_enabled" and _is(call.args[:1], False):
                     return site_of(file, call)
@@ -154,8 +153,8 @@ def attribute_line(sources: Sources, near: str, detail: Mapping[str, Any]) -> Si
         for owner in sources.nodes(file):
             if not isinstance(owner, ast.ClassDef) or owner.name != detail.get("class"):
                 continue
-            for node in ast.walk(owner):
-                if isinstance(node, ast.Assign) and any(
+            for node in inside(owner, ast.Assign):
+                if any(
                     isinstance(t, ast.Attribute) and t.attr == detail.get("attribute") for t in node.targets
                 ):
                     return site_of(file, node)
@@ -175,10 +174,8 @@ def plain_containers(sources: Sources, near: str = "") -> Iterator[Site]:
                 for t in node.targets
             )
             makes = any(
-                isinstance(n, ast.Call)
-                and last_name(n.func)[:1].isupper()
-                and last_name(n.func) != "Parameter"
-                for n in ast.walk(node.value)
+                last_name(n.func)[:1].isupper() and last_name(n.func) != "Parameter"
+                for n in inside(node.value, ast.Call)
             )
             if on_self and makes:
                 yield site_of(file, node)
@@ -206,18 +203,14 @@ def handed_on_state(sources: Sources, site: Site | None) -> str | None:
     call = None if site is None else sources.call_at(site)
     if site is None or call is None:
         return None
-    for node in sources.nodes(site.file):
-        if isinstance(node, ast.Assign) and node.value is call:
-            given = {
-                name.id for argument in call.args for name in ast.walk(argument) if isinstance(name, ast.Name)
-            }
-            taken = [
-                name.id for target in node.targets for name in ast.walk(target) if isinstance(name, ast.Name)
-            ]
+    for node in sources.nodes(site.file, ast.Assign):
+        if node.value is call:
+            given = {name.id for argument in call.args for name in inside(argument, ast.Name)}
+            taken = [name.id for target in node.targets for name in inside(target, ast.Name)]
             both = [name for name in taken if name in given]
             detached = any(
-                isinstance(other, ast.Attribute) and other.attr in ("detach", "detach_", "data")
-                for other in sources.nodes(site.file)
+                other.attr in ("detach", "detach_", "data")
+                for other in sources.nodes(site.file, ast.Attribute)
             )
             return both[0] if both and not detached else None
     return None

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from netmend.localise.lines.acting_source import StepCall, assigned, model_words, names_in
-from netmend.program.text.queries import Function, last_name, site_of
+from netmend.program.text.queries import Function, inside, last_name, site_of
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import Site, Trace
 
@@ -41,8 +41,8 @@ def bootstraps(sources: Sources, trace: Trace, step: StepCall) -> list[Bootstrap
                     continue
                 if _is_objective(scope, statement):
                     continue
-                for node in ast.walk(statement):
-                    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+                for node in inside(statement, ast.BinOp):
+                    if isinstance(node.op, ast.Add):
                         masked = _judge(node, scope, words, statement, step.flags)
                         if masked is not None:
                             asked = _asked(scope, node, words) or statement
@@ -130,9 +130,9 @@ def _answers(scope: ast.AST, node: ast.AST, words: set[str]) -> Iterator[ast.Cal
 def _asked(scope: ast.AST, node: ast.BinOp, words: set[str]) -> ast.Assign | None:
     """The assignment of a name in the sum whose value calls a model."""
     mentioned = set(names_in(node))
-    for statement in ast.walk(scope):
-        if isinstance(statement, ast.Assign) and mentioned.intersection(map(last_name, statement.targets)):
-            calls = (part for part in ast.walk(statement.value) if isinstance(part, ast.Call))
+    for statement in inside(scope, ast.Assign):
+        if mentioned.intersection(map(last_name, statement.targets)):
+            calls = (part for part in inside(statement.value, ast.Call))
             if any(words.intersection(names_in(call.func)) for call in calls):
                 return statement
     return None
@@ -203,17 +203,12 @@ def _guarded(scope: ast.AST, statement: ast.stmt, flags: set[str]) -> bool:
 
 def _chosen(statement: ast.stmt, node: ast.BinOp) -> bool:
     """`reward if terminated else reward + …`: the sum is one branch of a choice."""
-    return any(
-        isinstance(choice, ast.IfExp) and any(part is node for part in ast.walk(choice))
-        for choice in ast.walk(statement)
-    )
+    return any(any(part is node for part in ast.walk(choice)) for choice in inside(statement, ast.IfExp))
 
 
 def scopes(tree: ast.Module) -> Iterator[ast.Module | Function]:
     yield tree
-    for node in ast.walk(tree):
-        if isinstance(node, Function):
-            yield node
+    yield from inside(tree, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def own_nodes(scope: ast.Module | Function) -> Iterator[ast.AST]:

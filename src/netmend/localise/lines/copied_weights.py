@@ -63,15 +63,10 @@ def _repeats(loop: ast.For | ast.While) -> bool:
 def _mentions(sources: Sources, near: str, name: str) -> Iterator[Site | None]:
     """Calls of a function; None for a mention that is no call: it is handed to somebody."""
     for file in sources.files(near):
-        called = set()
+        calls = list(sources.calls_named(file, name))
+        yield from (site_of(file, call) for call in calls)
+        called = {id(call.func) for call in calls}
         for node in sources.nodes(file):
-            if isinstance(node, ast.Call) and last_name(node.func) == name:
-                called.add(id(node.func))
-                yield site_of(file, node)
-        for node in sources.nodes(file):
-            if (
-                isinstance(node, ast.Name | ast.Attribute)
-                and last_name(node) == name
-                and id(node) not in called
-            ):
+            is_mention = isinstance(node, ast.Name | ast.Attribute) and last_name(node) == name
+            if is_mention and id(node) not in called:
                 yield None

@@ -10,7 +10,7 @@ from netmend.localise.case import Case
 from netmend.localise.lines.epoch_loop import caller
 from netmend.program.makers import made_at, taken_from
 from netmend.program.of_run import program_of
-from netmend.program.text.queries import last_name, site_of
+from netmend.program.text.queries import inside, last_name, site_of
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import LossFact, Site
 
@@ -72,7 +72,7 @@ def _computed(sources: Sources, called: Site) -> Site | None:
 
 
 def _arithmetic(value: ast.expr) -> bool:
-    return any(isinstance(node, ast.BinOp) for node in ast.walk(value))
+    return any(True for node in inside(value, ast.BinOp))
 
 
 def target_origin(case: Case) -> Site | None:

@@ -43,9 +43,8 @@ def _counted_loops(sources: Sources, site: Site) -> Iterator[ast.For]:
     first = function.lineno if function is not None else 0
     around = [
         node
-        for node in sources.nodes(site.file)
-        if isinstance(node, ast.For)
-        and first <= node.lineno <= site.line <= (node.end_lineno or node.lineno)
+        for node in sources.nodes(site.file, ast.For)
+        if first <= node.lineno <= site.line <= (node.end_lineno or node.lineno)
         and _range(node.iter) is not None
     ]
     yield from sorted(around, key=lambda node: -node.lineno)

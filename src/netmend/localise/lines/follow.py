@@ -151,8 +151,8 @@ def _default(function: Function, name: str) -> ast.expr | None:
 
 
 def _class_of(sources: Sources, file: str, function: Function) -> str:
-    for node in sources.nodes(file):
-        if isinstance(node, ast.ClassDef) and function in node.body:
+    for node in sources.nodes(file, ast.ClassDef):
+        if function in node.body:
             return node.name
     return ""
 
@@ -179,13 +179,12 @@ def _attribute(sources: Sources, file: str, name: str, hops: int) -> Site | None
                 given = sources.argument(node, name)
                 if given is not None:
                     return site_of(other, given)
-    for node in sources.nodes(file):
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
-                given = _attribute_value(target, node.value, name)
-                if given is None or (isinstance(given, ast.Attribute) and given.attr == name):
-                    continue
-                return _follow(sources, file, given, hops + 1)
+    for node in sources.nodes(file, ast.Assign):
+        for target in node.targets:
+            given = _attribute_value(target, node.value, name)
+            if given is None or (isinstance(given, ast.Attribute) and given.attr == name):
+                continue
+            return _follow(sources, file, given, hops + 1)
     return _configured(sources, file, name)
 
 
@@ -266,8 +265,8 @@ def _configured(sources: Sources, file: str, key: str) -> Site | None:
 
 
 def _imported(sources: Sources, file: str, name: str, hops: int) -> Site | None:
-    for node in sources.nodes(file):
-        if isinstance(node, ast.ImportFrom) and node.module:
+    for node in sources.nodes(file, ast.ImportFrom):
+        if node.module:
             for alias in node.names:
                 if (alias.asname or alias.name) == name:
                     ending = node.module.replace(".", "/") + ".py"

@@ -7,7 +7,7 @@ import math
 
 from netmend.diagnose.measures.heads import Head, Place, heads, place_of
 from netmend.localise.case import Case
-from netmend.program.text.queries import last_name, site_of
+from netmend.program.text.queries import inside, last_name, site_of
 from netmend.vocabulary import ModuleFact, Site, Symptom
 
 
@@ -100,8 +100,8 @@ def objective_line(case: Case, site: Site | None) -> Site | None:
     name = last_name(call.func.value)
     made = [
         node
-        for node in case.sources.nodes(site.file)
-        if isinstance(node, ast.Assign) and node.lineno < site.line and name in map(last_name, node.targets)
+        for node in case.sources.nodes(site.file, ast.Assign)
+        if node.lineno < site.line and name in map(last_name, node.targets)
     ]
     return site_of(site.file, max(made, key=lambda node: node.lineno)) if name and made else site
 
@@ -111,9 +111,7 @@ def result_line(case: Case, made: Site | None, backward: Site | None) -> Site | 
     if made is None or backward is None or made.function == backward.function:
         return objective_line(case, backward) or made
     around = case.sources.function_around(made)
-    returns = (
-        [node for node in ast.walk(around) if isinstance(node, ast.Return)] if around is not None else []
-    )
+    returns = list(inside(around, ast.Return)) if around is not None else []
     return site_of(made.file, returns[-1]) if returns else made
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import math
 
-from netmend.program.text.queries import last_name, site_of
+from netmend.program.text.queries import inside, last_name, site_of
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import Site
 
@@ -57,8 +57,8 @@ def init_line(
 def _names_layer(node: ast.AST, own: str) -> float:
     """`….fc1.weight` names the layer fc1, `model[0].weight` the layer 0; naming another one speaks against a line."""
     named: set[str] = set()
-    for part in ast.walk(node):
-        if isinstance(part, ast.Attribute) and part.attr in ("weight", "bias"):
+    for part in inside(node, ast.Attribute):
+        if part.attr in ("weight", "bias"):
             holder = part.value
             if isinstance(holder, ast.Attribute):
                 named.add(holder.attr)

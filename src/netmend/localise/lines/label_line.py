@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from netmend.localise.case import Case
-from netmend.program.text.queries import last_name, site_of
+from netmend.program.text.queries import inside, last_name, site_of
 from netmend.vocabulary import Site
 
 _LABELS_OF_DATA_SETS = ("targets", "labels")  # of torchvision's
@@ -74,10 +74,8 @@ def rewritten_argument(case: Case, called: Site | None, position: int) -> Site |
         return None
     made = [
         node
-        for node in ast.walk(scope)
-        if isinstance(node, ast.Assign)
-        and node.lineno < called.line
-        and given.id in map(last_name, node.targets)
+        for node in inside(scope, ast.Assign)
+        if node.lineno < called.line and given.id in map(last_name, node.targets)
     ]
     return site_of(called.file, max(made, key=lambda node: node.lineno)) if made else None
 
@@ -109,8 +107,6 @@ def _moved_alone(statement: ast.stmt) -> bool:
         call = statement.value
         return isinstance(call, ast.Call) and last_name(call.func) == "shuffle" and len(call.args) == 1
     return any(
-        isinstance(node, ast.Subscript)
-        and isinstance(node.slice, ast.Call)
-        and last_name(node.slice.func) in _SHUFFLES
-        for node in ast.walk(value)
+        isinstance(node.slice, ast.Call) and last_name(node.slice.func) in _SHUFFLES
+        for node in inside(value, ast.Subscript)
     ) or (isinstance(value, ast.Call) and last_name(value.func) in ("roll", "shuffled"))

@@ -6,7 +6,7 @@ import ast
 
 from netmend.localise.case import Case
 from netmend.localise.lines.follow import value_origin
-from netmend.program.text.queries import last_name, site_of
+from netmend.program.text.queries import inside, last_name, site_of
 from netmend.vocabulary import Site
 
 _SIZES = ("abs", "pow", "norm", "square", "square_", "vector_norm", "l1_loss")
@@ -16,9 +16,9 @@ def penalty_line(case: Case, file: str, layer: str = "") -> Site | None:
     """`sum(p.abs().sum() for p in model.parameters())`: a comprehension or loop over parameters that measures their size; for one layer,
     `model.fc1.weight.abs().sum()`."""
     for other in case.sources.files(near=file) if layer else ():
-        for node in case.sources.nodes(other):
-            if isinstance(node, ast.expr) and _measures_size(node) and _weight_of(node, layer):
-                return site_of(other, node)
+        for part in case.sources.nodes(other, ast.expr):
+            if _measures_size(part) and _weight_of(part, layer):
+                return site_of(other, part)
     for other in case.sources.files(near=file):
         for node in case.sources.nodes(other):
             if isinstance(node, ast.GeneratorExp | ast.ListComp | ast.For):
@@ -37,8 +37,8 @@ def penalty_line(case: Case, file: str, layer: str = "") -> Site | None:
 def _weight_of(node: ast.AST, layer: str) -> bool:
     """Whether `….fc1.weight` or `model[0].weight` stands in it, by the last part of the layer's name."""
     own = layer.rpartition(".")[2]
-    for part in ast.walk(node):
-        if isinstance(part, ast.Attribute) and part.attr == "weight" and own:
+    for part in inside(node, ast.Attribute):
+        if part.attr == "weight" and own:
             holder = part.value
             if isinstance(holder, ast.Subscript) and isinstance(holder.slice, ast.Constant):
                 named = str(holder.slice.value)
@@ -51,8 +51,8 @@ def _weight_of(node: ast.AST, layer: str) -> bool:
 
 def _name_at(case: Case, site: Site) -> str:
     """The name that a line's value is given: `penalty = …`."""
-    for node in case.sources.nodes(site.file):
-        if isinstance(node, ast.Assign) and node.lineno <= site.line <= (node.end_lineno or node.lineno):
+    for node in case.sources.nodes(site.file, ast.Assign):
+        if node.lineno <= site.line <= (node.end_lineno or node.lineno):
             return last_name(node.targets[0])
     return ""
 

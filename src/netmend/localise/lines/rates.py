@@ -14,7 +14,7 @@ from netmend.diagnose.measures.rates import usual_range as usual_range
 from netmend.library.optimisers import ADAPTIVE, OPTIMISERS
 from netmend.localise.case import Case
 from netmend.localise.lines.follow import argument_origin, value_origin
-from netmend.program.text.queries import last_name, site_of
+from netmend.program.text.queries import inside, last_name, site_of
 from netmend.vocabulary import Evidence, OptimizerFact, Site
 
 USUAL_RATIO = 0.005  # |update| / |weight| per step in the first steps of healthy programs: 0.001 to 0.05
@@ -67,12 +67,11 @@ def _in_groups(case: Case, created: Site | None, name: str) -> Site | None:
     call = None if created is None else case.sources.call_at(created)
     if call is None or created is None:
         return None
-    for node in ast.walk(call):
-        if isinstance(node, ast.Dict):
-            for key, value in zip(node.keys, node.values, strict=True):
-                if isinstance(key, ast.Constant) and key.value == name:
-                    found = value_origin(case.sources, created.file, value)
-                    return found or site_of(created.file, value)
+    for node in inside(call, ast.Dict):
+        for key, value in zip(node.keys, node.values, strict=True):
+            if isinstance(key, ast.Constant) and key.value == name:
+                found = value_origin(case.sources, created.file, value)
+                return found or site_of(created.file, value)
     return None
 
 

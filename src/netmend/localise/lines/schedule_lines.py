@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from netmend.program.text.queries import Function, site_of
+from netmend.program.text.queries import Function, inside, site_of
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import Site
 
@@ -21,7 +21,7 @@ def returned_factor(sources: Sources, made: Site | None) -> Site | None:
         if isinstance(value, ast.Name):
             for node in sources.nodes(made.file):
                 if isinstance(node, Function) and node.name == value.id:
-                    returns = [inner for inner in ast.walk(node) if isinstance(inner, ast.Return)]
+                    returns = list(inside(node, ast.Return))
                     return site_of(made.file, max(returns, key=lambda r: r.lineno)) if returns else None
     return None
 

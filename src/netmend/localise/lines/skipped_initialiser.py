@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 
 from netmend.localise.lines.init_lines import RANDOM
-from netmend.program.text.queries import last_name, site_of
+from netmend.program.text.queries import inside, last_name, site_of
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import Site
 
@@ -36,9 +36,7 @@ class Held:
 def initialiser_of(sources: Sources, script: str, held: Held) -> Initialiser | None:
     """The first line of the program that writes values other than a constant into this module's parameter."""
     for file in sources.files(script):
-        for node in sources.nodes(file):
-            if not isinstance(node, ast.stmt):
-                continue
+        for node in sources.nodes(file, ast.stmt):
             owner = _written(node, held.attribute)
             if owner is not None and _is_meant(sources, file, node, owner, held):
                 return _found(sources, file, node, held.attribute)
@@ -52,7 +50,7 @@ def _is_meant(sources: Sources, file: str, node: ast.stmt, owner: ast.expr, held
         classes = [part.name for part in around if isinstance(part, ast.ClassDef)]
         return not classes or not held.kind or classes[-1] == held.kind
     if not isinstance(owner, ast.Name):
-        parts = {part.attr for part in ast.walk(owner) if isinstance(part, ast.Attribute)}
+        parts = {part.attr for part in inside(owner, ast.Attribute)}
         return not parts or not held.module or not parts.isdisjoint(held.module.split("."))
     guards = [part.test for part in around if isinstance(part, ast.If)]
     asked = [kind for test in guards for kind in _classes_asked(test, owner.id)]
@@ -82,9 +80,8 @@ def _classes_asked(test: ast.expr, name: str) -> list[str]:
 def _found(sources: Sources, file: str, node: ast.stmt, attribute: str) -> Initialiser:
     around = [
         branch
-        for branch in sources.nodes(file)
-        if isinstance(branch, ast.If)
-        and any(part is node for inside in branch.body for part in ast.walk(inside))
+        for branch in sources.nodes(file, ast.If)
+        if any(part is node for inside in branch.body for part in ast.walk(inside))
     ]
     condition = max(around, key=lambda branch: branch.lineno, default=None)
     chosen = condition is not None and any(
@@ -128,7 +125,7 @@ def _owner(node: ast.expr, attribute: str) -> ast.expr | None:
 
 
 def _mentions(node: ast.AST, attribute: str) -> bool:
-    return any(isinstance(part, ast.Attribute) and part.attr == attribute for part in ast.walk(node))
+    return any(part.attr == attribute for part in inside(node, ast.Attribute))
 
 
 def _constant(node: ast.expr) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from netmend.localise.case import Case
-from netmend.program.text.queries import last_name, site_of
+from netmend.program.text.queries import inside, last_name, site_of
 from netmend.vocabulary import Site
 
 _WRAPPERS = ("Subset", "random_split", "ConcatDataset")
@@ -49,10 +49,8 @@ def dataset_line(case: Case, loader: Site | None) -> Site | None:
             return None
         made = [
             node
-            for node in ast.walk(scope)
-            if isinstance(node, ast.Assign)
-            and given.id in map(last_name, node.targets)
-            and node.lineno < loader.line
+            for node in inside(scope, ast.Assign)
+            if given.id in map(last_name, node.targets) and node.lineno < loader.line
         ]
         if not made:
             return None

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from netmend.localise.lines.acting_source import StepCall, names_in, resolved
-from netmend.program.text.queries import last_name, site_of
+from netmend.program.text.queries import inside, last_name, site_of
 from netmend.vocabulary import Site
 
 _KEEPING = ("append", "push", "add", "store", "put", "insert", "memorize", "remember", "save", "record")
@@ -47,11 +47,10 @@ def standstill(step: StepCall) -> Standstill | None:
 def _kept(step: StepCall) -> Iterator[ast.Call]:
     """Calls after the step, in its own block, that keep something of it."""
     for statement in _following(step):
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Call):
-                name = last_name(node.func).lower()
-                if any(name.startswith(word) for word in _KEEPING):
-                    yield node
+        for node in inside(statement, ast.Call):
+            name = last_name(node.func).lower()
+            if any(name.startswith(word) for word in _KEEPING):
+                yield node
 
 
 def _parts(call: ast.Call) -> list[ast.expr]:

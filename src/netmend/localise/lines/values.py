@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from netmend.library.operations import LEAVES_GRAPH, WITHOUT_DERIVATIVE
 from netmend.localise.lines.blocks import spans, switches_gradients_off
-from netmend.program.text.queries import last_name, site_of
+from netmend.program.text.queries import inside, last_name, site_of, variables_in
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import Site
 
@@ -23,9 +23,7 @@ def cuts_between(sources: Sources, first: Site | None, last: Site | None) -> Sit
     if around is None:
         return None
     low, high = min(first.line, last.line), max(first.line, last.line)
-    found = [
-        site_of(first.file, node) for node in ast.walk(around) if isinstance(node, ast.expr) and is_cut(node)
-    ]
+    found = [site_of(first.file, node) for node in inside(around, ast.expr) if is_cut(node)]
     near = [site for site in found if low <= site.line <= high]
     return min(near, key=lambda site: abs(site.line - high), default=None)
 
@@ -129,7 +127,7 @@ def keeping(sources: Sources, backward: Site | None) -> Site | None:
     loop = None if backward is None else sources.loop_around(backward)
     if backward is None or call is None or not isinstance(call.func, ast.Attribute):
         return None
-    names = {node.id for node in ast.walk(call.func.value) if isinstance(node, ast.Name)}
+    names = variables_in(call.func.value)
     if loop is None:
         return _keeping_caller(sources, backward, names)
     for node in ast.walk(loop):
@@ -148,11 +146,11 @@ def keeping(sources: Sources, backward: Site | None) -> Site | None:
 def _keeping_caller(sources: Sources, backward: Site, names: set[str]) -> Site | None:
     """The line outside that adds up or collects what a function of one step returns: `total += train(x, y)`, where that is the loss itself."""
     function = sources.function_around(backward)
-    returns = [node.value for node in ast.walk(function) if isinstance(node, ast.Return)] if function else []
+    returns = [node.value for node in inside(function, ast.Return)] if function else []
     if function is None or not any(isinstance(value, ast.expr) and _whole(value, names) for value in returns):
         return None
-    for node in sources.nodes(backward.file):
-        if isinstance(node, ast.Call) and last_name(node.func) == function.name:
+    for node in sources.nodes(backward.file, ast.Call):
+        if last_name(node.func) == function.name:
             found = kept_call(sources, site_of(backward.file, node))
             if found is not None:
                 return found
@@ -182,8 +180,8 @@ def collecting(sources: Sources, backward: Site | None) -> Site | None:
         return None
     made = {
         target.id
-        for node in ast.walk(loop)
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
+        for node in inside(loop, ast.Assign)
+        if isinstance(node.value, ast.Call)
         for target in node.targets
         if isinstance(target, ast.Name)
     }
@@ -199,15 +197,15 @@ def cut_in_loss(sources: Sources, backward: Site | None) -> Site | None:
     call = None if backward is None else sources.call_at(backward)
     if backward is None or call is None or not isinstance(call.func, ast.Attribute):
         return None
-    names = {node.id for node in ast.walk(call.func.value) if isinstance(node, ast.Name)}
+    names = variables_in(call.func.value)
     around: ast.AST | None = sources.function_around(backward) or sources.tree(backward.file)
     for node in ast.walk(around) if around is not None else ():
         targets = node.targets if isinstance(node, ast.Assign) else []
         if isinstance(node, ast.AugAssign):
             targets = [node.target]
         if any(isinstance(t, ast.Name) and t.id in names for t in targets):
-            for part in ast.walk(node):
-                if isinstance(part, ast.expr) and is_cut(part):
+            for part in inside(node, ast.expr):
+                if is_cut(part):
                     return site_of(backward.file, part)
     return None
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import ast
 from collections import deque
 from collections.abc import Iterator
-from typing import TypeVar
+from typing import TypeVar, overload
 
 from netmend.vocabulary import Site
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Scope = ast.Module | Function
-Kind = TypeVar("Kind", bound=ast.AST)
+A = TypeVar("A", bound=ast.AST)
+B = TypeVar("B", bound=ast.AST)
+C = TypeVar("C", bound=ast.AST)
+D = TypeVar("D", bound=ast.AST)
 
 
 def last_name(node: ast.AST | None) -> str:
@@ -25,7 +28,17 @@ def site_of(file: str, node: ast.expr | ast.stmt | ast.keyword | ast.arg) -> Sit
     return Site(file, node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
 
 
-def inside(node: ast.AST | None, *kinds: type[Kind]) -> Iterator[Kind]:
+@overload
+def inside(node: ast.AST | None, kind: type[A], /) -> Iterator[A]: ...
+@overload
+def inside(node: ast.AST | None, one: type[A], other: type[B], /) -> Iterator[A | B]: ...
+@overload
+def inside(node: ast.AST | None, one: type[A], two: type[B], three: type[C], /) -> Iterator[A | B | C]: ...
+@overload
+def inside(
+    node: ast.AST | None, one: type[A], two: type[B], three: type[C], four: type[D], /
+) -> Iterator[A | B | C | D]: ...
+def inside(node: ast.AST | None, *kinds: type[ast.AST]) -> Iterator[ast.AST]:
     """A node and all below it that are of one of the kinds, level by level; nothing of None."""
     for part in ast.walk(node) if node is not None else ():
         if isinstance(part, kinds):

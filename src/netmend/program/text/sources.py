@@ -7,7 +7,7 @@ import io
 import tokenize
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, overload
 
 from netmend.program.text.file import File
 from netmend.program.text.queries import Function
@@ -16,6 +16,7 @@ from netmend.vocabulary import Site
 _MOST_FILES = 200  # of a project, when a value is followed into other files
 _MOST_BYTES = 1_000_000  # a larger file is generated code or data
 _SKIPPED = {".venv", "venv", "site-packages", "node_modules", ".git", ".netmend", "__pycache__"}
+_Kind = TypeVar("_Kind", bound=ast.AST)
 _Definition = TypeVar("_Definition", bound=ast.ClassDef | ast.FunctionDef)
 
 
@@ -61,9 +62,14 @@ class Sources:
         parsed = self.file(file)
         return None if parsed is None else parsed.tree
 
-    def nodes(self, file: str) -> Iterator[ast.AST]:
+    @overload
+    def nodes(self, file: str) -> Iterator[ast.AST]: ...
+    @overload
+    def nodes(self, file: str, kind: type[_Kind]) -> Iterator[_Kind]: ...
+    def nodes(self, file: str, kind: type[ast.AST] = ast.AST) -> Iterator[ast.AST]:
+        """All nodes of a file, or those of one kind, level by level."""
         parsed = self.file(file)
-        return iter(()) if parsed is None else iter(parsed.nodes)
+        return (node for node in (parsed.nodes if parsed is not None else ()) if isinstance(node, kind))
 
     def files(self, near: str = "") -> list[str]:
         """Python files of the program: the given one, the script, and what they import from beside them, nearest first."""
