@@ -14,7 +14,8 @@ from netmend.diagnose.detector import DETECTORS
 from netmend.localise.cause import CAUSES
 from netmend.mutate.magnitude import Graded
 from netmend.mutate.mutation import OPERATORS
-from netmend.repair.repair import REPAIRS, Example
+from netmend.repair.repair import REPAIRS
+from netmend.testing.example import Example
 from netmend.unit import page
 from netmend.vocabulary import LEAVES
 

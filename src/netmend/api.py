@@ -238,8 +238,9 @@ def repair(
     """
     from netmend.repair.budget import parse_budget
     from netmend.repair.problem import Measure
-    from netmend.repair.session import RepairOptions, target_of
+    from netmend.repair.session import RepairOptions
     from netmend.repair.session import repair as run_repair
+    from netmend.trials.opening import target_of
     from netmend.verify.verify import verify
 
     measure = Measure(metric, metric_file, higher_is_better)
@@ -270,7 +271,7 @@ def neutral(
     from netmend.neutral.session import neutral as run_neutral
     from netmend.repair.budget import parse_budget
     from netmend.repair.problem import Measure
-    from netmend.repair.session import target_of
+    from netmend.trials.opening import target_of
 
     options = NeutralOptions(
         budget=parse_budget(budget),
@@ -305,7 +306,7 @@ def mutate(
     """
     from netmend.mutate.options import MutateOptions
     from netmend.mutate.session import mutate as run_mutate
-    from netmend.repair.session import target_of
+    from netmend.trials.opening import target_of
 
     options = MutateOptions(
         tests=tuple(tests),

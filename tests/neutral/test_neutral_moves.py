@@ -12,8 +12,9 @@ import netmend
 from netmend.neutral.move import MOVES
 from netmend.program.text.sources import Sources
 from netmend.repair.apply import applied
-from netmend.repair.repair import REPAIRS, Case, Example
-from netmend.unit import file_name, page, snake_case
+from netmend.repair.repair import REPAIRS, Case
+from netmend.testing.example import Example
+from netmend.unit import page
 from netmend.vocabulary import LEAVES, Trace
 
 UNITS = list(MOVES.classes().values())
@@ -33,29 +34,26 @@ def test_no_move_failed_to_load() -> None:
 def test_a_move_says_what_it_is(unit: Any) -> None:
     first, rest = page(unit)
     assert first.endswith(".") and rest
-    assert file_name(unit) == snake_case(unit.__name__)
     assert unit.causes and all(cause in LEAVES for cause in unit.causes)
-    assert any(example.new is not None for example in unit.EXAMPLES)
+    assert any(example.changes for example in unit.EXAMPLES)
     assert 1 <= unit.effort <= 5
 
 
 @pytest.mark.parametrize(("unit", "example"), EXAMPLES)
 def test_an_example_becomes_what_it_should(unit: Any, example: Example, tmp_path: Path) -> None:
-    before = example.before.lstrip("\n")
-    trace = recorded(tmp_path, before)
+    trace = recorded(tmp_path, example.whole)
     sources = Sources(str(tmp_path), str(tmp_path / "train.py"))
     changes = list(unit().propose(Case(trace, sources, None, example.arguments)))
-    if example.new is None:
+    if not example.changes:
         assert changes == []
         return
     titles = [change.title for change in changes]
     assert len(changes) > example.nth, "nothing was proposed"
-    assert before.count(example.old) == 1
     for change in changes:
         assert change.title and change.knob and change.cause in unit.causes and change.repair == unit.code
         assert applied({}, change.edits) is not None, f"the edits of {change.title} cannot be made"
     texts = applied({}, changes[example.nth].edits) or {}
-    assert texts[str(tmp_path / "train.py")] == before.replace(example.old, example.new), titles
+    assert texts[str(tmp_path / "train.py")] == example.expected, titles
 
 
 def recorded(folder: Path, source: str) -> Trace:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from netmend.changes.network.model_layers import united
-from netmend.mutate.places import is_written
+from netmend.changes.network.model_layers import is_written, united
 from netmend.program.source.values import set_argument
 from netmend.repair.repair import Case
 from netmend.vocabulary import FunctionFact, ModuleFact, Site

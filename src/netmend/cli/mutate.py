@@ -136,10 +136,10 @@ def _of_test_sets(
     from netmend.mutate.added_inputs import write_added
     from netmend.mutate.session import INTERRUPTED
     from netmend.mutate.session import mutate as run_mutate
-    from netmend.repair.session import target_of
     from netmend.report.mutate.document import MUTATION, mutation_document
     from netmend.report.mutate.page import mutation_page
     from netmend.report.terminal import draw
+    from netmend.trials.opening import target_of
 
     target = target_of(script, arguments, is_module)
     folder = work_folder(directory and directory.resolve(), target.directory, output.quiet)

@@ -63,10 +63,10 @@ def neutral(
     from netmend.neutral.session import INTERRUPTED
     from netmend.neutral.session import neutral as run_neutral
     from netmend.repair.budget import parse_budget
-    from netmend.repair.session import target_of
     from netmend.report.neutral.document import NEUTRALITY, neutral_document
     from netmend.report.neutral.page import neutral_page
     from netmend.report.terminal import draw
+    from netmend.trials.opening import target_of
 
     script, arguments = started_program(context, module, program, quiet, "the script to analyse")
     counts, output = measure.measure(), OutputOptions(json, html, quiet)

@@ -54,8 +54,9 @@ def repair(
     from netmend.cli.progress import RepairProgress
     from netmend.repair.apply_result import apply_result
     from netmend.repair.budget import parse_budget
-    from netmend.repair.session import RepairOptions, target_of
+    from netmend.repair.session import RepairOptions
     from netmend.repair.session import repair as run_repair
+    from netmend.trials.opening import target_of
     from netmend.verify.verify import verify
     from netmend.vocabulary.verification import PROVEN
 

@@ -12,6 +12,7 @@ from netmend.errors import UsageError
 from netmend.mutate.examined import Examined
 from netmend.mutate.mutation import Mutation, texts_of
 from netmend.mutate.test_sets import Subset, TestSet
+from netmend.trials.opening import seeds_of as first_seeds
 from netmend.trials.runner import Runner
 from netmend.trials.trial import LOST, TIMED_OUT, Limits, Outcome, Trial
 
@@ -22,7 +23,6 @@ WEIGHTS = {
     "shares": [0.05, 0.3],
 }  # the same in all profiles, or originals would be trained again for each
 _GRACE, _PATIENCE = 30.0, 8.0  # seconds, and times the original's: longer than that a mutant hangs
-_FIRST_SEEDS = (0, 101)  # the program's own, then as in repairs
 
 
 class Interrupted(Exception):
@@ -33,7 +33,7 @@ def seeds_of(count: int, repetition: int = 0) -> tuple[int, ...]:
     """Other ones for every repetition of a study."""
     if repetition:
         return tuple(range(1000 * repetition + 1, 1000 * repetition + 1 + count))
-    return (*_FIRST_SEEDS, *range(102, 102 + count))[:count]
+    return first_seeds(count)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from typing import ClassVar
 from netmend.program.source.values import Faces
 from netmend.program.text.spans import Span, meet, spans_of
 from netmend.repair.apply import applied, by_file, read
-from netmend.repair.repair import Case, Example
+from netmend.repair.repair import Case
+from netmend.testing.example import Example
 from netmend.unit import Family
 from netmend.vocabulary.change import FileEdits
 

@@ -6,12 +6,10 @@ import ast
 from dataclasses import dataclass
 
 from netmend.changes.loop.loop_code import Spot, spots
-from netmend.changes.network.model_layers import in_stack
 from netmend.program.source.names_of_object import known_as
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import insert_after, insert_before
 from netmend.program.text.file import File
-from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case
 from netmend.vocabulary import ModelFact, ModuleFact, ParameterFact
 from netmend.vocabulary.change import FileEdits
@@ -104,16 +102,6 @@ def every_layer(place: Made, kinds: list[str], line: str) -> FileEdits:
     wanted = classes[0][0] if len(classes) == 1 else f"({', '.join(each for each, _ in classes)})"
     text = f"for module in {place.name}.modules():\n    if isinstance(module, {wanted}):\n        {line}"
     return (*place.put(text), *(edit for _, extra in classes for edit in extra))
-
-
-def is_written(case: Case, module: ModuleFact) -> bool:
-    """Whether the program itself makes and calls a layer; those inside ready-made blocks cannot be touched."""
-    created = case.code.call_at(module.created)
-    if created is None or last_name(created[1].func) != module.kind:
-        return False
-    called = case.code.call_at(module.called)
-    own = called is not None and last_name(called[1].func) == module.name.rpartition(".")[2]
-    return own or in_stack(case, module)
 
 
 def backward(case: Case) -> Spot | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from netmend.mutate.estimate import Estimate
 from netmend.mutate.examined import DATA
@@ -13,9 +12,9 @@ from netmend.mutate.options import MutateOptions
 from netmend.mutate.result import MutationResult
 from netmend.mutate.study import Study
 from netmend.mutate.test_sets import TRAINING, subsets, test_sets
-from netmend.repair.session import make_executor
-from netmend.trials.runner import Executor, Runner, memory_limit
-from netmend.trials.trial import Limits, Outcome, Target, Trial
+from netmend.trials.opening import Stages, runner_of
+from netmend.trials.runner import Executor
+from netmend.trials.trial import Outcome, Target
 
 INTERRUPTED = "interrupted; run the same command to continue"
 ESTIMATED = "only the cost was asked for"
@@ -46,28 +45,20 @@ def mutate(
     options = options.checked()
     tests = test_sets(options.tests, target.directory)
     parts = subsets(options.subsets, tests)
-    folder = (options.directory or Path(target.directory) / ".netmend") / "trials"
-    executor = executor or make_executor(options)
-    memory = None if options.executor == "ray" else memory_limit(executor.jobs)
-    limits = Limits(options.seconds, options.megabytes or memory, options.network, options.threads)
-    tell: Told = told or (lambda stage: None)
-    doing = [""]
 
-    def stage(text: str = "") -> None:
-        doing[0] = text or doing[0]
+    def tell(doing: str, outcome: Outcome | None = None) -> None:
         faults = 0 if study.choice is None else len(study.choice.knobs) + len(study.choice.singles)
         used = runner.used
-        tell(Stage(doing[0], used.trials, used.cached, len(study.found), faults, study.estimate))
+        if told is not None:
+            told(Stage(doing, used.trials, used.cached, len(study.found), faults, study.estimate))
 
-    def ended(trial: Trial, outcome: Outcome) -> None:
-        stage()
-
-    runner = Runner(target, folder, executor, limits, ended, options.results)
-    study = Study(Laboratory(runner, tests, parts, options.weights), options, stage)
+    stages = Stages(tell)
+    runner = runner_of(target, options, stages.ended, executor)
+    study = Study(Laboratory(runner, tests, parts, options.weights), options, stages.begin)
     stopped = ""
     try:
         study.begin()
-        stage("estimating")
+        stages.begin("estimating")
         if options.estimate_only:
             stopped = ESTIMATED
         else:

@@ -20,17 +20,9 @@ from netmend.vocabulary.change import Change
 _SHARE_OF_DEPTH = 2 / 3
 _SHARE_OF_FIRST_SEEDS = 2 / 3
 _SHARE_OF_SMALLER = 0.15  # of all trainings, to see whether what was found can do with fewer changes
-_FIRST_SEEDS = (
-    0,
-    101,
-)  # the program's own, then the second seed of repairs: what they trained is not trained again
 
 Candidate = tuple[Node, Version, Change]  # a configuration, one that is a single change away, that change
 Neighbours = Callable[[Problem, Version, Outcome, list[str]], list[Change]]
-
-
-def seeds_of(count: int) -> tuple[int, ...]:
-    return (*_FIRST_SEEDS, *range(102, 102 + count))[:count]
 
 
 @dataclass

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 from netmend.program.source.values import Faces
-from netmend.repair.repair import Case, Example
+from netmend.repair.repair import Case
+from netmend.testing.example import Example
 from netmend.unit import Family
 from netmend.vocabulary.change import Change, FileEdits
 
 
-class Move(Protocol):
-    """A dataclass. The docstring's first line says what it changes; the rest which values it tries."""
+class Move:
+    """Base of all moves. The docstring's first line says what it changes; the rest which values it tries."""
 
-    code: ClassVar[str]
-    causes: ClassVar[tuple[str, ...]]  # leaves of the taxonomy that its changes would mend
-    effort: ClassVar[int]  # see vocabulary/change.py
+    code: str
+    causes: tuple[str, ...]  # leaves of the taxonomy that its changes would mend
+    effort: int  # see vocabulary/change.py
     EXAMPLES: ClassVar[tuple[Example, ...]]
 
     def propose(self, case: Case) -> Iterator[Change]:
         """Every change of this kind that the program allows; `case.fault` is not looked at."""
-        ...
+        raise NotImplementedError
 
 
 MOVES: Family[Move] = Family("netmend.neutral.moves")

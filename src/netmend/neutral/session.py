@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 from netmend.neutral.alternatives import alternatives, best_goal, fix_goal, like_goal
-from netmend.neutral.explore import Explorer, Neighbours, seeds_of
+from netmend.neutral.explore import Explorer, Neighbours
 from netmend.neutral.graph import Graph
 from netmend.neutral.judge import Judge
 from netmend.neutral.neighbours import neighbours as all_neighbours
@@ -14,9 +13,9 @@ from netmend.neutral.neutrality import START, Goal, Neutrality, Node
 from netmend.neutral.options import NeutralOptions
 from netmend.neutral.versions import fix_version
 from netmend.repair.problem import Problem
-from netmend.repair.session import make_executor
-from netmend.trials.runner import Executor, Runner, memory_limit
-from netmend.trials.trial import Limits, Outcome, Target, Trial
+from netmend.trials.opening import Stages, runner_of, seeds_of
+from netmend.trials.runner import Executor
+from netmend.trials.trial import Outcome, Target
 
 INTERRUPTED = "interrupted; run the same command to continue"
 
@@ -38,31 +37,20 @@ def neutral(
     """
     options = options.checked()
     fix = None if options.fix is None else fix_version(target, options.fix)
-    folder = (options.directory or Path(target.directory) / ".netmend") / "trials"
-    executor = executor or make_executor(options)
-    memory = None if options.executor == "ray" else memory_limit(executor.jobs)
-    limits = Limits(options.seconds, options.megabytes or memory, options.network, options.threads)
-    tell: Told = told or (lambda text, problem, explorer, outcome: None)
-    doing = ["training the original program"]
-
-    def ended(trial: Trial, outcome: Outcome) -> None:
-        tell(doing[0], problem, explorer, outcome)
-
-    runner = Runner(target, folder, executor, limits, ended, options.results)
+    stages = Stages(lambda doing, outcome: told(doing, problem, explorer, outcome) if told else None)
+    runner = runner_of(target, options, stages.ended, executor)
     problem = make_problem(runner, options.budget, options.measure)
     graph = Graph(problem, seeds_of(options.seeds))
     explorer = Explorer(graph, Judge(graph), neighbours, options.width, options.depth)
     goal = None if options.like is None else like_goal(options.like)
     try:
-        tell(doing[0], problem, explorer, None)
+        stages.begin("training the original program")
         explorer.start()
         if fix is not None:
-            doing[0] = "training the known fix"
-            tell(doing[0], problem, explorer, None)
+            stages.begin("training the known fix")
             goal = fix_goal(explorer.values_of(fix))
         explorer.judge.goal = goal
-        doing[0] = "searching"
-        tell(doing[0], problem, explorer, None)
+        stages.begin("searching")
         if goal is not None and goal.value is None:
             explorer.stopped = "the known fix does not train to its end, or does not tell the measure"
         else:

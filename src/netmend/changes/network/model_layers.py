@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from netmend.diagnose.measures.chain import Link, chain
 from netmend.library.layers import LAYERS
+from netmend.program.text.queries import last_name
 from netmend.repair.repair import Case
 from netmend.vocabulary import ModuleFact, Site
 from netmend.vocabulary.change import FileEdits
@@ -50,6 +51,16 @@ def in_stack(case: Case, module: ModuleFact) -> bool:
     """Whether a Sequential calls it, so that what is put behind it there is called too."""
     holder = holder_of(case, module)
     return holder is not None and holder.kind == "Sequential" and module.registered
+
+
+def is_written(case: Case, module: ModuleFact) -> bool:
+    """Whether the program itself makes and calls a layer; those inside ready-made blocks cannot be touched."""
+    created = case.code.call_at(module.created)
+    if created is None or last_name(created[1].func) != module.kind:
+        return False
+    called = case.code.call_at(module.called)
+    own = called is not None and last_name(called[1].func) == module.name.rpartition(".")[2]
+    return own or in_stack(case, module)
 
 
 def made_by(case: Case, site: Site | None) -> list[ModuleFact]:

@@ -14,7 +14,8 @@ from netmend.mutate.agents.environment_source import made_at, wrapped
 from netmend.mutate.agents.places import training
 from netmend.mutate.mutation import Mutation, Operator, mutation, register
 from netmend.program.source.values import Faces
-from netmend.repair.repair import Case, Example
+from netmend.repair.repair import Case
+from netmend.testing.example import Example
 from netmend.vocabulary.change import FileEdits
 
 DOWN, UP, ON = "down", "up", "on"  # below the present value, above it, a fault that is there or not

@@ -20,9 +20,10 @@ from netmend.mutate.agents.summary import summary
 from netmend.mutate.mutation import OPERATORS
 from netmend.program.text.sources import Sources
 from netmend.repair.repair import Case
-from netmend.repair.session import make_executor
-from netmend.trials.runner import Executor, Runner, Used, memory_limit
-from netmend.trials.trial import Limits, Outcome, Target, Trial
+from netmend.trials.opening import Stages, runner_of
+from netmend.trials.opening import target_of as of_script
+from netmend.trials.runner import Executor, Used
+from netmend.trials.trial import Outcome, Target
 from netmend.vocabulary import Trace
 
 __all__ = ["INTERRUPTED", "ladders_of", "options_of", "study", "target_of"]
@@ -38,8 +39,6 @@ def target_of(script: str, arguments: tuple[str, ...] = (), directory: Path | No
     """The program to study. A YAML becomes an ordinary script in the work folder, so that there is one way to mutate."""
     path = Path(script)
     if path.suffix not in (".yaml", ".yml"):
-        from netmend.repair.session import target_of as of_script
-
         return of_script(script, arguments, False)
     if not path.is_file():
         raise UsageError(
@@ -72,35 +71,21 @@ def study(
     _need_packages()
     options = options.checked()
     ladders = ladders_of(target, options.operators)
-    folder = (options.directory or Path(target.directory) / ".netmend") / "trials"
-    executor = executor or make_executor(options)
-    limits = Limits(
-        options.seconds, options.megabytes or memory_limit(executor.jobs), options.network, options.threads
-    )
-    doing = ["starting"]
-    tell: Told = told or (lambda text, used, outcome: None)
-
-    def ended(trial: Trial, outcome: Outcome) -> None:
-        tell(doing[0], runner.used, outcome)
-
-    def say(text: str) -> None:
-        doing[0] = text
-        tell(text, runner.used, None)
-
-    runner = Runner(target, folder, executor, limits, ended)
-    state = Study(runner, options, say)
+    stages = Stages(lambda doing, outcome: told(doing, runner.used, outcome) if told else None, "starting")
+    runner = runner_of(target, options, stages.ended, executor)
+    state = Study(runner, options, stages.begin)
     stopped = ""
     expected = None
     try:
         state.train_originals()
-        expected = estimate(state, ladders, executor.jobs)
+        expected = estimate(state, ladders, runner.executor.jobs)
         if options.estimate_only:
             stopped = "only the estimate was asked for"
         else:
             if options.seconds is None:
                 longest = max(each.outcome.seconds for each in state.originals)
-                runner.limits = replace(limits, seconds=_SLOWER * longest + 60)
-            say(f"searching: {expected.words}")
+                runner.limits = replace(runner.limits, seconds=_SLOWER * longest + 60)
+            stages.begin(f"searching: {expected.words}")
             state.search(ladders)
             state.choose()
             compare(state)

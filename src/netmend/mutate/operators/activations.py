@@ -11,16 +11,17 @@ from netmend.changes.loss.losses import Criterion, criterion_of, exchange
 from netmend.changes.network.activations import applied_at, without
 from netmend.changes.network.activations import exchanged as exchanged_output
 from netmend.changes.network.heads_in_source import head_of, last_layer
-from netmend.changes.network.model_layers import united
+from netmend.changes.network.model_layers import is_written, united
 from netmend.diagnose.measures.chain import chain
 from netmend.diagnose.measures.heads import Head
 from netmend.library.losses import DISTANCES
 from netmend.mutate.examples import FUNCTIONS, LOG_PROBABILITIES, PROBABILITIES, STACK
 from netmend.mutate.mutation import Mutation, Operator, mutation, register
-from netmend.mutate.places import is_written, trained_model
+from netmend.mutate.places import trained_model
 from netmend.program.source.numbers import literal
 from netmend.program.source.writing import replace
-from netmend.repair.repair import Case, Example
+from netmend.repair.repair import Case
+from netmend.testing.example import Example
 from netmend.vocabulary import FunctionFact, ModuleFact, Site
 
 # How strong a fault each is.

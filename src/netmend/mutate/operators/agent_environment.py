@@ -13,7 +13,8 @@ from netmend.mutate.mutation import register
 from netmend.program.source.writing import add_argument, replace, unwrap_call
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, Example
+from netmend.repair.repair import Case
+from netmend.testing.example import Example
 from netmend.vocabulary.change import FileEdits
 
 

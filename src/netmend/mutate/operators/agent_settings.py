@@ -9,7 +9,8 @@ from netmend.mutate.agents.ladders import DOWN, UP, Ladder, RlOperator, SettingR
 from netmend.mutate.agents.places import training
 from netmend.mutate.mutation import register
 from netmend.program.source.writing import delete_argument
-from netmend.repair.repair import Case, Example
+from netmend.repair.repair import Case
+from netmend.testing.example import Example
 
 _HAS_BUFFER = "an algorithm with a replay buffer"
 _KNOWN_STEPS = "a number of steps that can be told"

@@ -26,7 +26,8 @@ from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, Operator, mutation, register
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import replace
-from netmend.repair.repair import Case, Example
+from netmend.repair.repair import Case
+from netmend.testing.example import Example
 from netmend.vocabulary.change import FileEdits
 
 

@@ -18,7 +18,8 @@ from netmend.program.source.values import Faces
 from netmend.program.source.writing import insert_before, replace, wrap
 from netmend.program.text.positions import lines_of
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, Example
+from netmend.repair.repair import Case
+from netmend.testing.example import Example
 from netmend.vocabulary import ModelFact, ModuleFact
 from netmend.vocabulary.change import FileEdits
 

@@ -16,7 +16,8 @@ from netmend.mutate.places import biased, every_layer, made, reached, trained_mo
 from netmend.program.source.moving import text_of
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import insert_before
-from netmend.repair.repair import Case, Example
+from netmend.repair.repair import Case
+from netmend.testing.example import Example
 
 
 class _WeightsStart(Operator):

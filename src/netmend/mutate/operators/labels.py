@@ -16,7 +16,8 @@ from netmend.mutate.examples import FUNCTIONS, PROBABILITIES, STACK
 from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, Operator, mutation, register
 from netmend.program.source.naming import spelled
-from netmend.repair.repair import Case, Example
+from netmend.repair.repair import Case
+from netmend.testing.example import Example
 from netmend.vocabulary.change import FileEdits
 
 

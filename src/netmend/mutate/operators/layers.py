@@ -6,15 +6,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from netmend.changes.network.layer_removal import layer_removed
-from netmend.changes.network.model_layers import TAKES, in_stack, layers_of, links_of, made_by, united
+from netmend.changes.network.model_layers import (
+    TAKES,
+    in_stack,
+    is_written,
+    layers_of,
+    links_of,
+    made_by,
+    united,
+)
 from netmend.changes.network.stacks import made_together, put_behind
 from netmend.mutate.examples import FUNCTIONS, LOG_PROBABILITIES, PROBABILITIES, STACK, VALIDATED
 from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, Operator, mutation, register
-from netmend.mutate.places import biased, is_written, trained_model, weighted
+from netmend.mutate.places import biased, trained_model, weighted
 from netmend.program.source.naming import spelled
 from netmend.program.source.values import set_argument
-from netmend.repair.repair import Case, Example
+from netmend.repair.repair import Case
+from netmend.testing.example import Example
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FileEdits
 

@@ -16,7 +16,8 @@ from netmend.program.source.moving import moved_before, taken_out
 from netmend.program.source.names_of_object import names_of
 from netmend.program.source.writing import replace
 from netmend.program.text.file import File
-from netmend.repair.repair import Case, Example
+from netmend.repair.repair import Case
+from netmend.testing.example import Example
 from netmend.vocabulary import LoaderFact
 from netmend.vocabulary.change import FileEdits
 

@@ -15,7 +15,8 @@ from netmend.mutate.mutation import Mutation, Operator, mutation, register
 from netmend.program.source.naming import qualified, spelled
 from netmend.program.source.values import Faces
 from netmend.program.source.writing import replace
-from netmend.repair.repair import Case, Example
+from netmend.repair.repair import Case
+from netmend.testing.example import Example
 from netmend.vocabulary import OptimizerFact
 from netmend.vocabulary.change import FileEdits
 

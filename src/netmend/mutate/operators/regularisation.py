@@ -11,16 +11,17 @@ from netmend.changes.function_edits import hidden
 from netmend.changes.loop.loop_code import Spot, model_at, spots
 from netmend.changes.loop.rate_places import set_setting
 from netmend.changes.network.layer_removal import call_removed, layer_removed
-from netmend.changes.network.model_layers import in_stack, united
+from netmend.changes.network.model_layers import in_stack, is_written, united
 from netmend.changes.network.stacks import put_behind
 from netmend.mutate.examples import CUT_LATER, FUNCTIONS, LOG_PROBABILITIES, STACK, VALIDATED
 from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, Operator, mutation, register
-from netmend.mutate.places import Made, is_written, objective, reached, trained_model, weighted
+from netmend.mutate.places import Made, objective, reached, trained_model, weighted
 from netmend.program.source.naming import spelled
 from netmend.program.source.values import set_argument
 from netmend.program.source.writing import insert_before, wrap
-from netmend.repair.repair import Case, Example
+from netmend.repair.repair import Case
+from netmend.testing.example import Example
 from netmend.vocabulary import FunctionFact, ModuleFact
 from netmend.vocabulary.change import FileEdits
 

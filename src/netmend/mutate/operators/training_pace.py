@@ -20,7 +20,8 @@ from netmend.program.source.numbers import number, set_number
 from netmend.program.source.writing import insert_after
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, Example
+from netmend.repair.repair import Case
+from netmend.testing.example import Example
 from netmend.vocabulary import SchedulerFact
 from netmend.vocabulary.change import FileEdits
 

@@ -20,7 +20,8 @@ from netmend.program.source.naming import imports, spelled
 from netmend.program.source.values import set_argument
 from netmend.program.source.writing import replace, wrap
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, Example
+from netmend.repair.repair import Case
+from netmend.testing.example import Example
 from netmend.vocabulary.change import FileEdits
 
 

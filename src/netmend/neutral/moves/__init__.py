@@ -1,1 +1,1 @@
-"""Single changes of a training program, good or bad: one kind in each file."""
+"""Single changes of a training program, good or bad."""
