@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import torch
 
-from netmend.adapters.torch.subject import examining
-from netmend.adapters.torch.subject.examining_answers import (
+from netmend.adapters.torch.subject import examination
+from netmend.adapters.torch.subject.answers import (
     BINARY,
     CLASSES,
     COLUMNS,
@@ -57,13 +57,13 @@ def examined(folder: Path, program: str, *tests: str, data: str = "") -> Examine
     wishes: dict[str, Any] = {"tests": [each.as_data() for each in named(tests, str(root))]}
     options = json.dumps(wishes | ({"data": data} if data else {}))
     names: dict[str, Any] = {"__name__": "__main__"}
-    examining.begin(options, folder)
+    examination.begin(options, folder)
     try:
         exec(compile(HEAD + program, str(root / "train.py"), "exec"), names)
     finally:
-        assert examining._listener is not None
-        examining._listener.remove()
-    examining.end(options, Finished(folder, root, names, None))
+        assert examination._listener is not None
+        examination._listener.remove()
+    examination.end(options, Finished(folder, root, names, None))
     found = Examined.read(folder)
     assert found is not None
     return found

@@ -15,7 +15,7 @@ from netmend.mutate.test_sets import test_sets as named_sets
 from netmend.trials.examination import examiner_of
 from netmend.trials.trial import FAILED, Target, Trial
 
-MODULE = "netmend.adapters.torch.subject.examining"
+MODULE = "netmend.adapters.torch.subject.examination"
 
 
 @pytest.fixture

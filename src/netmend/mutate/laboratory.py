@@ -16,7 +16,7 @@ from netmend.trials.opening import seeds_of as first_seeds
 from netmend.trials.runner import Runner
 from netmend.trials.trial import LOST, TIMED_OUT, Limits, Outcome, Trial
 
-MODULE = "netmend.adapters.torch.subject.examining"
+MODULE = "netmend.adapters.torch.subject.examination"
 OVERHEAD = 0.01  # as `netmend run` watches by itself
 WEIGHTS = {
     "places": 2,

@@ -24,10 +24,8 @@ from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 _FIT = "nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))"
 _STACK = "nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))"
 
-
 # Function and layer.
 KINDS = layers("relu", "sigmoid", "tanh", "elu", "selu", "softplus", "gelu")
-
 _IN_TORCH = ("relu", "sigmoid", "tanh", "selu")  # the others are functions of torch.nn.functional only
 
 

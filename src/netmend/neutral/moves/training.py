@@ -236,7 +236,6 @@ def _is_share(operand: OperandFact) -> bool:
 
 
 KINDS = ("SGD", "Adam", "RMSprop", "Adagrad", "Adadelta", "Adamax", "NAdam", "AdamW")
-
 _SHARED = ("weight_decay",)  # means the same to all of them
 
 

@@ -13,11 +13,9 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset
 
-from netmend.adapters.torch.subject.examining_calls import MOST_TEST, Heard, Passage
-from netmend.adapters.torch.subject.examining_data import MOST_ROWS, Batch, Data, as_array, merged
-from netmend.adapters.torch.subject.examining_layout import Layout
-from netmend.adapters.torch.subject.examining_listener import Listener
-from netmend.adapters.torch.subject.examining_samples import sample_keys
+from netmend.adapters.torch.subject.calls import MOST_TEST, Heard, Layout, Passage, sample_keys
+from netmend.adapters.torch.subject.data import MOST_ROWS, Batch, Data, as_array, merged
+from netmend.adapters.torch.subject.listener import Listener
 from netmend.mutate.test_sets import FILE, FUNCTION, Rows, TestSet
 
 _HOW = "name it with --test: a DataLoader, a Dataset, X_test,y_test, a .npz file or file.py:function"

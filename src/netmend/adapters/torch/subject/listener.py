@@ -1,9 +1,8 @@
 """Listening to a training program: with what its model was trained, and what it was evaluated on.
 
 Inputs are kept as they reach the model, after whatever the program does to them. Labels are what a loss compares with, else the
-labels of the loader's batch, else a variable beside the inputs (examining_labels.py). A forward pass with gradients turns out to be
-training when backward() follows; what is left without is evaluation.
-"""
+labels of the loader's batch, else a variable beside the inputs (labels.py). A forward pass with gradients turns out to be
+training when backward() follows; what is left without is evaluation."""
 
 from __future__ import annotations
 
@@ -21,10 +20,17 @@ from torch.nn import functional
 from torch.utils.data import DataLoader, Dataset
 from torch.utils.data.dataloader import _BaseDataLoaderIter
 
-from netmend.adapters.torch.subject.examining_calls import MOST_TEST, Heard, Passage, inputs_of, relation_of
-from netmend.adapters.torch.subject.examining_labels import label_beside
-from netmend.adapters.torch.subject.examining_layout import Layout
-from netmend.adapters.torch.subject.examining_samples import sample_keys, samples_of
+from netmend.adapters.torch.subject.calls import (
+    MOST_TEST,
+    Heard,
+    Layout,
+    Passage,
+    inputs_of,
+    relation_of,
+    sample_keys,
+    samples_of,
+)
+from netmend.adapters.torch.subject.labels import label_beside
 from netmend.adapters.torch.watch.eligible import tensors_in, unusual_execution
 from netmend.adapters.torch.watch.loss_calls import CRITERIA
 from netmend.adapters.torch.watch.operands import split_arguments

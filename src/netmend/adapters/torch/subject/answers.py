@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from netmend.adapters.torch.subject.examining_data import Data
+from netmend.adapters.torch.subject.data import Data
 from netmend.library.losses import OF_CLASS_INDEX
 
 CLASSES, BINARY, POSITIONS, COLUMNS, VALUES = "classes", "yes or no", "positions", "columns", "values"

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from netmend.adapters.torch.subject.examining_samples import as_tensors, sample_keys
+from netmend.adapters.torch.subject.calls import as_tensors, sample_keys
 
 MOST_ROWS = 512  # of one batch
 
