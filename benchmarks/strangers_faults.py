@@ -130,7 +130,7 @@ def main() -> None:
     parser.add_argument("--save", type=Path)
     options = parser.parse_args()
     folder, out = options.folder.resolve(), (options.out or options.folder / ".faults").resolve()
-    (out / "runs").mkdir(parents=True, exist_ok=True)
+    out.mkdir(parents=True, exist_ok=True)
     table = HERE / options.table
     known = scripts(HERE / options.list, "")
 
@@ -143,7 +143,10 @@ def main() -> None:
             return None
         script = next(script for script in known if script.name.startswith(fault.script))
         root = broken(fault, script, folder, out)
-        ran = run(script, folder, out, (options.seconds, options.wall), root)
+        # Several faults of one script run at the same time: each has its own answer and its own recordings.
+        own = root.parent
+        (own / "runs").mkdir(exist_ok=True)
+        ran = run(script, folder, own, (options.seconds, options.wall), root)
         kept.write_text(json.dumps(asdict(ran)), encoding="utf-8")
         shutil.rmtree(root.parent, ignore_errors=True)
         return fault, ran
