@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from netmend.changes.case import Case
 from netmend.changes.data.data_holders import (
     Holder,
     evaluation_inputs,
@@ -22,7 +23,6 @@ from netmend.changes.data.standardise import first_layer
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import insert_after, insert_before
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case
 from netmend.vocabulary.change import FileEdits
 
 _HELD_OUT = re.compile(r"(^|_)(val|valid|validation|test|te|dev|eval|holdout)(_|\d|$)", re.IGNORECASE)

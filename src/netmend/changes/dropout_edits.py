@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from netmend.changes.case import Case
 from netmend.changes.network.model_layers import is_written, united
 from netmend.program.source.values import set_argument
-from netmend.repair.repair import Case
 from netmend.vocabulary import FunctionFact, ModuleFact, Site
 from netmend.vocabulary.change import FileEdits
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from netmend.changes.case import Case
 from netmend.changes.network.gates import is_gate
 from netmend.changes.network.layer_removal import call_removed, layer_removed
 from netmend.changes.network.stacks import put_behind
@@ -13,7 +14,6 @@ from netmend.program.source.naming import qualified, spelled
 from netmend.program.source.writing import replace, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FileEdits
 

@@ -10,6 +10,7 @@ import ast
 import math
 from dataclasses import dataclass
 
+from netmend.changes.case import Case
 from netmend.changes.data.data_holders import (
     Holder,
     evaluation_inputs,
@@ -27,7 +28,6 @@ from netmend.program.source.numbers import literal
 from netmend.program.source.writing import wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case
 from netmend.vocabulary.change import FileEdits
 
 _SPLITTING = ("random_split", "train_test_split", "Subset", "split", "chunk")

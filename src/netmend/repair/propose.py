@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from netmend.changes.case import Case
 from netmend.program.text.sources import Sources
-from netmend.repair.repair import REPAIRS, Case, curing
+from netmend.repair.repair import REPAIRS, curing
 from netmend.vocabulary import Diagnosis, Fault, Trace
 from netmend.vocabulary.change import FREE, Change, FileEdit
 from netmend.vocabulary.finding import Finding

@@ -1,59 +1,18 @@
-"""Repair: one kind of remedy; and the case that it is asked about."""
+"""Repair: one kind of remedy."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import ClassVar, Protocol
 
+from netmend.changes.case import Case as Case
 from netmend.program.source.values import Faces
-from netmend.program.text.sources import Code, Sources
-from netmend.testing.example import Example
+from netmend.testing.example import Example as Example
 from netmend.unit import Family
-from netmend.vocabulary import Fault, LossFact, ModelFact, OptimizerFact, TaskFact, Trace
 from netmend.vocabulary.change import Change, FileEdits
-
-
-@dataclass(frozen=True, eq=False)
-class Case:
-    """A program that was seen running, its source, and the fault to be mended (None: anything that may help)."""
-
-    trace: Trace
-    sources: Sources
-    fault: Fault | None = None
-    arguments: tuple[str, ...] = ()
-
-    @cached_property
-    def code(self) -> Code:
-        return Code(self.sources)
-
-    @property
-    def cause(self) -> str:
-        return "" if self.fault is None else self.fault.cause
-
-    @property
-    def optimizer(self) -> OptimizerFact | None:
-        """The optimiser that the fault names, else the first."""
-        named = None if self.fault is None else self.trace.get(OptimizerFact, self.fault.component)
-        return named or next(iter(self.trace.optimizers), None)
-
-    @property
-    def loss(self) -> LossFact | None:
-        """The loss that the fault names, else the one that backward() was called on."""
-        named = None if self.fault is None else self.trace.get(LossFact, self.fault.component)
-        objectives = [loss for loss in self.trace.losses if loss.backward is not None]
-        return named or next(iter((*objectives, *self.trace.losses)), None)
-
-    @property
-    def model(self) -> ModelFact | None:
-        return next(iter(self.trace.models), None)
-
-    @property
-    def task(self) -> TaskFact | None:
-        return next(iter(self.trace.tasks), None)
 
 
 class Repair(Protocol):

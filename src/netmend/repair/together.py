@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from netmend.changes.case import Case
 from netmend.changes.loop.good_rates import good_rate, usual_rate
 from netmend.changes.loop.rate_places import present_rate, rate_title, set_rate
 from netmend.library.optimisers import ADAPTIVE
 from netmend.localise.lines.rates import momentum
 from netmend.program.text.sources import Sources
-from netmend.repair.repair import Case
 from netmend.vocabulary import Diagnosis, Fault, Trace
 from netmend.vocabulary.change import Change, FileEdit
 

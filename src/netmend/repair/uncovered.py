@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from netmend.changes.case import Case
 from netmend.changes.loop.good_rates import good_rate, rounded, share_moved
 from netmend.changes.loop.rate_places import peak_rate, present_rate, rate_title, set_rate
 from netmend.diagnose.measures.rates import usual_range
 from netmend.library.optimisers import ADAPTIVE
 from netmend.program.text.sources import Sources
-from netmend.repair.repair import Case
 from netmend.vocabulary import Fault, OptimizerFact, Trace
 from netmend.vocabulary.change import Change
 

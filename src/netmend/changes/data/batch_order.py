@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from netmend.changes.case import Case
 from netmend.changes.data.data_holders import fresh, holder, is_array, training_inputs, training_targets
 from netmend.changes.data.data_origins import Flow, Step
 from netmend.program.source.bindings import binding_of
 from netmend.program.source.naming import imports, spelled
 from netmend.program.source.writing import insert_before, replace
 from netmend.program.text.file import File
-from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case
+from netmend.program.text.queries import inside, last_name, stored_in, variables_in
 from netmend.vocabulary.change import FileEdits
 
 _PIECES = ("split", "chunk")
@@ -56,10 +56,8 @@ def _slices(flow: Flow, step: Step, targets: Iterable[Flow]) -> FileEdits:
         return ()
     cuts = [
         other
-        for other in ast.walk(loop)
-        if isinstance(other, ast.Subscript)
-        and isinstance(other.ctx, ast.Load)
-        and ast.dump(_first_index(other)) == ast.dump(index)
+        for other in inside(loop, ast.Subscript)
+        if isinstance(other.ctx, ast.Load) and ast.dump(_first_index(other)) == ast.dump(index)
     ]
     # Inputs alone in a new order would part them from their targets.
     known = {id(part.node) for target in targets for part in target}
@@ -76,10 +74,8 @@ def _slices(flow: Flow, step: Step, targets: Iterable[Flow]) -> FileEdits:
 
 def _moves(index: ast.Slice, loop: ast.For | ast.While) -> bool:
     """Whether a slice depends on something that changes from round to round."""
-    used = {node.id for node in ast.walk(index) if isinstance(node, ast.Name)}
-    bound = {
-        node.id for node in ast.walk(loop) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
+    used = variables_in(index)
+    bound = stored_in(loop)
     return bool(used & bound)
 
 

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
+from netmend.changes.case import Case
 from netmend.changes.data.data_origins import Flow, Step, flows
 from netmend.program.source.naming import imports
 from netmend.program.text.file import File
-from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case
+from netmend.program.text.queries import holds, inside, last_name, uses_of, variables_in
 from netmend.vocabulary import Site
 
 _LISTS = (ast.List, ast.ListComp, ast.Tuple, ast.Dict, ast.DictComp, ast.GeneratorExp)
@@ -170,10 +170,9 @@ def _before(held: Holder) -> Iterator[Step]:
 def _looked_up_by(held: Holder, names: set[str]) -> bool:
     """`centres[label]`: rows that are looked up by the labels are not the data itself."""
     return any(
-        isinstance(node, ast.Name) and node.id in names
+        not names.isdisjoint(variables_in(step.node.slice))
         for step in _before(held)
         if isinstance(step.node, ast.Subscript)
-        for node in ast.walk(step.node.slice)
     )
 
 
@@ -194,7 +193,7 @@ def _rows_taken(held: Holder) -> list[str]:
 def _is_part_of(step: Step, part: ast.Subscript) -> bool:
     """`x[:800]` of `x`, not the batches that a loop cuts."""
     named = isinstance(part.value, ast.Name) and part.value.id == step.name
-    return named and step.file.loop(part) is None and any(n is part for n in ast.walk(step.file.tree))
+    return named and step.file.loop(part) is None and holds(step.file.tree, part)
 
 
 def _is_list(value: ast.expr) -> bool:
@@ -217,13 +216,13 @@ def _block(file: File, statement: ast.stmt) -> list[ast.stmt] | None:
 
 
 def _is_main_guard(node: ast.If) -> bool:
-    return any(isinstance(part, ast.Name) and part.id == "__name__" for part in ast.walk(node.test))
+    return "__name__" in variables_in(node.test)
 
 
 def _statement_in(block: list[ast.stmt], step: Step) -> ast.stmt | None:
     """The statement of a block that a step's expression stands in."""
     for statement in block:
-        if any(node is step.node for node in ast.walk(statement)):
+        if holds(statement, step.node):
             return statement
     return None
 
@@ -233,7 +232,7 @@ def settled(held: Holder) -> ast.stmt:
     last = held.statement
     behind = held.block[held.block.index(last) + 1 :] if last in held.block else []
     for statement in behind:
-        for node in ast.walk(statement):
+        for node in inside(statement, ast.Name, ast.Subscript):
             if isinstance(node, ast.Name) and node.id == held.name and isinstance(node.ctx, ast.Store):
                 return last
             if (
@@ -250,9 +249,8 @@ def first_use(block: list[ast.stmt], after: ast.stmt, name: str) -> ast.stmt | N
     """The first statement of a block behind another one that reads a name."""
     behind = block[block.index(after) + 1 :] if after in block else []
     for statement in behind:
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
-                return statement
+        if uses_of(statement, name):
+            return statement
     return None
 
 
@@ -301,8 +299,8 @@ def _kind(file: File, node: ast.expr) -> bool | None:
 
 def fresh(file: File, *wanted: str) -> str:
     """The first of some names that the file does not use yet."""
-    used = {node.id for node in ast.walk(file.tree) if isinstance(node, ast.Name)}
-    used |= {node.arg for node in ast.walk(file.tree) if isinstance(node, ast.arg)}
+    used = variables_in(file.tree)
+    used |= {node.arg for node in inside(file.tree, ast.arg)}
     used |= set(imports(file))
     for name in wanted:
         if name not in used:

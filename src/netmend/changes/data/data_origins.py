@@ -23,7 +23,7 @@ from netmend.program.source.bindings import (
 )
 from netmend.program.source.naming import imports
 from netmend.program.text.file import File
-from netmend.program.text.queries import Function, last_name
+from netmend.program.text.queries import Function, inside, last_name
 from netmend.program.text.sources import Code
 
 _MOST_HOPS = 24
@@ -206,9 +206,7 @@ class _Follower:
         for method in sorted(
             (m for m in owner.body if isinstance(m, Function)), key=lambda m: m.name != "__init__"
         ):
-            for node in ast.walk(method):
-                if not isinstance(node, ast.Assign):
-                    continue
+            for node in inside(method, ast.Assign):
                 for target in node.targets:
                     found = _field_target(target, node.value, name)
                     if found is None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from netmend.changes.case import Case
 from netmend.changes.data.data_origins import Flow, Step
 from netmend.program.source.bindings import is_generator
 from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
-from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case
+from netmend.program.text.queries import holds, inside, last_name
 
 _SCALERS = ("fit_transform", "transform")
 _ARITHMETIC = (ast.Sub, ast.Div, ast.Mult, ast.Add)
@@ -38,19 +38,12 @@ class Preparation:
 
     def uses(self, name: str) -> bool:
         """Whether a name occurs apart from the data itself: `x.mean(0)`."""
-        inside = {id(node) for node in ast.walk(self.data)}
-        return any(
-            isinstance(node, ast.Name) and node.id == name and id(node) not in inside
-            for node in ast.walk(self.value)
-        )
+        return name in self.names
 
     @property
     def names(self) -> set[str]:
         """Names that it needs apart from the data."""
-        inside = {id(node) for node in ast.walk(self.data)}
-        return {
-            node.id for node in ast.walk(self.value) if isinstance(node, ast.Name) and id(node) not in inside
-        }
+        return {node.id for node in inside(self.value, ast.Name) if not holds(self.data, node)}
 
 
 def preparations(case: Case, flow: Flow) -> list[Preparation]:
@@ -63,7 +56,7 @@ def preparations(case: Case, flow: Flow) -> list[Preparation]:
         data = _data_in(case, step.node)
         # What the function is given must be what it hands on, not how much of it to make.
         if data is not None and any(other.node is data for other in flow[place:]):
-            covered |= {id(node) for node in ast.walk(step.node)}
+            covered |= {id(node) for node in inside(step.node, ast.expr)}
             found.append(Preparation(step, step.node, data))
     return found
 
@@ -74,11 +67,10 @@ def same_kind(one: Preparation, other: Preparation) -> bool:
 
 
 def _form(preparation: Preparation) -> tuple[str, ...]:
-    inside = {id(node) for node in ast.walk(preparation.data)}
     return tuple(
         type(node).__name__
-        for node in ast.walk(preparation.value)
-        if id(node) not in inside and isinstance(node, ast.operator | ast.Call)
+        for node in inside(preparation.value, ast.operator, ast.Call)
+        if not holds(preparation.data, node)
     )
 
 

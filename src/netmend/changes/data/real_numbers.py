@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from netmend.changes.case import Case
 from netmend.program.source.dataflow import resolved
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import replace, wrap
 from netmend.program.text.file import File
-from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case
+from netmend.program.text.queries import inside, last_name
 from netmend.vocabulary.change import FileEdits
 
 _WHOLE = ("int", "long", "short", "byte", "char", "uint8", "int8", "int16", "int32", "int64", "ubyte")
@@ -22,12 +22,10 @@ def real_at_line(case: Case) -> Iterator[tuple[str, FileEdits]]:
     if found is None:
         return
     file, statement = found
-    for node in ast.walk(statement):
-        if isinstance(node, ast.Call):
-            yield from _conversions(file, node)
-    for node in ast.walk(statement):
-        subtracts = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub)
-        value = node.left if isinstance(node, ast.BinOp) and subtracts else None
+    for call in inside(statement, ast.Call):
+        yield from _conversions(file, call)
+    for node in inside(statement, ast.BinOp):
+        value = node.left if isinstance(node.op, ast.Sub) else None
         plain = isinstance(value, ast.Name | ast.Attribute | ast.Subscript | ast.Call)
         if value is not None and plain and not _is_real(file, value):
             # Right for arrays and for tensors: the product with a real number is real.

@@ -6,6 +6,7 @@ import ast
 import itertools
 from dataclasses import dataclass, replace
 
+from netmend.changes.case import Case
 from netmend.changes.data.data_holders import (
     Holder,
     evaluation_inputs,
@@ -19,8 +20,7 @@ from netmend.library.layers import NORM_OF_RANK
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import add_argument_first, insert_after, insert_before
 from netmend.program.text.file import File
-from netmend.program.text.queries import Function, last_name
-from netmend.repair.repair import Case
+from netmend.program.text.queries import Function, attributes_in, holds, inside, last_name
 from netmend.vocabulary import ModelFact, ModuleFact
 from netmend.vocabulary.change import FileEdits
 
@@ -196,7 +196,7 @@ def _width_text(file: File, case: Case, layer: ModuleFact | None, width: int, pl
 
 def _holds_at(file: File, given: ast.expr, call: ast.Call, place: ast.AST) -> bool:
     """Whether an expression in a call is worth the same at a place: nothing in the function binds its name."""
-    if any(part is call for part in ast.walk(place)):
+    if holds(place, call):
         between = itertools.takewhile(lambda above: above is not place, file.parents(call))
         return not any(isinstance(above, _OWN_NAMES) for above in between)
     function = file.function(call)
@@ -205,11 +205,9 @@ def _holds_at(file: File, given: ast.expr, call: ast.Call, place: ast.AST) -> bo
     root = given
     while isinstance(root, ast.Attribute):
         root = root.value
-    own = {id(part) for part in ast.walk(function.args)}
-    bound = {node.arg for node in ast.walk(function) if isinstance(node, ast.arg) and id(node) not in own} | {
-        node.id
-        for node in ast.walk(function)
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+    own = {id(part) for part in inside(function.args, ast.arg, ast.expr)}
+    bound = {node.arg for node in inside(function, ast.arg) if id(node) not in own} | {
+        node.id for node in inside(function, ast.Name) if not isinstance(node.ctx, ast.Load)
     }
     # What hangs on `self` may be set behind the place.
     return isinstance(root, ast.Name) and root.id not in bound and root.id != "self"
@@ -233,11 +231,9 @@ def _first_in_sequential(
 def _is_indexed(case: Case, model: ModelFact) -> bool:
     """`net[0].weight`: a new first layer would move the others."""
     for file in case.code.files():
-        for node in ast.walk(file.tree):
-            if (
-                isinstance(node, ast.Subscript)
-                and last_name(node.value) == model.name.rpartition(".")[2]
-                and isinstance(node.slice, ast.Constant | ast.Slice)
+        for node in inside(file.tree, ast.Subscript):
+            if last_name(node.value) == model.name.rpartition(".")[2] and isinstance(
+                node.slice, ast.Constant | ast.Slice
             ):
                 return True
     return False
@@ -275,7 +271,7 @@ def own_class(case: Case, model: ModelFact) -> tuple[File, Function, Function] |
 
 
 def fresh_attribute(file: File, wanted: str) -> str:
-    used = {node.attr for node in ast.walk(file.tree) if isinstance(node, ast.Attribute)}
+    used = attributes_in(file.tree)
     return wanted if wanted not in used else f"{wanted}2"
 
 

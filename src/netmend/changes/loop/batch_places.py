@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TypeGuard
 
+from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import loops_around, reached_from, spots
 from netmend.changes.loop.rate_places import set_setting
 from netmend.diagnose.measures.batches import batch_size, training_loader
@@ -13,8 +14,7 @@ from netmend.localise.lines.follow import value_origin
 from netmend.program.source.numbers import number, set_number
 from netmend.program.source.values import Faces
 from netmend.program.text.file import File
-from netmend.program.text.queries import Function, last_name
-from netmend.repair.repair import Case
+from netmend.program.text.queries import inside, last_name
 from netmend.vocabulary import LoaderFact
 from netmend.vocabulary.change import FileEdit
 
@@ -80,18 +80,18 @@ def _fits(value: float | None, known: int | None) -> bool:
 
 def _generators(case: Case, file: File, iterated: ast.expr) -> list[tuple[File, ast.AST]]:
     """Functions of the program that a loop goes through: `for x, y in batches(…)`."""
-    names = {last_name(node.func) for node in ast.walk(iterated) if isinstance(node, ast.Call)}
+    names = {last_name(node.func) for node in inside(iterated, ast.Call)}
     return [
         (other, node)
         for other in case.code.files(file.file)
-        for node in ast.walk(other.tree)
-        if isinstance(node, Function) and node.name in names
+        for node in inside(other.tree, ast.FunctionDef, ast.AsyncFunctionDef)
+        if node.name in names
     ]
 
 
 def _sizes(part: ast.AST) -> Iterator[ast.expr]:
     """`range(0, n, SIZE)`, `perm.split(SIZE)`, `x[i : i + SIZE]`, `randint(0, n, (SIZE,))`, `randperm(n)[:SIZE]`."""
-    for node in ast.walk(part):
+    for node in inside(part, ast.Call, ast.Slice, ast.Subscript):
         if isinstance(node, ast.Call):
             name = last_name(node.func)
             if name in ("range", "arange") and len(node.args) == 3:
@@ -102,7 +102,7 @@ def _sizes(part: ast.AST) -> Iterator[ast.expr]:
             elif name in _SAMPLERS:
                 yield from _sampled(node)
             if name == "range":
-                counts = (part for given in node.args for part in ast.walk(given))
+                counts = (part for given in node.args for part in inside(given, ast.BinOp))
                 yield from (part.right for part in counts if _is(part, ast.FloorDiv))
         elif isinstance(node, ast.Slice):
             yield from _cut(node)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from netmend.changes.loop.loop_code import Loop, names_in, targets_of
 from netmend.library.operations import LEAVES_GRAPH
 from netmend.program.text.file import File
-from netmend.program.text.queries import Function, last_name
+from netmend.program.text.queries import Function, inside, last_name
 from netmend.program.text.sources import Code
 
 _MAKERS = (
@@ -30,9 +30,7 @@ _CUTS = (*LEAVES_GRAPH, "data", "size", "shape", "argmax")
 def carried(loop: Loop, backward: ast.AST) -> list[str]:
     """Names that reach the loss, were set in an earlier round, and are set again from what was computed in this one."""
     statements = [
-        node
-        for node in ast.walk(loop)
-        if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) and node.value is not None
+        node for node in inside(loop, ast.Assign, ast.AugAssign, ast.AnnAssign) if node.value is not None
     ]
     needs: dict[str, set[str]] = {}
     for statement in statements:
@@ -113,14 +111,14 @@ def _in_order(nodes: list[ast.stmt]) -> Iterator[ast.Name]:
 
 
 def _names(node: ast.AST) -> Iterator[ast.Name]:
-    return (part for part in ast.walk(node) if isinstance(part, ast.Name))
+    return (part for part in inside(node, ast.Name))
 
 
 def form_of(code: Code, file: File, name: str, near: ast.AST, is_pair: bool) -> str:
     """Whether a state is a "tensor", a "tuple" or a "list", by what it starts with; `is_pair` where that is not known."""
     scope = file.function(near) or file.tree
-    for node in ast.walk(scope):
-        if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
+    for node in inside(scope, ast.Assign, ast.AnnAssign):
+        if node.value is None:
             continue
         for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
             place = _place(file, target, name)
@@ -158,10 +156,10 @@ def _form(code: Code, file: File, value: ast.expr, place: list[int]) -> str:
     if called in ("to", "cuda", "requires_grad_", "clone") and isinstance(value.func, ast.Attribute):
         return _form(code, file, value.func.value, place)
     for other in code.files(file.file) if called not in ("forward", "") else ():
-        for node in ast.walk(other.tree):
-            if isinstance(node, Function) and node.name == called:
-                for part in ast.walk(node):
-                    if isinstance(part, ast.Return) and part.value is not None:
+        for node in inside(other.tree, ast.FunctionDef, ast.AsyncFunctionDef):
+            if node.name == called:
+                for part in inside(node, ast.Return):
+                    if part.value is not None:
                         form = _form(code, other, part.value, place)
                         if form:
                             return form

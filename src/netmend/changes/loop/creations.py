@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 
+from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import Loop, loops_around, targets_of
 from netmend.localise.lines.blocks import experiment_loop
 from netmend.program.source.moving import taken_out
@@ -14,8 +15,7 @@ from netmend.program.source.writing import (
 )
 from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
-from netmend.program.text.queries import Function, last_name
-from netmend.repair.repair import Case
+from netmend.program.text.queries import Function, last_name, own_nodes
 from netmend.vocabulary import Site
 from netmend.vocabulary.change import FileEdits
 
@@ -45,18 +45,10 @@ def is_setting_up(statement: ast.stmt, names: set[str]) -> bool:
 
 def names_of_scope(scope: ast.AST) -> set[str]:
     """Names that a scope assigns to, without those of the functions in it."""
-    inner = {
-        id(part)
-        for node in ast.walk(scope)
-        if node is not scope and isinstance(node, Function | ast.ClassDef)
-        for part in ast.walk(node)
-    }
-    return {
-        name
-        for node in ast.walk(scope)
-        if isinstance(node, ast.stmt) and id(node) not in inner
-        for name in names_set(node)
-    }
+    own = (
+        node for node in own_nodes(scope) if node is scope or not isinstance(node, Function | ast.ClassDef)
+    )
+    return {name for node in own if isinstance(node, ast.stmt) for name in names_set(node)}
 
 
 def names_set(statement: ast.stmt) -> list[str]:

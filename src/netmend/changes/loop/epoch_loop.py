@@ -6,12 +6,12 @@ import ast
 import math
 from dataclasses import dataclass
 
+from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import Loop, callers, loops_around, spots
 from netmend.program.source.numbers import literal, number, set_number
 from netmend.program.source.values import Faces
 from netmend.program.text.file import File
-from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case
+from netmend.program.text.queries import inside, last_name
 
 _MOST_CALLERS = 4
 _COUNTS = ("range", "trange")
@@ -93,9 +93,7 @@ def _compared(test: ast.expr, loop: ast.While) -> ast.expr | None:
         return None
     sides = (test.left, test.comparators[0])
     changed = {
-        ast.unparse(node.target)
-        for node in ast.walk(loop)
-        if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add)
+        ast.unparse(node.target) for node in inside(loop, ast.AugAssign) if isinstance(node.op, ast.Add)
     }
     counters = [side for side in sides if ast.unparse(side) in changed]
     bounds = [side for side in sides if ast.unparse(side) not in changed]
@@ -103,8 +101,8 @@ def _compared(test: ast.expr, loop: ast.While) -> ast.expr | None:
 
 
 def _leaving(loop: ast.While) -> ast.expr | None:
-    for node in ast.walk(loop):
-        if isinstance(node, ast.If) and any(isinstance(inner, ast.Break | ast.Return) for inner in node.body):
+    for node in inside(loop, ast.If):
+        if any(isinstance(inner, ast.Break | ast.Return) for inner in node.body):
             found = _compared(node.test, loop)
             if found is not None:
                 return found

@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from netmend.changes.case import Case
 from netmend.program.source.names_of_object import known_as
-from netmend.program.text.file import File
-from netmend.program.text.queries import Function, last_name
+from netmend.program.text.file import File, block_of, in_block
+from netmend.program.text.queries import Function, inside, last_name, variables_in
 from netmend.program.text.sources import Code
-from netmend.repair.repair import Case
 from netmend.vocabulary import Call, ModelFact, OptimizerFact, Pattern, Site
 
 Loop = ast.For | ast.AsyncFor | ast.While
@@ -77,21 +77,6 @@ def spots(case: Case, what: str, component: str = "", training: bool | None = No
         call.site for _, call in protocol(case, what, component, training) if call.site is not None
     )
     return [found for site in sites if (found := spot(case.code, site)) is not None]
-
-
-def block_of(file: File, statement: ast.stmt) -> list[ast.stmt]:
-    """The statements among which one stands."""
-    parent = file.parent(statement)
-    for _, value in ast.iter_fields(parent) if parent is not None else ():
-        if isinstance(value, list) and any(other is statement for other in value):
-            return value
-    return [statement]
-
-
-def in_block(file: File, block: Sequence[ast.stmt], node: ast.AST) -> ast.stmt | None:
-    """The statement of a block that a node stands in, or is."""
-    around = {id(above) for above in (node, *file.parents(node))}
-    return next((own for own in block if id(own) in around), None)
 
 
 def meeting(file: File, one: ast.stmt, other: ast.stmt) -> tuple[list[ast.stmt], int, int] | None:
@@ -175,7 +160,7 @@ def body_start(function: Function) -> ast.stmt:
 
 
 def names_in(node: ast.AST) -> set[str]:
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    return variables_in(node)
 
 
 def targets_of(statement: ast.stmt) -> list[ast.expr]:
@@ -202,8 +187,7 @@ def assigned_names(node: ast.AST) -> set[str]:
     """Names that a part of the program assigns to, functions inside left out of account."""
     return {
         target.id
-        for part in ast.walk(node)
-        if isinstance(part, ast.stmt)
+        for part in inside(node, ast.stmt)
         for target in targets_of(part)
         if isinstance(target, ast.Name)
     }
@@ -247,12 +231,8 @@ def last_use_of_gradients(case: Case, near: Spot, statement: ast.stmt) -> ast.st
 def scaler_of(case: Case) -> tuple[Spot, ast.expr] | None:
     """`scaler` in `scaler.scale(loss).backward()`, and that call."""
     for each in spots(case, "backward"):
-        for part in ast.walk(each.call):
-            if (
-                isinstance(part, ast.Call)
-                and isinstance(part.func, ast.Attribute)
-                and part.func.attr == "scale"
-            ):
+        for part in inside(each.call, ast.Call):
+            if isinstance(part.func, ast.Attribute) and part.func.attr == "scale":
                 return each, part.func.value
     return None
 
@@ -279,9 +259,4 @@ def uncalled(file: File, near: ast.stmt, method: str) -> ast.Attribute | None:
 
 
 def _methods(case: Case) -> set[str]:
-    return {
-        part.attr
-        for each in spots(case, "backward")
-        for part in ast.walk(each.call)
-        if isinstance(part, ast.Attribute)
-    }
+    return {part.attr for each in spots(case, "backward") for part in inside(each.call, ast.Attribute)}

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 
+from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import (
     Loop,
     Spot,
-    block_of,
     body_start,
     callers,
     holds,
-    in_block,
     is_repeated,
     loops_around,
     model_at,
@@ -20,9 +19,8 @@ from netmend.changes.loop.loop_code import (
 )
 from netmend.program.source.moving import combined, taken_out
 from netmend.program.source.writing import insert_after, insert_before, replace
-from netmend.program.text.file import File
-from netmend.program.text.queries import Function
-from netmend.repair.repair import Case
+from netmend.program.text.file import File, block_of, in_block
+from netmend.program.text.queries import Function, variables_in
 from netmend.vocabulary.change import FileEdits
 
 
@@ -133,9 +131,7 @@ def _bound_before(file: File, statement: ast.stmt, call: Spot, name: str) -> ast
         if each is here:
             break
         assigns = isinstance(each, ast.Assign) and any(
-            isinstance(part, ast.Name) and part.id == root
-            for target in each.targets
-            for part in ast.walk(target)
+            root in variables_in(target) for target in each.targets
         )
         if assigns and index + 1 < len(block):
             found = block[index + 1]

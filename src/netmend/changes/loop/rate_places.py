@@ -9,16 +9,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+from netmend.changes.case import Case
 from netmend.changes.loop.good_rates import rate_text, rounded
+from netmend.changes.named_settings import named_like
 from netmend.diagnose.measures.loop import usual_site
 from netmend.localise.lines.follow import value_origin
 from netmend.program.source.bindings import binding_of
-from netmend.program.source.named_settings import named_like
 from netmend.program.source.numbers import literal, module_constant, number, set_number
 from netmend.program.source.values import Faces, set_argument
 from netmend.program.text.file import File
-from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case
+from netmend.program.text.queries import inside, last_name, names_in
 from netmend.vocabulary import OptimizerFact, SchedulerFact, Site
 from netmend.vocabulary.change import FileEdit
 
@@ -176,19 +176,17 @@ def _in_groups(case: Case, optimizer: OptimizerFact) -> Iterator[tuple[File, ast
         scope = file.function(call) or file.tree
         near += [
             node.value
-            for node in ast.walk(scope)
-            if isinstance(node, ast.Assign)
-            and any(isinstance(target, ast.Name) and target.id == given.id for target in node.targets)
+            for node in inside(scope, ast.Assign)
+            if any(isinstance(target, ast.Name) and target.id == given.id for target in node.targets)
         ]
     near += list(file.calls("add_param_group"))
     for part in near:
-        for node in ast.walk(part):
-            if isinstance(node, ast.Dict):
-                keys = {key.value: value for key, value in zip(node.keys, node.values, strict=True)
-                        if isinstance(key, ast.Constant)}  # fmt: skip
-                if "params" in keys and "lr" in keys:
-                    for value in _values_of(file, keys["lr"]):
-                        yield file, value
+        for node in inside(part, ast.Dict):
+            keys = {key.value: value for key, value in zip(node.keys, node.values, strict=True)
+                    if isinstance(key, ast.Constant)}  # fmt: skip
+            if "params" in keys and "lr" in keys:
+                for value in _values_of(file, keys["lr"]):
+                    yield file, value
 
 
 def _values_of(file: File, value: ast.expr) -> list[ast.expr]:
@@ -197,7 +195,7 @@ def _values_of(file: File, value: ast.expr) -> list[ast.expr]:
         return [value]
     loops = [loop for above in file.parents(value) for loop in getattr(above, "generators", ())]
     for loop in loops:
-        named = [node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)]
+        named = [node.id for node in inside(loop.target, ast.Name)]
         call = loop.iter
         if (
             value.id not in named[-1:]
@@ -237,7 +235,7 @@ def by_hand(case: Case) -> tuple[File, ast.expr] | None:
     if site is None or file is None or case.trace.optimizers:
         return None
     nodes = sorted(
-        (node for node in ast.walk(file.tree) if isinstance(node, ast.BinOp | ast.Call)),
+        (node for node in inside(file.tree, ast.BinOp, ast.Call)),
         key=lambda node: abs(node.lineno - site.line),
     )
     for node in nodes:
@@ -249,9 +247,9 @@ def by_hand(case: Case) -> tuple[File, ast.expr] | None:
 
 def _of_velocity(case: Case, file: File, site: Site) -> tuple[File, ast.expr] | None:
     """`p -= LR * v` soon after backward(): the side that is a number."""
-    for node in ast.walk(file.tree):
-        near = isinstance(node, ast.AugAssign) and -3 <= node.lineno - site.line <= 12
-        if not near or not isinstance(node, ast.AugAssign) or not isinstance(node.op, ast.Sub):
+    for node in inside(file.tree, ast.AugAssign):
+        near = -3 <= node.lineno - site.line <= 12
+        if not near or not isinstance(node.op, ast.Sub):
             continue
         product = node.value
         if isinstance(product, ast.BinOp) and isinstance(product.op, ast.Mult):
@@ -284,4 +282,4 @@ def _unsigned(node: ast.expr) -> ast.expr:
 
 
 def _has_gradient(node: ast.expr) -> bool:
-    return any(last_name(part) in _GRADIENTS for part in ast.walk(node))
+    return any(name in _GRADIENTS for name in names_in(node))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from netmend.program.text.file import File
+from netmend.program.text.queries import inside
 from netmend.program.text.sources import Code
 
 
@@ -23,12 +24,12 @@ def updates(code: Code, near: File) -> Iterator[Update]:
     """Statements that change something in place by means of its gradient."""
     for file in code.files(near.file):
         last: dict[tuple[int, str], Update] = {}
-        for node in ast.walk(file.tree):
-            if not isinstance(node, ast.stmt) or not isinstance(node, ast.AugAssign | ast.Assign | ast.Expr):
+        for node in inside(file.tree, ast.stmt):
+            if not isinstance(node, ast.AugAssign | ast.Assign | ast.Expr):
                 continue
             changed = _changed(node)
-            for part in ast.walk(node) if changed is not None else ():
-                if isinstance(part, ast.Attribute) and part.attr == "grad" and changed is not None:
+            for part in inside(node if changed is not None else None, ast.Attribute):
+                if part.attr == "grad" and changed is not None:
                     weight = file.source(part.value)
                     if _bare(file, changed) == weight:
                         last[id(file.parent(node)), weight] = Update(file, node, weight)

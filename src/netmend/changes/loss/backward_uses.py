@@ -9,10 +9,10 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from netmend.changes.loop.loop_code import block_of
 from netmend.program.source.bindings import binding_of
 from netmend.program.source.writing import replace
-from netmend.program.text.file import File
+from netmend.program.text.file import File, block_of
+from netmend.program.text.queries import inside
 from netmend.program.text.sources import Code
 from netmend.vocabulary.change import FileEdits
 
@@ -70,8 +70,8 @@ def _passes(file: File, statement: ast.stmt) -> list[_Pass]:
 def _names_and_calls(statement: ast.stmt) -> list[ast.Name | ast.Call]:
     return [
         node
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Call) or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
+        for node in inside(statement, ast.Call, ast.Name)
+        if isinstance(node, ast.Call) or isinstance(node.ctx, ast.Load)
     ]
 
 
@@ -99,8 +99,8 @@ def _optimizers(code: Code, file: File, value: ast.expr) -> tuple[frozenset[str]
     own: set[str] = set()
     others: set[str] = set()
     for each in code.files():
-        for node in ast.walk(each.tree):
-            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+        for node in inside(each.tree, ast.Assign):
+            if isinstance(node.value, ast.Call):
                 given = _given_parameters(node.value)
                 names = {ast.unparse(target) for target in node.targets}
                 (own if given & (networks - {"self"}) else others if given else set()).update(names)
@@ -111,8 +111,8 @@ def _given_parameters(call: ast.Call) -> set[str]:
     """`G` of `Adam(G.parameters())`."""
     return {
         ast.unparse(node.value)
-        for node in ast.walk(call)
-        if isinstance(node, ast.Attribute) and node.attr in ("parameters", "named_parameters")
+        for node in inside(call, ast.Attribute)
+        if node.attr in ("parameters", "named_parameters")
     }
 
 

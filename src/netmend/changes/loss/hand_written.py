@@ -6,12 +6,12 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from netmend.changes.case import Case
 from netmend.changes.loss.objective_terms import KEEPING, given_to, objective, results
 from netmend.program.source.dataflow import bound
 from netmend.program.text.file import File
-from netmend.program.text.queries import last_name
+from netmend.program.text.queries import inside, last_name, variables_in
 from netmend.program.text.sources import Code
-from netmend.repair.repair import Case
 
 CLASSES, YES_NO, SQUARED, ABSOLUTE, PICKED = "classes", "yes/no", "squared", "absolute", "picked"
 _MOST_DEPTH = 24
@@ -59,7 +59,7 @@ def _found(
         if found is not None and not _reads(found[1], node.id):
             yield from _found(code, file, found[1], found[1] if whole is node else whole, calls, depth + 1)
         elif found is not None:  # loss = loss + penalty
-            for part in (n for n in ast.walk(found[1]) if isinstance(n, ast.Name) and n.id == node.id):
+            for part in (n for n in inside(found[1], ast.Name) if n.id == node.id):
                 yield from _found(code, file, part, part, calls, depth + 1)
     elif isinstance(node, ast.UnaryOp):
         yield from _found(code, file, node.operand, whole, calls, depth + 1)
@@ -227,4 +227,4 @@ def _is_count(node: ast.expr) -> bool:
 
 
 def _reads(node: ast.expr, name: str) -> bool:
-    return any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(node))
+    return name in variables_in(node)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from netmend.changes.loop.loop_code import assigned_names, names_in
 from netmend.program.source.moving import taken_out
 from netmend.program.text.file import File
-from netmend.program.text.queries import Function
+from netmend.program.text.queries import Function, inside
 from netmend.vocabulary.change import FileEdits
 
 _MOST_CALLS = 3  # a result that is handed on through more functions than this is not followed
@@ -26,18 +26,18 @@ def _flags_behind(file: File, node: ast.AST, most: int = _MOST_CALLS) -> Iterato
         return
     function = None if statement is None else file.function(statement)
     scope = function or file.tree
-    inside = [each for each in ast.walk(scope) if isinstance(each, ast.stmt)]
+    statements = list(inside(scope, ast.stmt))
     if statement is None:
         return
     names = assigned_names(statement)
-    for each in sorted(inside, key=lambda each: each.lineno):
+    for each in sorted(statements, key=lambda each: each.lineno):
         if each.lineno < statement.lineno:
             continue
         if isinstance(each, ast.Assign | ast.AugAssign) and names & names_in(each.value):
-            names |= set() if any(map(_leaves_again, ast.walk(each.value))) else assigned_names(each)
+            names |= set() if any(map(_leaves_again, inside(each.value, ast.expr))) else assigned_names(each)
         if _asks_for_gradients(each) & names:
             yield each
-    returned = [each for each in inside if isinstance(each, ast.Return)]
+    returned = [each for each in statements if isinstance(each, ast.Return)]
     if function is not None and any(each is statement or names & names_in(each) for each in returned):
         yield from _flags_behind_calls(file, function, most)
 

@@ -6,14 +6,14 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from netmend.changes.case import Case
 from netmend.library.losses import LIKELIHOODS, LOSS_CLASSES, LOSSES
 from netmend.library.operations import INTEGERS, NARROWING, WIDENING
 from netmend.program.source.dataflow import bound
 from netmend.program.source.naming import qualified, spelled
 from netmend.program.source.writing import delete_argument, replace
 from netmend.program.text.file import File
-from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case
+from netmend.program.text.queries import inside, last_name
 from netmend.vocabulary import LossFact
 from netmend.vocabulary.change import FileEdits
 
@@ -76,8 +76,8 @@ def _word(case: Case, criterion: str) -> tuple[File, ast.Constant] | None:
     found = [
         (file, node)
         for file in case.code.files()
-        for node in ast.walk(file.tree)
-        if isinstance(node, ast.Constant) and node.value == criterion
+        for node in inside(file.tree, ast.Constant)
+        if node.value == criterion
     ]
     looked_up = any(True for file in case.code.files() for _ in file.calls("getattr"))
     return found[0] if len(found) == 1 and looked_up else None
@@ -127,8 +127,7 @@ def exchange(criterion: Criterion, to: str) -> FileEdits:
         if not qualified(file, call.func).startswith("torch."):
             entries = [
                 value
-                for node in ast.walk(file.tree)
-                if isinstance(node, ast.Dict)
+                for node in inside(file.tree, ast.Dict)
                 for value in node.values
                 if last_name(value) == LOSS_CLASSES.get(criterion.kind)
             ]

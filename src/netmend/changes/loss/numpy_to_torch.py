@@ -9,7 +9,7 @@ from netmend.program.source.naming import qualified, spelled
 from netmend.program.source.writing import add_argument, replace, unwrap_call
 from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
-from netmend.program.text.queries import Function, last_name
+from netmend.program.text.queries import Function, inside, last_name
 from netmend.vocabulary.change import FileEdit, FileEdits
 
 _LEAVING = ("numpy", "detach", "cpu", "data", "clone")
@@ -35,9 +35,9 @@ _BIASED = ("std", "var")  # numpy divides by the number of values, torch by one 
 
 def in_torch(file: File, function: Function | ast.Module, cut: ast.expr) -> FileEdits:
     """Edits of a function after which nothing in it goes through numpy; none when something has no counterpart."""
-    away = [node for node in ast.walk(function) if _leaves(node)]
+    away: list[ast.AST] = [node for node in inside(function, ast.expr) if _leaves(node)]
     tainted = _tainted(function, away)
-    back = [node for node in ast.walk(function) if _returns(file, node, tainted)]
+    back = [node for node in inside(function, ast.Call) if _returns(file, node, tainted)]
     if not away or not back:
         return ()
     edits: list[FileEdit] = []
@@ -47,13 +47,8 @@ def in_torch(file: File, function: Function | ast.Module, cut: ast.expr) -> File
     for node in back:
         if isinstance(node, ast.Call):
             edits.extend(unwrap_call(file, node, node.args[0]))
-    for node in ast.walk(function):
-        if (
-            isinstance(node, ast.Call)
-            and node not in away
-            and node not in back
-            and _uses(node, tainted, away)
-        ):
+    for node in inside(function, ast.Call):
+        if node not in away and node not in back and _uses(node, tainted, away):
             found = _translated(file, node)
             if found is None:
                 return ()
@@ -91,8 +86,8 @@ def _tainted(function: ast.AST, away: list[ast.AST]) -> set[str]:
     """Names that hold values of numpy that came from a tensor."""
     names: set[str] = set()
     for _ in range(4):
-        for node in ast.walk(function):
-            if isinstance(node, ast.Assign) and _uses(node.value, names, away) and not _is_back(node.value):
+        for node in inside(function, ast.Assign):
+            if _uses(node.value, names, away) and not _is_back(node.value):
                 names |= {last_name(target) for target in node.targets} - {""}
     return names
 
@@ -102,7 +97,9 @@ def _is_back(node: ast.expr) -> bool:
 
 
 def _uses(node: ast.AST, names: set[str], away: list[ast.AST]) -> bool:
-    return any(part in away or (isinstance(part, ast.Name) and part.id in names) for part in ast.walk(node))
+    return any(
+        part in away or (isinstance(part, ast.Name) and part.id in names) for part in inside(node, ast.expr)
+    )
 
 
 def _returns(file: File, node: ast.AST, names: set[str]) -> bool:
@@ -112,7 +109,7 @@ def _returns(file: File, node: ast.AST, names: set[str]) -> bool:
         and last_name(node.func) in _RETURNING
         and qualified(file, node.func).startswith("torch")
         and len(node.args) == 1
-        and (any(_leaves(part) for part in ast.walk(node)) or _uses(node.args[0], names, []))
+        and (any(map(_leaves, inside(node, ast.expr))) or _uses(node.args[0], names, []))
     )
 
 

@@ -6,15 +6,15 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from netmend.changes.case import Case
 from netmend.library.operations import HINGES, SHAPES
 from netmend.program.source.dataflow import bound
 from netmend.program.source.naming import qualified
 from netmend.program.source.writing import replace
 from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
-from netmend.program.text.queries import Function, last_name
+from netmend.program.text.queries import Function, inside, last_name
 from netmend.program.text.sources import Code
-from netmend.repair.repair import Case
 from netmend.vocabulary.change import FileEdits
 
 _MOST_DEPTH = 24
@@ -120,14 +120,14 @@ def results(code: Code, file: File, call: ast.Call) -> Iterator[tuple[File, ast.
     if not name or qualified(file, call.func).startswith("torch"):
         return
     for other in code.files(file.file):
-        for node in ast.walk(other.tree):
-            if isinstance(node, Function) and node.name == name:
+        for node in inside(other.tree, ast.FunctionDef, ast.AsyncFunctionDef):
+            if node.name == name:
                 yield from ((other, value) for value in _returned(node))
                 return
     for other in code.files(file.file):  # a lambda, or an object of a class of the program
-        for node in ast.walk(other.tree):
-            if isinstance(node, ast.Assign) and name in map(last_name, node.targets):
-                made = node.value
+        for assigned in inside(other.tree, ast.Assign):
+            if name in map(last_name, assigned.targets):
+                made = assigned.value
                 if isinstance(made, ast.Lambda):
                     yield other, made.body
                     return
@@ -144,9 +144,7 @@ def results(code: Code, file: File, call: ast.Call) -> Iterator[tuple[File, ast.
 
 
 def _returned(function: Function) -> list[ast.expr]:
-    return [
-        node.value for node in ast.walk(function) if isinstance(node, ast.Return) and node.value is not None
-    ]
+    return [node.value for node in inside(function, ast.Return) if node.value is not None]
 
 
 def given_to(file: File, call: ast.Call) -> ast.expr | None:
@@ -157,7 +155,7 @@ def given_to(file: File, call: ast.Call) -> ast.expr | None:
 
 
 def _contains(node: ast.expr, name: ast.expr) -> bool:
-    return any(isinstance(part, ast.Name) and part.id == last_name(name) for part in ast.walk(node))
+    return any(part.id == last_name(name) for part in inside(node, ast.Name))
 
 
 def _is_sum(node: ast.expr) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from netmend.changes.case import Case
 from netmend.localise.lines.follow import value_origin
 from netmend.program.source.dataflow import uses
 from netmend.program.text.file import File
-from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case
+from netmend.program.text.queries import inside, last_name, names_in, uses_of
 
 _SIZES = ("abs", "pow", "norm", "square", "square_", "vector_norm", "l1_loss")
 _SUMMING = frozenset(["sum", "mean", "stack", "cat", "sqrt", "float", "to"])
@@ -18,12 +18,12 @@ _SUMMING = frozenset(["sum", "mean", "stack", "cat", "sqrt", "float", "to"])
 def penalties(case: Case) -> Iterator[tuple[File, ast.expr]]:
     """`sum(p.abs().sum() for p in model.parameters())` as a whole, or the variable that a loop adds sizes up in."""
     for file in case.code.files():
-        for node in ast.walk(file.tree):
+        for node in inside(file.tree, ast.GeneratorExp, ast.ListComp, ast.For):
             if isinstance(node, ast.GeneratorExp | ast.ListComp) and _over_parameters(
                 node.generators[0].iter
             ):
                 holder = file.parent(node)
-                if any(measures(part) for part in ast.walk(node.elt)) and isinstance(holder, ast.Call):
+                if any(map(measures, inside(node.elt, ast.expr))) and isinstance(holder, ast.Call):
                     yield file, _whole(file, holder)
             elif isinstance(node, ast.For) and _over_parameters(node.iter):
                 yield from _added_up(file, node)
@@ -44,26 +44,18 @@ def _whole(file: File, node: ast.expr) -> ast.expr:
 
 def _added_up(file: File, loop: ast.For) -> Iterator[tuple[File, ast.expr]]:
     """Where the variable is read after the loop."""
-    for statement in ast.walk(loop):
-        if not isinstance(statement, ast.Assign | ast.AugAssign) or not any(
-            map(measures, ast.walk(statement.value))
-        ):
+    for statement in inside(loop, ast.Assign, ast.AugAssign):
+        if not any(map(measures, inside(statement.value, ast.expr))):
             continue
         target = statement.target if isinstance(statement, ast.AugAssign) else statement.targets[0]
         scope = file.function(loop) or file.tree
-        for node in ast.walk(scope):
-            later = isinstance(node, ast.Name) and node.lineno > (loop.end_lineno or loop.lineno)
-            if (
-                later
-                and isinstance(node, ast.Name)
-                and node.id == last_name(target)
-                and isinstance(node.ctx, ast.Load)
-            ):
+        for node in uses_of(scope, last_name(target)):
+            if node.lineno > (loop.end_lineno or loop.lineno):
                 yield file, node
 
 
 def _over_parameters(node: ast.expr) -> bool:
-    return any(last_name(part) in ("parameters", "named_parameters") for part in ast.walk(node))
+    return any(name in ("parameters", "named_parameters") for name in names_in(node))
 
 
 def measures(node: ast.AST) -> bool:
@@ -75,10 +67,10 @@ def measures(node: ast.AST) -> bool:
 def penalty_factors(case: Case) -> Iterator[tuple[File, ast.expr]]:
     """The number or name beside the penalty: `L1` of `fit + L1 * penalty`; also inside the sum itself."""
     for file, penalty in penalties(case):
-        for part in ast.walk(penalty):
-            if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mult):
+        for part in inside(penalty, ast.BinOp):
+            if isinstance(part.op, ast.Mult):
                 for factor, other in ((part.left, part.right), (part.right, part.left)):
-                    if _is_plain(factor) and any(map(measures, ast.walk(other))):
+                    if _is_plain(factor) and any(map(measures, inside(other, ast.expr))):
                         yield file, factor
         for use in uses(case.code, file, penalty):
             if isinstance(use.user, ast.BinOp) and isinstance(use.user.op, ast.Mult):

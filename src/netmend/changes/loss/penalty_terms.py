@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from netmend.changes.case import Case
 from netmend.changes.loss.objective_terms import KEEPING, given_to, objective, results
 from netmend.changes.loss.penalties import measures
 from netmend.program.source.writing import delete_statement, replace
 from netmend.program.text.file import File
-from netmend.program.text.queries import last_name
+from netmend.program.text.queries import inside, last_name, variables_in
 from netmend.program.text.sources import Code
-from netmend.repair.repair import Case
 from netmend.vocabulary.change import FileEdits
 
 _MOST_DEPTH = 16
@@ -74,13 +74,13 @@ def _through_name(code: Code, file: File, name: ast.Name, depth: int) -> Iterato
 
 def _same(statement: ast.Assign, name: ast.Name) -> bool:
     """`loss = loss + …`: the name leads back to itself."""
-    return any(isinstance(part, ast.Name) and part.id == name.id for part in ast.walk(statement.value))
+    return name.id in variables_in(statement.value)
 
 
 def _changes(file: File, name: ast.Name) -> list[ast.Assign | ast.AugAssign]:
     scope = file.function(name) or file.tree
     found: list[ast.Assign | ast.AugAssign] = []
-    for node in ast.walk(scope):
+    for node in inside(scope, ast.Assign, ast.AugAssign):
         if (isinstance(node, ast.Assign) and name.id in map(last_name, node.targets)) or (
             isinstance(node, ast.AugAssign) and last_name(node.target) == name.id
         ):
@@ -102,7 +102,7 @@ def is_penalty(code: Code, file: File, node: ast.expr, depth: int = 0) -> bool:
         own = [value for value in values if not _reads(value, node.id)]
         return bool(own) and all(is_penalty(code, file, value, deeper) for value in own)
     if isinstance(node, ast.Call) or (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow)):
-        parts = list(ast.walk(node))
+        parts = list(inside(node, ast.expr))
         if any(map(measures, parts)) and any(last_name(part) in _WEIGHTS for part in parts):
             return not any(_is_loss(part) for part in parts)
         if isinstance(node, ast.Call):
@@ -117,7 +117,7 @@ def is_penalty(code: Code, file: File, node: ast.expr, depth: int = 0) -> bool:
 
 
 def _reads(node: ast.expr, name: str) -> bool:
-    return any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(node))
+    return name in variables_in(node)
 
 
 def _is_loss(node: ast.AST) -> bool:

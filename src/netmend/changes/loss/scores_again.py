@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from netmend.changes.case import Case
 from netmend.changes.loss.losses import arguments, criterion_of
 from netmend.changes.network.output_uses import once
 from netmend.diagnose.measures.heads import Head
 from netmend.program.source.writing import wrap
-from netmend.repair.repair import Case
 from netmend.vocabulary import LossFact
 from netmend.vocabulary.change import FileEdits
 

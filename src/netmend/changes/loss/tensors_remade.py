@@ -10,7 +10,7 @@ from netmend.localise.lines.values import is_cut
 from netmend.program.source.naming import qualified, spelled
 from netmend.program.source.writing import delete_argument, replace
 from netmend.program.text.file import File
-from netmend.program.text.queries import last_name
+from netmend.program.text.queries import holds, inside, last_name, variables_in
 from netmend.vocabulary.change import FileEdit, FileEdits
 
 _LISTS = (ast.List, ast.ListComp, ast.GeneratorExp)
@@ -34,7 +34,7 @@ def is_made_of_numbers(file: File, call: ast.Call, value: ast.expr) -> bool:
         return False
     loops = [each for each in file.parents(call) if isinstance(each, ast.For | ast.While)]
     scope = file.function(call) or (loops[-1] if loops else file.tree)
-    pieces = [piece for piece in _pieces(scope, value, most=1) if call not in ast.walk(piece)]
+    pieces = [piece for piece in _pieces(scope, value, most=1) if not holds(piece, call)]
     return any(isinstance(piece, _LISTS) or any(True for _ in _numbers(piece)) for piece in pieces)
 
 
@@ -45,7 +45,7 @@ def kept_as_tensors(file: File, scope: ast.AST, about: ast.expr | None = None) -
         if not call.args or not qualified(file, call.func).startswith("torch"):
             continue
         pieces = list(dict.fromkeys(_pieces(scope, call.args[0])))
-        is_meant = about is None or call is about or any(about in ast.walk(piece) for piece in pieces)
+        is_meant = about is None or call is about or any(holds(piece, about) for piece in pieces)
         if is_meant and not any(map(_is_of_numpy, pieces)):
             edits += _made_of_tensors(file, call, pieces)
     return tuple(dict.fromkeys(edits))
@@ -95,9 +95,8 @@ def _is_scalar(value: ast.expr) -> bool:
 
 def _is_of_numpy(piece: ast.expr) -> bool:
     return any(
-        isinstance(node, ast.Attribute)
-        and (node.attr == "numpy" or (isinstance(node.value, ast.Name) and node.value.id in ("np", "numpy")))
-        for node in ast.walk(piece)
+        (node.attr == "numpy" or (isinstance(node.value, ast.Name) and node.value.id in ("np", "numpy")))
+        for node in inside(piece, ast.Attribute)
     )
 
 
@@ -110,8 +109,8 @@ def _inside(file: File, node: ast.expr, edit: FileEdit) -> bool:
 def _pieces(scope: ast.AST, value: ast.expr, most: int = 3) -> Iterator[ast.expr]:
     """An expression, and those that the names in it were given or filled with."""
     yield value
-    names = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)} if most else set()
-    for node in ast.walk(scope):
+    names = variables_in(value) if most else set()
+    for node in inside(scope, ast.Assign, ast.AugAssign, ast.Call):
         if isinstance(node, ast.Assign) and last_name(node.targets[0]) in names:
             yield from _pieces(scope, node.value, most - 1)
         elif isinstance(node, ast.AugAssign) and last_name(node.target) in names:

@@ -6,7 +6,7 @@ import ast
 
 from netmend.changes.loss.objective_terms import Term
 from netmend.library.losses import NEVER_NEGATIVE
-from netmend.program.text.queries import last_name
+from netmend.program.text.queries import inside, last_name, variables_in
 
 _DISTANCES = ("abs", "square", "norm", "dist", "cdist", *NEVER_NEGATIVE, "kl_div")
 _LIKELIHOODS = ("log", "log_prob", "logsigmoid", "log_softmax", "log2", "log10")
@@ -74,9 +74,9 @@ def _is_likelihood(node: ast.expr) -> bool:
 
 def _is_entropy(log: ast.expr, factors: list[ast.expr]) -> bool:
     """`p * log(p)`: meant in either direction."""
-    inside = {part.id for part in ast.walk(log) if isinstance(part, ast.Name)}
+    logged = variables_in(log)
     return any(
-        isinstance(factor, ast.Name) and factor.id in inside for factor in factors if factor is not log
+        isinstance(factor, ast.Name) and factor.id in logged for factor in factors if factor is not log
     )
 
 
@@ -85,12 +85,8 @@ def _scale_of(term: Term, others: list[Term]) -> int:
     node = term.node
     if isinstance(node, ast.Name | ast.Attribute):
         for other in others:
-            for part in ast.walk(other.node):
-                if (
-                    isinstance(part, ast.Call)
-                    and last_name(part.func) == "exp"
-                    and _mentions(part, last_name(node))
-                ):
+            for part in inside(other.node, ast.Call):
+                if last_name(part.func) == "exp" and _mentions(part, last_name(node)):
                     return -1 if part is other.node else 1
         return 0
     if isinstance(node, ast.Call) and last_name(node.func) == "exp":
@@ -99,7 +95,7 @@ def _scale_of(term: Term, others: list[Term]) -> int:
         }
         return 1 if any(_mentions(node, name) for name in names if name) else 0
     if _is_likelihood(node) and isinstance(node, ast.Call):  # log(sigma) beside … / sigma
-        names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)} - {
+        names = variables_in(node) - {
             "torch",
             "F",
             "math",
@@ -117,6 +113,4 @@ def _scale_of(term: Term, others: list[Term]) -> int:
 
 
 def _mentions(node: ast.AST, name: str) -> bool:
-    return any(
-        isinstance(part, ast.Name | ast.Attribute) and last_name(part) == name for part in ast.walk(node)
-    )
+    return any(last_name(part) == name for part in inside(node, ast.Name, ast.Attribute))

@@ -10,7 +10,7 @@ from netmend.localise.lines.follow import value_origin
 from netmend.program.source.naming import qualified
 from netmend.program.source.writing import replace
 from netmend.program.text.file import File
-from netmend.program.text.queries import last_name
+from netmend.program.text.queries import inside, last_name
 from netmend.program.text.sources import Code
 from netmend.vocabulary.change import FileEdits
 
@@ -103,17 +103,13 @@ def _choices(file: File, call: ast.Call, new: str) -> Iterator[tuple[ast.expr, s
             function = file.function(call)
             mine = _compared(above.test)
             if mine is not None:
-                for other in ast.walk(function or file.tree):
-                    theirs = (
-                        _compared(other.test) if isinstance(other, ast.If) and other is not above else None
-                    )
-                    if (
-                        theirs is None
-                        or not isinstance(other, ast.If)
-                        or ast.dump(theirs[0]) != ast.dump(mine[0])
-                    ):
+                for other in inside(function or file.tree, ast.If):
+                    theirs = _compared(other.test) if other is not above else None
+                    if theirs is None or ast.dump(theirs[0]) != ast.dump(mine[0]):
                         continue
-                    if any(_makes(node, new) for statement in other.body for node in ast.walk(statement)):
+                    if any(
+                        _makes(node, new) for statement in other.body for node in inside(statement, ast.expr)
+                    ):
                         yield mine[0], file.source(theirs[1])
         if isinstance(above, ast.FunctionDef | ast.ClassDef):
             return
@@ -149,7 +145,7 @@ def _subscripts(file: File, whole: ast.Dict) -> Iterator[ast.expr]:
         if isinstance(parent, ast.Assign)
         else []
     )
-    for node in ast.walk(file.tree) if names else ():
+    for node in inside(file.tree if names else None, ast.Subscript, ast.Call):
         if isinstance(node, ast.Subscript) and ast.dump(node.value) in names:
             yield node.slice
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from netmend.changes.case import Case
 from netmend.changes.network.activation_choice import (
     NAMES,
     chosen_by_text,
@@ -20,9 +21,8 @@ from netmend.program.source.naming import qualified, spelled
 from netmend.program.source.writing import replace, wrap
 from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
-from netmend.program.text.queries import last_name
+from netmend.program.text.queries import inside, last_name
 from netmend.program.text.sources import Code
-from netmend.repair.repair import Case
 from netmend.vocabulary import LossFact, ModuleFact
 from netmend.vocabulary.change import FileEdits
 
@@ -99,9 +99,7 @@ def _all_but_last_call(case: Case, module: ModuleFact, new: str) -> FileEdits:
     file, call = found
     function = file.function(call)
     calls = [
-        node
-        for node in ast.walk(function or file.tree)
-        if isinstance(node, ast.Call) and ast.dump(node.func) == ast.dump(call.func)
+        node for node in inside(function or file.tree, ast.Call) if ast.dump(node.func) == ast.dump(call.func)
     ]
     # Calls end in the order in which they are made: the inner one of two ends first.
     ordered = sorted(calls, key=lambda node: (node.end_lineno or 0, node.end_col_offset or 0))
@@ -111,8 +109,8 @@ def _all_but_last_call(case: Case, module: ModuleFact, new: str) -> FileEdits:
 
 
 def _same_on_line(file: File, call: ast.Call) -> Iterator[ast.Call]:
-    for node in ast.walk(file.tree):
-        if isinstance(node, ast.Call) and node is not call and node.lineno == call.lineno:
+    for node in inside(file.tree, ast.Call):
+        if node is not call and node.lineno == call.lineno:
             same = last_name(node.func) == last_name(call.func) and last_name(node.func)
             if same and isinstance(node.func, ast.Attribute) == isinstance(call.func, ast.Attribute):
                 yield node

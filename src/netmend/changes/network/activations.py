@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from netmend.changes.case import Case
 from netmend.changes.network.chosen_by_name import Choice, choice_of, chosen, unchosen
 from netmend.diagnose.measures.heads import Head, Place, place_of
 from netmend.library.activations import LAYER_OF_ACTIVATION
@@ -20,8 +21,7 @@ from netmend.program.source.writing import (
     unwrap_method,
 )
 from netmend.program.text.file import File
-from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case
+from netmend.program.text.queries import inside, last_name
 from netmend.vocabulary import FunctionFact, ModuleFact, Site
 from netmend.vocabulary.change import FileEdits
 
@@ -186,11 +186,8 @@ def _unused(case: Case, file: File, created: ast.Call, call: ast.Call) -> FileEd
     others = [
         node
         for other in case.code.files()
-        for node in ast.walk(other.tree)
-        if isinstance(node, ast.Attribute | ast.Name)
-        and last_name(node) == name
-        and isinstance(node.ctx, ast.Load)
-        and node is not call.func
+        for node in inside(other.tree, ast.Attribute, ast.Name)
+        if last_name(node) == name and isinstance(node.ctx, ast.Load) and node is not call.func
     ]
     return () if others or statement is None else delete_statement(file, statement)
 
@@ -229,10 +226,8 @@ def _is_paired(file: File, holder: ast.expr) -> bool:
     if any(last_name(given) == name for call in file.calls("zip") for given in call.args):
         return True
     return any(
-        isinstance(node, ast.Subscript)
-        and last_name(node.value) == name
-        and not isinstance(node.slice, ast.Slice | ast.UnaryOp)
-        for node in ast.walk(file.tree)
+        last_name(node.value) == name and not isinstance(node.slice, ast.Slice | ast.UnaryOp)
+        for node in inside(file.tree, ast.Subscript)
     )
 
 

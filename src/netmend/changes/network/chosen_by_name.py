@@ -6,12 +6,12 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from netmend.changes.case import Case
 from netmend.diagnose.measures.heads import Place
 from netmend.localise.lines.follow import value_origin
 from netmend.program.source.writing import delete_argument, replace
 from netmend.program.text.file import File
-from netmend.program.text.queries import Function, last_name
-from netmend.repair.repair import Case
+from netmend.program.text.queries import Function, inside, last_name
 from netmend.vocabulary import FunctionFact, ModuleFact
 from netmend.vocabulary.change import FileEdits
 
@@ -114,12 +114,12 @@ def _known(case: Case, choice: Choice) -> Iterator[str]:
     wanted = choice.word.value
     for file in case.code.files(choice.file.file):
         compared: list[str] = []
-        for node in ast.walk(file.tree):
+        for node in inside(file.tree, ast.Dict, ast.Compare):
             if isinstance(node, ast.Dict):
                 keys = [key.value for key in node.keys if isinstance(key, ast.Constant)]
                 if wanted in keys and len(keys) == len(node.keys):
                     yield from (key for key in keys if isinstance(key, str))
-            elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq):
+            elif isinstance(node.ops[0], ast.Eq):
                 sides = (node.left, *node.comparators)
                 compared += [
                     s.value for s in sides if isinstance(s, ast.Constant) and isinstance(s.value, str)
@@ -131,11 +131,10 @@ def _known(case: Case, choice: Choice) -> Iterator[str]:
 def _is_neutral(case: Case, key: str) -> bool:
     """Whether a key of a table stands for a function that changes nothing."""
     for file in case.code.files():
-        for node in ast.walk(file.tree):
-            if isinstance(node, ast.Dict):
-                for name, value in zip(node.keys, node.values, strict=True):
-                    if isinstance(name, ast.Constant) and name.value == key:
-                        return _changes_nothing(value)
+        for node in inside(file.tree, ast.Dict):
+            for name, value in zip(node.keys, node.values, strict=True):
+                if isinstance(name, ast.Constant) and name.value == key:
+                    return _changes_nothing(value)
     return _plain(key) in _NEUTRAL
 
 

@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from netmend.changes.case import Case
 from netmend.localise.lines.init_lines import CONSTANT, RANDOM, SCALING
 from netmend.program.source.writing import delete_statement, replace
 from netmend.program.text.file import File
-from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case
+from netmend.program.text.queries import inside, last_name
 from netmend.vocabulary.change import FileEdits
 
 NAMES = (*CONSTANT, *RANDOM, *SCALING, "eye_", "sparse_", "exponential_", "add_")
@@ -43,8 +43,8 @@ def write_at(case: Case) -> Write | None:
 def constant_weights(file: File) -> Iterator[Write]:
     """Writes of one and the same value to all weights of a layer; of each scope and kind the first, as they go together."""
     known: set[int] = set()
-    for node in ast.walk(file.tree):
-        write = _write(file, node) if isinstance(node, ast.stmt) else None
+    for node in inside(file.tree, ast.stmt):
+        write = _write(file, node)
         if write is None or write.part != "weight" or write.how not in CONSTANT or _is_of_norm(write):
             continue
         if id(write.statement) not in known:
@@ -56,7 +56,7 @@ def writes_like(write: Write) -> list[Write]:
     """The writes of the same kind to the same part, in the same function or the same class; normalisations are left out."""
     file = write.file
     scope: ast.AST = file.owner(write.statement) or file.function(write.statement) or file.tree
-    found = [one for node in ast.walk(scope) if isinstance(node, ast.stmt) and (one := _write(file, node))]
+    found = [one for node in inside(scope, ast.stmt) if (one := _write(file, node))]
     same = [
         one for one in found if one.part == write.part and _kind(one) == _kind(write) and not _is_of_norm(one)
     ]

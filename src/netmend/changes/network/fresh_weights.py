@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from netmend.changes.case import Case
 from netmend.changes.network.model_layers import layers_of, model_of_fault, united
 from netmend.changes.network.stacks import init_of
 from netmend.diagnose.measures.chain import mostly
@@ -11,8 +12,7 @@ from netmend.library.activations import SQUASHING
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import insert_after
 from netmend.program.text.file import File
-from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case
+from netmend.program.text.queries import inside, last_name
 from netmend.vocabulary import ModelFact
 from netmend.vocabulary.change import FileEdits
 
@@ -37,8 +37,8 @@ def everywhere(case: Case) -> FileEdits:
         return () if init is None else _loop(case, owner[0], init.body[-1], "self", list(kinds))
     last = model.name.rpartition(".")[2]
     for file in case.code.files():
-        for node in ast.walk(file.tree):
-            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+        for node in inside(file.tree, ast.Assign):
+            if isinstance(node.value, ast.Call):
                 target = node.targets[0]
                 makes = isinstance(target, ast.Name | ast.Attribute) and last_name(target) == last
                 if makes and _makes(case, file, node.value, model):

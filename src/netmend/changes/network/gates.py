@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from netmend.program.text.file import File
-from netmend.program.text.queries import last_name
+from netmend.program.text.queries import holds, inside, last_name
 
 _MIXING = (
     "matmul",
@@ -44,7 +44,7 @@ def is_gate(file: File, call: ast.expr) -> bool:
 
 
 def _holds(whole: ast.AST, part: ast.AST) -> bool:
-    return any(node is part for node in ast.walk(whole))
+    return holds(whole, part)
 
 
 def _is_plain(call: ast.Call) -> bool:
@@ -65,14 +65,13 @@ def _weighs(file: File, name: str, made: ast.stmt) -> bool:
     scope: ast.AST = file.function(made) or file.tree
     again = [
         node.lineno
-        for node in ast.walk(scope)
-        if isinstance(node, ast.Assign)
-        and node.lineno > made.lineno
+        for node in inside(scope, ast.Assign)
+        if node.lineno > made.lineno
         and any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
     ]
     last = min(again, default=1 << 30)
-    for node in ast.walk(scope):
-        if not isinstance(node, ast.expr) or not made.lineno < node.lineno <= last:
+    for node in inside(scope, ast.expr):
+        if not made.lineno < node.lineno <= last:
             continue
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.MatMult):
             sides = (node.left, node.right)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from netmend.changes.case import Case
 from netmend.diagnose.measures.chain import Link, chain
 from netmend.diagnose.measures.heads import Head, heads, place_of
 from netmend.library.activations import OF_ANSWERS
@@ -11,7 +12,6 @@ from netmend.localise.case import Case as Seen
 from netmend.localise.lines import head_lines
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case
 from netmend.vocabulary import FunctionFact, ModuleFact, OperandFact
 
 

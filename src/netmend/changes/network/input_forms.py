@@ -6,11 +6,12 @@ import ast
 import math
 from collections.abc import Iterator
 
+from netmend.changes.case import Case
 from netmend.changes.network.model_layers import in_stack, united
 from netmend.diagnose.measures.ending import layer_before
 from netmend.program.source.writing import wrap
 from netmend.program.text.file import File
-from netmend.repair.repair import Case
+from netmend.program.text.queries import inside
 from netmend.vocabulary import ModelFact, ModuleFact
 from netmend.vocabulary.change import FileEdits
 
@@ -57,8 +58,8 @@ def reformed(case: Case, layer: ModuleFact, after: str) -> FileEdits:
 def _calls_like(case: Case, file: File, call: ast.Call) -> Iterator[tuple[File, ast.Call]]:
     """All calls of the same model in a file: training and evaluation are given the same form."""
     name = ast.dump(call.func)
-    for node in ast.walk(file.tree):
-        if isinstance(node, ast.Call) and ast.dump(node.func) == name and node.args:
+    for node in inside(file.tree, ast.Call):
+        if ast.dump(node.func) == name and node.args:
             yield file, node
 
 

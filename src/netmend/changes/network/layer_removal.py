@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from netmend.changes.case import Case
 from netmend.changes.network.model_layers import in_stack
 from netmend.program.source.naming import qualified
 from netmend.program.source.writing import (
@@ -15,8 +16,7 @@ from netmend.program.source.writing import (
     unwrap_method,
 )
 from netmend.program.text.file import File
-from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case
+from netmend.program.text.queries import inside, last_name
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FileEdits
 
@@ -32,9 +32,7 @@ def layer_removed(case: Case, module: ModuleFact) -> FileEdits:
     file, call = found
     function = file.function(call)
     same = [
-        node
-        for node in ast.walk(function or file.tree)
-        if isinstance(node, ast.Call) and ast.dump(node.func) == ast.dump(call.func)
+        node for node in inside(function or file.tree, ast.Call) if ast.dump(node.func) == ast.dump(call.func)
     ]
     last = max(same, key=lambda node: (node.end_lineno or 0, node.end_col_offset or 0))
     return call_removed(file, last)

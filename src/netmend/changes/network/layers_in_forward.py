@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import math
 
+from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import names_in
 from netmend.library.operations import RESHAPES
 from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
-from netmend.program.text.queries import Function, last_name
-from netmend.repair.repair import Case
+from netmend.program.text.queries import Function, attributes_in, inside, last_name
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FileEdits
 
@@ -51,12 +51,10 @@ def with_numbers(case: Case, file: File, function: Function, call: ast.Call, loc
     text, begin = file.source(call), _offset(file, call)
     given, caller = _given(file, function)
     found: list[tuple[int, int, str]] = []
-    for node in ast.walk(call):
-        if not isinstance(node, ast.Call):
-            continue
+    for node in inside(call, ast.Call):
         for value in (*node.args, *(k.value for k in node.keywords)):
             names = names_in(value) & local
-            if not names or any(isinstance(part, ast.Call) and _is_layer(part) for part in ast.walk(value)):
+            if not names or any(_is_layer(part) for part in inside(value, ast.Call)):
                 continue
             width = None
             if isinstance(value, ast.Name) and value.id in given:
@@ -113,7 +111,7 @@ def spans_line(node: ast.stmt | None, line: int) -> bool:
 
 def free_name(file: File, owner: ast.ClassDef, wanted: str) -> str:
     """An attribute name that the class does not use yet."""
-    used = {node.attr for node in ast.walk(owner) if isinstance(node, ast.Attribute)}
+    used = attributes_in(owner)
     names = [wanted, *(f"{wanted}_{number}" for number in range(2, 50))]
     return next(name for name in names if name not in used)
 

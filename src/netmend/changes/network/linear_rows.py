@@ -6,11 +6,11 @@ import itertools
 import math
 from collections.abc import Iterator
 
+from netmend.changes.case import Case
 from netmend.changes.network.model_layers import links_of
 from netmend.diagnose.detectors.hidden_activations import on_purpose
 from netmend.diagnose.measures.chain import Link, in_sequence, linear_pairs
 from netmend.program.direct_connection import POOLING, RESHAPING, handed_on
-from netmend.repair.repair import Case
 from netmend.vocabulary import FunctionFact, ModuleFact
 
 _THROUGH = ("Dropout", "Flatten", "Unflatten", "Identity", "BatchNorm", "AvgPool", "AdaptiveAvgPool", "MaxPool", "Upsample", "ZeroPad")  # fmt: skip

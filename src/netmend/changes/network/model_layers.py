@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from netmend.changes.case import Case
 from netmend.diagnose.measures.chain import Link, chain
 from netmend.library.layers import LAYERS
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case
 from netmend.vocabulary import ModuleFact, Site
 from netmend.vocabulary.change import FileEdits
 

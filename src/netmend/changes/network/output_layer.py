@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from netmend.changes.case import Case
 from netmend.changes.network.heads_in_source import last_layer, model_calls
 from netmend.diagnose.measures.batches import label_counts
 from netmend.diagnose.measures.heads import Head
@@ -14,8 +15,7 @@ from netmend.program.source.dataflow import PASSING, uses
 from netmend.program.source.values import Faces, set_argument
 from netmend.program.source.writing import replace, unwrap_method
 from netmend.program.text.file import File
-from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case
+from netmend.program.text.queries import inside, last_name
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FileEdit, FileEdits
 
@@ -65,8 +65,8 @@ def _in_sizes(case: Case, layers: list[ModuleFact], width: int) -> FileEdits:
     sizes = [layers[0].settings.get("in_features", layers[0].settings.get("in_channels")), *outputs]
     near = layers[0].created
     for file in case.code.files(near.file if near is not None else ""):
-        for node in ast.walk(file.tree):
-            if isinstance(node, ast.List | ast.Tuple) and node.elts:
+        for node in inside(file.tree, ast.List, ast.Tuple):
+            if node.elts:
                 numbers = [e.value if isinstance(e, ast.Constant) else None for e in node.elts]
                 if numbers[-1] is not None and numbers[-len(sizes) :] in (sizes, sizes[1:]):
                     return replace(file, node.elts[-1], str(width))

@@ -10,7 +10,7 @@ from netmend.changes.network.registration import DICTS, LISTS
 from netmend.program.source.naming import qualified, spelled
 from netmend.program.source.writing import insert_after
 from netmend.program.text.file import File
-from netmend.program.text.queries import last_name
+from netmend.program.text.queries import inside, last_name
 from netmend.vocabulary.change import FileEdits
 
 _TAKEN = (
@@ -34,7 +34,7 @@ _NOT_OF_MODULES = ("get", "setdefault", "popitem", "copy", "remove", "sort", "re
 def is_unfit(file: File, value: ast.expr, target: ast.expr) -> bool:
     """Whether an attribute is given, or used for, what a ModuleList or ModuleDict does not take."""
     if isinstance(value, ast.BinOp):
-        return any(isinstance(node, ast.List) for node in ast.walk(value))
+        return any(inside(value, ast.List))
     made_of = isinstance(value, ast.Call) and last_name(value.func) in ("list", "tuple", "dict")
     if not (made_of or isinstance(value, (*LISTS, *DICTS))) or not isinstance(target, ast.Attribute):
         return False
@@ -66,8 +66,8 @@ def is_set_again(file: File, target: ast.expr) -> bool:
     owner, text = file.owner(target), file.source(target)
     stored = (
         node
-        for node in (ast.walk(owner) if owner is not None else ())
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and node is not target
+        for node in inside(owner, ast.Attribute)
+        if isinstance(node.ctx, ast.Store) and node is not target
     )
     return any(
         file.source(node) == text and not isinstance(file.parent(node), ast.AugAssign) for node in stored
@@ -106,7 +106,7 @@ def _is_nested(file: File, value: ast.expr, target: ast.Attribute) -> bool:
 def _uses(file: File, target: ast.Attribute) -> Iterator[tuple[str, ast.expr | None]]:
     """The methods that are called on an attribute, each with its last argument; `[]=` with the key that is set."""
     text, owner = file.source(target), file.owner(target)
-    for node in ast.walk(owner) if owner is not None else ():
+    for node in inside(owner, ast.expr):
         held = node.func if isinstance(node, ast.Call) else node
         inner = held.value if isinstance(held, ast.Attribute | ast.Subscript) else None
         if inner is None or file.source(inner) != text:

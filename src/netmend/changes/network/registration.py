@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from netmend.program.source.naming import qualified, spelled
 from netmend.program.source.writing import delete_argument, replace, wrap
 from netmend.program.text.file import File
-from netmend.program.text.queries import last_name
+from netmend.program.text.queries import inside, last_name
 from netmend.vocabulary.change import FileEdits
 
 LISTS = (ast.List, ast.ListComp, ast.Tuple, ast.GeneratorExp)
@@ -24,8 +24,8 @@ def kept_in(file: File, statement: ast.stmt) -> Iterator[tuple[File, ast.Assign 
     while isinstance(held, ast.Subscript):  # self.parts["left"].append(…)
         held = held.value
     text = ast.dump(held).replace("Store", "Load")
-    for node in ast.walk(owner):
-        if not isinstance(node, ast.Assign | ast.AnnAssign) or not is_attribute(node) or node.value is None:
+    for node in inside(owner, ast.Assign, ast.AnnAssign):
+        if not is_attribute(node) or node.value is None:
             continue
         target = node.targets[0] if isinstance(node, ast.Assign) else node.target
         if ast.dump(target).replace("Store", "Load") == text or (
@@ -61,10 +61,8 @@ def _filled(statement: ast.stmt) -> ast.expr | None:
 def made_as(file: File, name: ast.Name) -> ast.expr | None:
     """The list or dict that a local name was given."""
     scope: ast.AST = file.function(name) or file.tree
-    for node in ast.walk(scope):
-        if isinstance(node, ast.Assign) and any(
-            isinstance(target, ast.Name) and target.id == name.id for target in node.targets
-        ):
+    for node in inside(scope, ast.Assign):
+        if any(isinstance(target, ast.Name) and target.id == name.id for target in node.targets):
             return node.value if isinstance(node.value, (*LISTS, *DICTS)) else None
     return None
 
@@ -119,8 +117,8 @@ def _as_text(key: ast.expr) -> str:
 
 def _base(file: File, value: ast.expr) -> ast.expr | None:
     """A name of torch.nn in use nearby."""
-    for node in ast.walk(value):
-        if isinstance(node, ast.Call) and qualified(file, node.func).startswith("torch.nn."):
+    for node in inside(value, ast.Call):
+        if qualified(file, node.func).startswith("torch.nn."):
             return node.func
     return None
 
@@ -143,10 +141,8 @@ def _by_text(file: File, value: ast.Dict | ast.DictComp) -> FileEdits:
         return ()
     reads = [
         node.slice
-        for node in ast.walk(owner)
-        if isinstance(node, ast.Subscript)
-        and isinstance(node.value, ast.Attribute)
-        and node.value.attr == target.attr
+        for node in inside(owner, ast.Subscript)
+        if isinstance(node.value, ast.Attribute) and node.value.attr == target.attr
     ]
     return tuple(edit for read in reads for edit in wrap(file, read, "str(", ")"))
 

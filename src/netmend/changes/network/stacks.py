@@ -8,7 +8,7 @@ from netmend.program.source.naming import imports, spelled
 from netmend.program.source.writing import insert_after, insert_argument_after, insert_before, wrap
 from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
-from netmend.program.text.queries import last_name
+from netmend.program.text.queries import attributes_in, inside, last_name
 from netmend.vocabulary.change import FileEdits
 
 _PARTS = ("weight", "bias", "in_features", "out_features", "in_channels", "out_channels")
@@ -69,7 +69,7 @@ def _is_asked_for_parts(file: File, call: ast.Call) -> bool:
     if not isinstance(statement, ast.Assign) or statement.value is not call:
         return False
     names = {file.source(target) for target in statement.targets}
-    parts = (node for node in ast.walk(file.tree) if isinstance(node, ast.Attribute) and node.attr in _PARTS)
+    parts = (node for node in inside(file.tree, ast.Attribute) if node.attr in _PARTS)
     return any(file.source(node.value) in names for node in parts)
 
 
@@ -116,9 +116,8 @@ def without_last(file: File, call: ast.Call) -> FileEdits:
     scope: ast.AST = function or file.tree
     uses = [
         node
-        for node in ast.walk(scope)
-        if isinstance(node, ast.Starred)
-        and isinstance(node.ctx, ast.Load)
+        for node in inside(scope, ast.Starred)
+        if isinstance(node.ctx, ast.Load)
         and isinstance(file.parent(node), ast.Call)
         and ast.dump(node.value) == ast.dump(collected)
     ]
@@ -148,7 +147,7 @@ def relu_of(file: File, like: ast.expr | None = None) -> tuple[str, FileEdits]:
 
 def new_name(file: File, owner: ast.ClassDef, wanted: str) -> str:
     """A name for a new attribute of a class that it does not have yet."""
-    used = {node.attr for node in ast.walk(owner) if isinstance(node, ast.Attribute)}
+    used = attributes_in(owner)
     if wanted not in used:
         return wanted
     return next(f"{wanted}{n}" for n in range(2, 1000) if f"{wanted}{n}" not in used)

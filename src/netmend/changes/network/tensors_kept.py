@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from netmend.changes.network.registration import DICTS, LISTS, is_attribute
 from netmend.program.text.file import File
-from netmend.program.text.queries import last_name
+from netmend.program.text.queries import inside, last_name
 
 _FILLING = ("append", "extend", "insert", "update")
 
@@ -19,7 +19,7 @@ def holds_tensors(file: File, value: ast.expr, target: ast.expr) -> bool:
 
 
 def _put_in(owner: ast.ClassDef, name: str) -> Iterator[ast.expr]:
-    for node in ast.walk(owner):
+    for node in inside(owner, ast.Call, ast.AugAssign, ast.Assign):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _FILLING:
             if _base(node.func.value) == name:
                 yield from node.args
@@ -39,9 +39,7 @@ def _base(node: ast.expr) -> str:
 
 def is_trained(value: ast.expr) -> bool:
     """`torch.zeros(3, requires_grad=True)`, `torch.randn(3).requires_grad_()`, `nn.Parameter(…)`."""
-    for node in ast.walk(value):
-        if not isinstance(node, ast.Call):
-            continue
+    for node in inside(value, ast.Call):
         if last_name(node.func) in ("requires_grad_", "Parameter"):
             return True
         if any(k.arg == "requires_grad" and ast.unparse(k.value) == "True" for k in node.keywords):
@@ -52,8 +50,8 @@ def is_trained(value: ast.expr) -> bool:
 def tensors_beside(file: File, statement: ast.stmt) -> Iterator[tuple[File, ast.stmt]]:
     """Other attributes of the same class that keep tensors to be trained, alone or in a list."""
     owner = file.owner(statement)
-    for node in ast.walk(owner) if owner is not None else ():
-        if not isinstance(node, ast.Assign) or not is_attribute(node) or node is statement:
+    for node in inside(owner, ast.Assign):
+        if not is_attribute(node) or node is statement:
             continue
         plain = isinstance(node.value, (*LISTS, *DICTS)) or (
             isinstance(node.value, ast.Call)

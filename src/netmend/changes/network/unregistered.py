@@ -10,7 +10,7 @@ from netmend.program.source.naming import spelled
 from netmend.program.source.writing import insert_after, replace
 from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
-from netmend.program.text.queries import Function, last_name
+from netmend.program.text.queries import Function, attributes_in, inside, last_name
 from netmend.program.text.sources import Code
 from netmend.vocabulary.change import FileEdit, FileEdits
 
@@ -98,16 +98,15 @@ def made_in_function(code: Code, file: File, statement: ast.stmt) -> Iterator[tu
 
 def _returned(file: File, function: Function) -> str:
     """The container for what a function returns, when that is a list or a dict, or when it yields."""
-    for node in ast.walk(function):
+    for node in inside(function, ast.Yield, ast.YieldFrom, ast.Return):
         if isinstance(node, ast.Yield | ast.YieldFrom):
             return "ModuleList"
         value = node.value if isinstance(node, ast.Return) else None
         if isinstance(value, ast.Name):
             made = [
                 other.value
-                for other in ast.walk(function)
-                if isinstance(other, ast.Assign | ast.AnnAssign)
-                and last_name(other.targets[0] if isinstance(other, ast.Assign) else other.target) == value.id
+                for other in inside(function, ast.Assign, ast.AnnAssign)
+                if last_name(other.targets[0] if isinstance(other, ast.Assign) else other.target) == value.id
             ]
             value = next((each for each in made if isinstance(each, (*LISTS, *DICTS, ast.Call))), None)
         called = last_name(value.func) if isinstance(value, ast.Call) else ""
@@ -127,12 +126,10 @@ def held_by_name(file: File, statement: ast.stmt) -> FileEdits:
     if not owner.bases or file.parent(function) is not owner:
         return ()
     me = function.args.args[0].arg
-    for node in ast.walk(function):  # self.body = lambda x: body(x)
-        value = node.value if isinstance(node, ast.Assign) else None
-        if isinstance(node, ast.Assign) and is_attribute(node) and _only_calls(value, target.id):
-            assert value is not None
-            return replace(file, value, target.id)
-    taken = {node.attr for node in ast.walk(owner) if isinstance(node, ast.Attribute)}
+    for node in inside(function, ast.Assign):  # self.body = lambda x: body(x)
+        if is_attribute(node) and _only_calls(node.value, target.id):
+            return replace(file, node.value, target.id)
+    taken = attributes_in(owner)
     free = (target.id, f"{target.id}_layers", f"{target.id}_module", f"_{target.id}")
     name = next((each for each in free if each not in taken), "")
     return insert_after(file, statement, f"{me}.{name} = {target.id}") if name else ()

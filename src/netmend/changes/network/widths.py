@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from netmend.changes.case import Case
 from netmend.changes.network.model_layers import TAKES, links_of, united
 from netmend.program.source.values import Faces, set_argument
-from netmend.repair.repair import Case
 from netmend.vocabulary import ModuleFact
 
 Taker = tuple[ModuleFact, str, int, int]  # layer, setting, position of the argument, how many per unit

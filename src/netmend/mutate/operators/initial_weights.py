@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.changes.loop.epoch_loop import epoch_rounds
-from netmend.changes.loop.loop_code import block_of, loops_around, spots
+from netmend.changes.loop.loop_code import loops_around, spots
 from netmend.mutate.examples import FUNCTIONS, LOG_PROBABILITIES, STACK
 from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, Operator, mutation, register
@@ -16,6 +16,7 @@ from netmend.mutate.places import biased, every_layer, made, reached, trained_mo
 from netmend.program.source.moving import text_of
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import insert_before
+from netmend.program.text.file import block_of
 from netmend.repair.repair import Case
 from netmend.testing.example import Example
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.changes.loop.epoch_loop import epoch_rounds
-from netmend.changes.loop.loop_code import block_of, loops_around, spots
+from netmend.changes.loop.loop_code import loops_around, spots
 from netmend.changes.network.model_layers import united
 from netmend.diagnose.measures.batches import training_loader
 from netmend.diagnose.measures.loop import mode_layers
@@ -15,7 +15,7 @@ from netmend.mutate.mutation import Mutation, Operator, mutation, register
 from netmend.program.source.moving import moved_before, taken_out
 from netmend.program.source.names_of_object import names_of
 from netmend.program.source.writing import replace
-from netmend.program.text.file import File
+from netmend.program.text.file import File, block_of
 from netmend.repair.repair import Case
 from netmend.testing.example import Example
 from netmend.vocabulary import LoaderFact

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from netmend.changes.loop.loop_code import block_of
 from netmend.program.source.writing import delete_statement, insert_after, insert_before
-from netmend.program.text.file import File
+from netmend.program.text.file import File, block_of
 from netmend.program.text.positions import lines_of
 from netmend.program.text.spans import meet, spans_of
 from netmend.vocabulary.change import FileEdits

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from netmend.program.text.positions import Lines
@@ -159,6 +159,21 @@ class File:
 
     def edits(self, *edits: Edit) -> FileEdits:
         return tuple(FileEdit(self.file, edit) for edit in edits)
+
+
+def block_of(file: File, statement: ast.stmt) -> list[ast.stmt]:
+    """The statements among which one stands."""
+    parent = file.parent(statement)
+    for _, value in ast.iter_fields(parent) if parent is not None else ():
+        if isinstance(value, list) and any(other is statement for other in value):
+            return value
+    return [statement]
+
+
+def in_block(file: File, block: Sequence[ast.stmt], node: ast.AST) -> ast.stmt | None:
+    """The statement of a block that a node stands in, or is."""
+    around = {id(above) for above in (node, *file.parents(node))}
+    return next((own for own in block if id(own) in around), None)
 
 
 def _calls(node: ast.AST) -> Iterator[ast.Call]:

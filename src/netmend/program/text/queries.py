@@ -65,6 +65,26 @@ def calls_of(node: ast.AST | None, *names: str) -> Iterator[ast.Call]:
     return (call for call in inside(node, ast.Call) if last_name(call.func) in names)
 
 
+def holds(whole: ast.AST | None, part: ast.AST | None) -> bool:
+    """Whether a node is another one or stands somewhere in it."""
+    return any(node is part for node in (ast.walk(whole) if whole is not None else ()))
+
+
+def uses_of(node: ast.AST | None, name: str) -> list[ast.Name]:
+    """Where a variable is read, in a part of a program."""
+    return [part for part in inside(node, ast.Name) if part.id == name and isinstance(part.ctx, ast.Load)]
+
+
+def stored_in(node: ast.AST | None) -> set[str]:
+    """The variables that are given a value in a part of a program, by whatever way."""
+    return {part.id for part in inside(node, ast.Name) if isinstance(part.ctx, ast.Store)}
+
+
+def attributes_in(node: ast.AST | None) -> set[str]:
+    """The names of all attributes in a part of a program."""
+    return {part.attr for part in inside(node, ast.Attribute)}
+
+
 def names_in(node: ast.AST | None) -> Iterator[str]:
     """Every name and attribute that is mentioned in a part of a program."""
     for part in inside(node, ast.Name, ast.Attribute):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.network.model_layers import in_stack, links_of, made_by, model_of_fault, united
 from netmend.changes.network.stacks import init_of, new_name, put_behind
 from netmend.diagnose.measures.chain import Link, last_weighted
@@ -15,7 +16,7 @@ from netmend.localise.causes.regularisation import dropouts
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import insert_after, wrap
 from netmend.program.text.file import File
-from netmend.repair.repair import Case, change, register
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary.change import BUDGET, Change, FileEdits
 

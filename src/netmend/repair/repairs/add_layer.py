@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.network.model_layers import in_stack, layers_of, links_of, made_by, model_of_fault
 from netmend.changes.network.stacks import put_behind
 from netmend.program.source.naming import spelled
-from netmend.repair.repair import Case, change, register
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary.change import ARCHITECTURE, Change
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.loss.losses import arguments, criterion_of
 from netmend.changes.network.heads_in_source import head_of, model_calls
 from netmend.changes.network.output_uses import once
@@ -18,7 +19,7 @@ from netmend.program.source.dataflow import SHAPING, Use, bound, uses
 from netmend.program.source.writing import wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, change, register
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary import FunctionFact, LossFact
 from netmend.vocabulary.change import FREE, Change, FileEdits

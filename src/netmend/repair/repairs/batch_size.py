@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.loop.batch_places import loader_of, set_batch_size
 from netmend.changes.loop.epoch_loop import more_rounds
 from netmend.diagnose.measures.batches import batch_size, training_samples
 from netmend.program.source.values import Faces
-from netmend.repair.repair import Case, change, register
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary.change import SHORT_SEARCH, Change
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.data.data_holders import training_inputs, training_targets
 from netmend.changes.data.data_origins import Flow
 from netmend.program.source.writing import replace
 from netmend.program.text.file import File
-from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, change, register
+from netmend.program.text.queries import inside, last_name, stored_in, variables_in
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
@@ -89,9 +90,8 @@ def _beside(labels: _Cut, inputs: list[_Cut]) -> _Cut | None:
     if not inputs:  # a network that is no module: what stands beside the labels
         inputs = [
             _Cut(labels.file, node, node.slice, labels.loop)
-            for node in ast.walk(labels.loop)
-            if isinstance(node, ast.Subscript)
-            and isinstance(node.ctx, ast.Load)
+            for node in inside(labels.loop, ast.Subscript)
+            if isinstance(node.ctx, ast.Load)
             and labels.file.statement(node) is labels.file.statement(labels.node)
             and isinstance(node.slice, ast.Slice)
         ]
@@ -110,12 +110,8 @@ def _is_same_cut(inputs: _Cut, labels: _Cut) -> bool:
 
 
 def _moves(cut: _Cut) -> bool:
-    used = {node.id for node in ast.walk(cut.index) if isinstance(node, ast.Name)}
-    stored = {
-        node.id
-        for node in ast.walk(cut.loop)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
+    used = variables_in(cut.index)
+    stored = stored_in(cut.loop)
     return bool(used & stored)
 
 
@@ -145,10 +141,9 @@ def _by_batches(cut: _Cut) -> FileEdits:
 
 def _uses(loop: ast.For, name: str) -> bool:
     return any(
-        isinstance(node, ast.Subscript)
-        and any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(node.slice))
+        name in variables_in(node.slice)
         for statement in loop.body
-        for node in ast.walk(statement)
+        for node in inside(statement, ast.Subscript)
     )
 
 
@@ -158,8 +153,8 @@ def _again(cut: _Cut, name: str, by_rows: bool) -> FileEdits:
     size = cut.file.source(cut.index.upper)
     text = f"{name} : {name} + {size}" if by_rows else f"{name} * {size} : ({name} + 1) * {size}"
     edits: FileEdits = ()
-    for node in ast.walk(cut.loop):
-        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+    for node in inside(cut.loop, ast.Subscript):
+        if isinstance(node.ctx, ast.Load):
             index = node.slice.elts[0] if isinstance(node.slice, ast.Tuple) else node.slice
             if ast.dump(index) == ast.dump(cut.index):
                 edits = (*edits, *replace(cut.file, index, text))

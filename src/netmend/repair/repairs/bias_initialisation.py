@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.network.first_values import Write, without, write_at, writes_like
 from netmend.changes.network.model_layers import united
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import replace
-from netmend.repair.repair import Case, change, register
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import (
     Spot,
     assigned_names,
-    block_of,
-    in_block,
     meeting,
     names_in,
     protocol,
@@ -22,8 +21,9 @@ from netmend.changes.loop.loop_code import (
 )
 from netmend.program.source.names_of_object import names_from
 from netmend.program.source.writing import insert_before, replace, wrap
-from netmend.program.text.file import File
-from netmend.repair.repair import Case, change, register
+from netmend.program.text.file import File, block_of, in_block
+from netmend.program.text.queries import inside
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
@@ -109,9 +109,8 @@ class CallBackward:
         scope = file.function(step.call) or file.tree
         found = [
             node
-            for node in ast.walk(scope)
-            if isinstance(node, ast.Assign | ast.AnnAssign)
-            and node.lineno <= step.statement.lineno
+            for node in inside(scope, ast.Assign, ast.AnnAssign)
+            if node.lineno <= step.statement.lineno
             and any(file.source(target) == name for target in targets_of(node))
         ]
         return max(found, key=lambda node: node.lineno, default=None)
@@ -196,9 +195,8 @@ class CallBackward:
 
 def _leaves_graph(value: ast.expr) -> bool:
     return any(
-        isinstance(part, ast.Attribute)
-        and part.attr in ("item", "detach", "data", "numpy", "tolist", "argmax")
-        for part in ast.walk(value)
+        part.attr in ("item", "detach", "data", "numpy", "tolist", "argmax")
+        for part in inside(value, ast.Attribute)
     ) or (
         isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in ("float", "int")
     )

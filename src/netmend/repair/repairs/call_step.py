@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import (
     Spot,
     last_use_of_gradients,
@@ -21,7 +22,7 @@ from netmend.changes.loop.loop_code import (
 )
 from netmend.program.source.moving import moved_after, moved_before, taken_out
 from netmend.program.source.writing import insert_after, insert_before, replace
-from netmend.repair.repair import Case, change, register
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary.change import FREE, Change, FileEdits
 

@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.program.source.bindings import binding_of
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import replace, wrap
 from netmend.program.text.file import File
-from netmend.repair.repair import Case, change, register
+from netmend.program.text.queries import inside
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
@@ -116,8 +118,8 @@ def _copied(file: File, call: ast.Call) -> FileEdits:
     name = call.args[0].id if isinstance(call.args[0], ast.Name) else call.args[0].attr
     edits: FileEdits = ()
     known, extra = spelled(file, "copy.deepcopy")
-    for node in ast.walk(file.tree):
-        if not isinstance(node, ast.Assign) or not any(_is_named(target, name) for target in node.targets):
+    for node in inside(file.tree, ast.Assign):
+        if not any(_is_named(target, name) for target in node.targets):
             continue
         for taken in file.calls("state_dict", inside=node.value):
             edits = (*edits, *wrap(file, taken, f"{known}(", ")"))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.loss.losses import Criterion, arguments, criterion_of
 from netmend.changes.network.output_uses import once
 from netmend.diagnose.measures.batches import label_counts, training_loader
@@ -16,7 +17,7 @@ from netmend.program.source.naming import spelled
 from netmend.program.source.writing import add_argument, replace
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, change, register
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary import LossFact, TargetFact
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.data.data_holders import (
     Holder,
     first_use,
@@ -24,7 +25,7 @@ from netmend.changes.data.data_holders import (
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import insert_after, wrap
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, change, register
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import Spot, holds, optimizer_at, protocol, spot, spots, uncalled
 from netmend.changes.loop.updates_by_hand import updates
 from netmend.program.source.moving import combined, taken_out, text_of
 from netmend.program.source.names_of_object import known_as
 from netmend.program.source.writing import insert_after, insert_before, replace
-from netmend.repair.repair import Case, change, register
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary import Call
 from netmend.vocabulary.change import FREE, Change, FileEdits

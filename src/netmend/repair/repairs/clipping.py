@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from netmend.changes.case import Case
 from netmend.changes.loop.good_rates import rounded
 from netmend.changes.loop.loop_code import Spot, model_at, optimizer_at, scaler_of, spots
 from netmend.library.layers import RECURRENT_CELLS
@@ -17,7 +18,7 @@ from netmend.program.source.naming import spelled
 from netmend.program.source.numbers import number, set_number
 from netmend.program.source.writing import insert_after, insert_before
 from netmend.program.text.queries import Function
-from netmend.repair.repair import Case, change, register
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import BY_FACTS, SHORT_SEARCH, Change, FileEdits

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.network.stacks import relu_of
 from netmend.changes.network.unused_values import given_twice, taken_instead
 from netmend.localise.lines.values import unused_result
 from netmend.program.source.writing import replace, wrap
 from netmend.program.text.file import File
-from netmend.program.text.queries import Function
-from netmend.repair.repair import Case, change, register
+from netmend.program.text.queries import Function, inside
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary import ModuleFact, Site
 from netmend.vocabulary.change import BY_FACTS, Change
@@ -61,7 +62,9 @@ class ConnectPart:
         if not isinstance(target, ast.Name) or statement is None:
             return
         knob = f"use of {part.name}"
-        after = [node for node in ast.walk(function) if getattr(node, "lineno", 0) >= statement.lineno]
+        after: list[ast.AST] = [
+            node for node in inside(function, ast.expr, ast.stmt) if node.lineno >= statement.lineno
+        ]
         for twice in given_twice(file, after, target.id):
             yield from change(
                 self, case, f"join `{target.id}` too", replace(file, twice, target.id), knob=knob
@@ -125,9 +128,7 @@ class ConnectPart:
             (m for m in case.trace.all(ModuleFact) if owner and m.kind == owner.name and m.output_shapes),
             None,
         )
-        returns = [
-            node for node in ast.walk(function) if isinstance(node, ast.Return) and node.value is not None
-        ]
+        returns = [node for node in inside(function, ast.Return) if node.value is not None]
         if block is None or len(returns) != 1 or part.output_shapes != block.output_shapes:
             return
         value = returns[0].value

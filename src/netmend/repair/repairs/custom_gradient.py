@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.network.output_uses import once
 from netmend.program.source.writing import delete_statement
 from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
-from netmend.program.text.queries import Function, last_name
-from netmend.repair.repair import Case, change, register
+from netmend.program.text.queries import Function, inside, last_name
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
@@ -67,8 +68,8 @@ class CustomGradient:
         wanted = "" if case.fault is None else case.fault.component.rpartition(".")[2].partition("@")[0]
         site = None if case.fault is None else case.fault.site
         for file in case.code.files(site.file if site is not None else ""):
-            for node in ast.walk(file.tree):
-                if not isinstance(node, ast.ClassDef) or "Function" not in map(last_name, node.bases):
+            for node in inside(file.tree, ast.ClassDef):
+                if "Function" not in map(last_name, node.bases):
                     continue
                 around = (
                     site is not None
@@ -91,7 +92,7 @@ class CustomGradient:
             return ()
         context = forward.args.args[0].arg
         kept = [node for node in forward.body if not _is_about(node, context)]
-        names = [part for node in kept for part in ast.walk(node)]
+        names = [part for node in kept for part in inside(node, ast.expr)]
         if any(isinstance(part, ast.Name) and part.id == context for part in names):
             return ()
         steps = [part for part in names if isinstance(part, ast.Compare) or _is_step(part)]
@@ -109,10 +110,8 @@ class CustomGradient:
         calls: list[FileEdits] = [
             self._called(other, node)
             for other in case.code.files(file.file)
-            for node in ast.walk(other.tree)
-            if isinstance(node, ast.Attribute)
-            and node.attr == "apply"
-            and last_name(node.value) == owner.name
+            for node in inside(other.tree, ast.Attribute)
+            if node.attr == "apply" and last_name(node.value) == owner.name
         ]
         return once((*edits, *(edit for part in calls for edit in part))) if calls else ()
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.data.data_holders import kind_of, training_inputs
 from netmend.changes.data.data_origins import Flow, flows
 from netmend.changes.data.real_numbers import real_at_line
@@ -16,7 +17,7 @@ from netmend.program.source.naming import spelled
 from netmend.program.source.writing import replace, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, change, register
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary import Site
 from netmend.vocabulary.change import FREE, Change, FileEdits

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.loop.carried_state import carried, detached, form_of
-from netmend.changes.loop.loop_code import Spot, in_block, loops_around, reached_from, spots
+from netmend.changes.loop.loop_code import Spot, loops_around, reached_from, spots
 from netmend.program.source.writing import delete_argument, insert_after, insert_before
-from netmend.program.text.file import File
-from netmend.program.text.queries import Function, last_name
-from netmend.repair.repair import Case, change, register
+from netmend.program.text.file import File, in_block
+from netmend.program.text.queries import Function, holds, inside, last_name
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FREE, Change, FileEdits
@@ -71,8 +72,8 @@ class DetachState:
     def _in_model(self, case: Case, backward: Spot) -> FileEdits:
         """`self.hidden` that `forward` reads and sets again."""
         for file in case.code.files(backward.file.file):
-            for function in ast.walk(file.tree):
-                if not isinstance(function, Function) or function.name == "__init__":
+            for function in inside(file.tree, ast.FunctionDef, ast.AsyncFunctionDef):
+                if function.name == "__init__":
                     continue
                 for name in _kept(file, function):
                     if backward.file.function(backward.call) is function:
@@ -85,15 +86,11 @@ class DetachState:
     def _taken_up(self, case: Case, file: File, function: Function, name: str) -> FileEdits:
         reads = [
             node
-            for node in ast.walk(function)
-            if isinstance(node, ast.Attribute)
-            and isinstance(node.ctx, ast.Load)
-            and file.source(node) == name
+            for node in inside(function, ast.Attribute)
+            if isinstance(node.ctx, ast.Load) and file.source(node) == name
         ]
         owner = file.owner(function) or function
-        starts = [
-            node for node in ast.walk(owner) if isinstance(node, ast.Assign) and _sets(file, node, name)
-        ]
+        starts = [node for node in inside(owner, ast.Assign) if _sets(file, node, name)]
         may_be_none = any(
             isinstance(node.value, ast.Constant) and node.value.value is None for node in starts
         )
@@ -110,9 +107,7 @@ class DetachState:
         return ()
 
     def _form(self, case: Case, file: File, owner: ast.AST, name: str) -> str:
-        starts = [
-            node for node in ast.walk(owner) if isinstance(node, ast.Assign) and _sets(file, node, name)
-        ]
+        starts = [node for node in inside(owner, ast.Assign) if _sets(file, node, name)]
         is_tuple = any(isinstance(node.value, ast.Tuple) and len(node.targets) == 1 for node in starts)
         return "tuple" if is_tuple or _is_pair(case) else "tensor"
 
@@ -190,37 +185,32 @@ def _is_pair(case: Case) -> bool:
 def _kept(file: File, function: Function) -> list[str]:
     """Attributes that a method hands to a call and sets again from what that returns."""
     found = []
-    for node in ast.walk(function):
-        if not isinstance(node, ast.Assign) or _is_cut(node.value):
+    for node in inside(function, ast.Assign):
+        if _is_cut(node.value):
             continue
         given = {
             file.source(part)
-            for call in ast.walk(node.value)
-            if isinstance(call, ast.Call)
-            and last_name(call.func) not in ("len", "int", "float", "max", "min")
+            for call in inside(node.value, ast.Call)
+            if last_name(call.func) not in ("len", "int", "float", "max", "min")
             for argument in (*call.args, *(keyword.value for keyword in call.keywords))
-            for part in ast.walk(argument)
-            if isinstance(part, ast.Attribute)
+            for part in inside(argument, ast.Attribute)
         }
         if function.name == "forward":  # `self.trace = 0.9 * self.trace + x`
-            given |= {file.source(part) for part in ast.walk(node.value) if isinstance(part, ast.Attribute)}
-        for part in (part for target in node.targets for part in ast.walk(target)):
-            if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store):
+            given |= {file.source(part) for part in inside(node.value, ast.Attribute)}
+        for part in (part for target in node.targets for part in inside(target, ast.Attribute)):
+            if isinstance(part.ctx, ast.Store):
                 found += [file.source(part)] if file.source(part) in given else []
     return list(dict.fromkeys(found))
 
 
 def _is_cut(value: ast.expr) -> bool:
-    return any(
-        isinstance(part, ast.Attribute) and part.attr in ("detach", "data", "item")
-        for part in ast.walk(value)
-    )
+    return any(part.attr in ("detach", "data", "item") for part in inside(value, ast.Attribute))
 
 
 def _starts(file: File, statement: ast.If, read: ast.AST, name: str) -> bool:
     """`if self.h is None: self.h = …`."""
     return (
-        any(node is read for node in ast.walk(statement.test))
+        holds(statement.test, read)
         and not statement.orelse
         and any(_sets(file, inner, name) for inner in statement.body)
     )
@@ -228,7 +218,5 @@ def _starts(file: File, statement: ast.If, read: ast.AST, name: str) -> bool:
 
 def _sets(file: File, node: ast.AST, name: str) -> bool:
     return isinstance(node, ast.Assign) and any(
-        isinstance(part, ast.Attribute) and file.source(part) == name
-        for target in node.targets
-        for part in ast.walk(target)
+        file.source(part) == name for target in node.targets for part in inside(target, ast.Attribute)
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import (
     Spot,
     last_use_of_gradients,
@@ -22,8 +23,8 @@ from netmend.changes.loop.loop_code import (
 )
 from netmend.program.source.moving import combined, moved_after, taken_out, text_of
 from netmend.program.source.writing import insert_after, replace
-from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, change, register
+from netmend.program.text.queries import inside, last_name
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
@@ -115,8 +116,8 @@ class DivideAccumulatedLoss:
         for step in spots(case, "step"):
             for above in step.file.parents(step.statement):
                 if isinstance(above, ast.If) and step.is_beside(backward):
-                    for part in ast.walk(above.test):
-                        if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mod):
+                    for part in inside(above.test, ast.BinOp):
+                        if isinstance(part.op, ast.Mod):
                             return step.file.source(part.right)
         return str(times)
 
@@ -207,12 +208,11 @@ def _takes_parts(loop: ast.For, around: Sequence[ast.AST]) -> bool:
     """Whether a loop goes through something that the loop around it makes anew: the parts of one batch."""
     used, made = names_in(loop.iter), set[str]()
     for outer in around[:1]:
-        for node in ast.walk(outer):
+        for node in inside(outer, ast.stmt):
             orders = isinstance(node, ast.Assign) and any(
-                isinstance(part, ast.Call) and last_name(part.func) in _ORDERS
-                for part in ast.walk(node.value)
+                last_name(part.func) in _ORDERS for part in inside(node.value, ast.Call)
             )
-            if isinstance(node, ast.stmt) and not orders:
+            if not orders:
                 made |= {target.id for target in targets_of(node) if isinstance(target, ast.Name)}
     return bool(used & (made - names_in(loop.target)))
 
@@ -221,16 +221,14 @@ def _is_divided(loop: ast.For) -> bool:
     """Whether a loss is made small in it, as for several backward passes that make one step."""
     receivers = [
         node.func.value
-        for node in ast.walk(loop)
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr == "backward"
+        for node in inside(loop, ast.Call)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "backward"
     ]
     differentiated = {last_name(receiver) for receiver in receivers}
     if any(isinstance(each, ast.BinOp) and isinstance(each.op, ast.Div) for each in receivers):
         return True
     divided: list[ast.expr] = []
-    for node in ast.walk(loop):
+    for node in inside(loop, ast.AugAssign, ast.Assign):
         if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Div):
             divided.append(node.target)
         elif (

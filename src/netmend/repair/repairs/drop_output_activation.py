@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.loss.scores_again import scores_again
 from netmend.changes.network.activations import Applied, applied_at, without
 from netmend.changes.network.heads_in_source import head_of, model_calls
@@ -16,7 +17,7 @@ from netmend.library.activations import OF_ANSWERS
 from netmend.program.source.moving import taken_out
 from netmend.program.source.writing import delete_argument, unwrap_call, unwrap_method
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, change, register
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary import FunctionFact
 from netmend.vocabulary.change import FREE, Change, FileEdits

@@ -11,11 +11,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from netmend.changes.case import Case
 from netmend.changes.loop.epoch_loop import Rounds, epoch_rounds
 from netmend.diagnose.detectors.training_length import StillFalling
 from netmend.program.source.numbers import number, set_number
 from netmend.program.source.writing import replace
-from netmend.repair.repair import Case, change, register
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary.change import BUDGET, Change
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import Spot, body_start, model_at, names_in, spots
 from netmend.changes.loop.mode_places import back_to_training, evaluation_start, trains_afterwards
 from netmend.program.source.writing import insert_before, replace
 from netmend.program.text.file import File
-from netmend.program.text.queries import Function
-from netmend.repair.repair import Case, change, register
+from netmend.program.text.queries import Function, holds
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
@@ -239,7 +240,7 @@ def _is_at(call: Spot, line: int) -> bool:
 
 
 def _holds(statement: ast.stmt, inner: Spot) -> bool:
-    return any(node is inner.statement for node in ast.walk(statement))
+    return holds(statement, inner.statement)
 
 
 def _where_known(file: File, call: Spot, names: set[str]) -> ast.stmt | None:

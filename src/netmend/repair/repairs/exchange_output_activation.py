@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.network.activations import applied_at, clamp_at, exchanged
 from netmend.changes.network.heads_in_source import head_of, last_layer
 from netmend.diagnose.measures.heads import Head
 from netmend.library.losses import DISTANCES
-from netmend.repair.repair import Case, change, register
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary.change import FREE, Change
 

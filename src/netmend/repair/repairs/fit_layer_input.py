@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.network.input_forms import axes_of, lacks_axes, needs_flattening, reformed
 from netmend.changes.network.model_layers import in_stack
 from netmend.changes.network.stacks import put_before
 from netmend.diagnose.measures.ending import failing_layer
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import replace, wrap
-from netmend.repair.repair import Case, change, register
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FREE, Change, FileEdits

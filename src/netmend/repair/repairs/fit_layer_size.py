@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.network.input_forms import (
     axes_of_norm,
     doubled,
@@ -22,7 +23,8 @@ from netmend.program.source.naming import rename_callee
 from netmend.program.source.values import Faces, set_argument
 from netmend.program.source.writing import replace, wrap
 from netmend.program.text.file import File
-from netmend.repair.repair import Case, change, register
+from netmend.program.text.queries import inside
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FREE, Change
@@ -108,7 +110,7 @@ class FitLayerSize:
             origin = value_origin(case.code.sources, file.file, value)
             other = case.code.file(origin.file)
             node = other.node_at(origin) if other is not None else None
-            uses = [n for n in ast.walk(file.tree) if isinstance(n, ast.Name) and n.id == value.id]
+            uses = [n for n in inside(file.tree, ast.Name) if n.id == value.id]
             read = [n for n in uses if isinstance(n.ctx, ast.Load)]
             is_number = isinstance(node, ast.Constant) and isinstance(node.value, int)
             if other is not None and node is not None and is_number and len(read) == 1:

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.diagnose.measures.loop import calls
 from netmend.program.source.moving import taken_out
 from netmend.program.source.naming import qualified
 from netmend.program.source.writing import add_argument, replace, unwrap_method
 from netmend.program.text.file import File
-from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, change, register
+from netmend.program.text.queries import inside, last_name
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
@@ -64,7 +65,7 @@ class FullPrecision:
     def _casts(self, file: File) -> FileEdits:
         """Every cast to half precision that is not a part of mixed precision."""
         edits: list[FileEdits] = []
-        for node in ast.walk(file.tree):
+        for node in inside(file.tree, ast.Call, ast.Attribute):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not node.args:
                 if node.func.attr in _CASTS and not qualified(file, node.func):
                     statement = file.parent(node)

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.network.activation_places import exchanged
 from netmend.changes.network.model_layers import layers_of, links_of, model_of_fault, united
 from netmend.diagnose.measures.chain import RECTIFIERS, SIGMOIDS, Link, activations
 from netmend.library.activations import ACROSS_UNITS, SQUASHING
-from netmend.repair.repair import Case, change, register
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary import FunctionFact
 from netmend.vocabulary.change import BY_FACTS, SHORT_SEARCH, Change

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.program.source.writing import replace
 from netmend.program.text.file import File
-from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, change, register
+from netmend.program.text.queries import inside, last_name
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
@@ -52,11 +53,11 @@ class IndexAxis:
             return
         file, statement = found
         exact = None if case.fault.site is None else file.node_at(case.fault.site)
-        for node in ast.walk(exact if isinstance(exact, ast.expr) else statement):
+        for node in inside(exact if isinstance(exact, ast.expr) else statement, ast.expr):
             edits = _index(file, node) if isinstance(node, ast.Subscript) else ()
             if isinstance(node, ast.Call):
                 edits = _reduction(file, node)
-            if edits and isinstance(node, ast.expr):
+            if edits:
                 knob = f"axis at line {node.lineno}"
                 yield from change(self, case, f"{file.source(node)}: the next axis", edits, knob=knob)
                 return

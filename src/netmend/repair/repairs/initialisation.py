@@ -10,6 +10,7 @@ from dataclasses import replace as replaced
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.network.first_values import (
     Write,
     conditions,
@@ -25,8 +26,8 @@ from netmend.program.source.naming import spelled
 from netmend.program.source.values import Faces, set_argument
 from netmend.program.source.writing import delete_argument, replace
 from netmend.program.text.file import File
-from netmend.program.text.queries import last_name, site_of
-from netmend.repair.repair import Case, change, register
+from netmend.program.text.queries import inside, last_name, site_of
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary import Fault
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
@@ -244,11 +245,7 @@ def _before_loading(case: Case) -> FileEdits:
         if made is None or loaded is None or made[0].file != loaded[0].file:
             continue
         (file, late), (_, early) = made, loaded
-        loads = any(
-            last_name(node.func) == "load_state_dict"
-            for node in ast.walk(early)
-            if isinstance(node, ast.Call)
-        )
+        loads = any(last_name(node.func) == "load_state_dict" for node in inside(early, ast.Call))
         beside = file.parent(early) is file.parent(late) and early.lineno < late.lineno
         if loads and beside and isinstance(late, ast.Expr) and isinstance(early, ast.Expr):
             return moved_after(file, early, late)

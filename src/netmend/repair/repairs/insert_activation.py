@@ -9,6 +9,7 @@ from functools import partial
 from itertools import pairwise
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.network.linear_rows import rows
 from netmend.changes.network.model_layers import in_stack, layers_of, links_of, model_of_fault, united
 from netmend.changes.network.stacks import put_behind, relu_of, without_last
@@ -16,8 +17,8 @@ from netmend.library.activations import layers
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import replace, wrap
 from netmend.program.text.file import File
-from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, change, register
+from netmend.program.text.queries import inside, last_name, variables_in
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
@@ -158,8 +159,8 @@ class InsertActivation:
 def _own(file: File, call: ast.Call) -> tuple[str, FileEdits] | None:
     """An activation that the class has and does not call, as it was forgotten."""
     owner = file.owner(call)
-    for node in ast.walk(owner) if owner is not None else ():
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+    for node in inside(owner, ast.Assign):
+        if isinstance(node.value, ast.Call):
             target = file.source(node.targets[0])
             if last_name(node.value.func) in _ACTIVATIONS and target.startswith("self."):
                 return target, ()
@@ -171,7 +172,7 @@ def _comprehension(file: File, call: ast.Call, text: str) -> FileEdits:
     whole = file.parent(call)
     if not isinstance(whole, ast.ListComp | ast.GeneratorExp) or whole.elt is not call:
         return ()
-    used = {node.id for node in ast.walk(whole) if isinstance(node, ast.Name)}
+    used = variables_in(whole)
     name = next(word for word in ("layer", "module", "part", "each_layer") if word not in used)
     loops = file.source(whole)[1:-1].strip()[len(file.source(call)) :].strip()
     if not loops.startswith("for "):

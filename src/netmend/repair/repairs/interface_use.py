@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import (
     add_argument,
@@ -20,8 +21,8 @@ from netmend.program.source.writing import (
 )
 from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
-from netmend.program.text.queries import Function, last_name
-from netmend.repair.repair import Case, change, register
+from netmend.program.text.queries import Function, inside, last_name
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
@@ -138,8 +139,8 @@ def _super_first(file: File, statement: ast.stmt) -> FileEdits:
 def _model_class(case: Case) -> tuple[File, ast.ClassDef] | None:
     kinds = [model.kind for model in case.trace.models]
     for file in case.code.files():
-        for node in ast.walk(file.tree):
-            if not isinstance(node, ast.ClassDef) or (kinds and node.name not in kinds):
+        for node in inside(file.tree, ast.ClassDef):
+            if kinds and node.name not in kinds:
                 continue
             if any(last_name(base) == "Module" for base in node.bases):
                 return file, node
@@ -182,12 +183,10 @@ def _not_in_place(case: Case) -> FileEdits:
     """`x += y` → `x = x + y` in forward; `inplace=True` goes."""
     edits: FileEdits = ()
     for file in case.code.files():
-        for node in ast.walk(file.tree):
-            if (
-                isinstance(node, ast.AugAssign)
-                and isinstance(node.target, ast.Name)
-                and type(node.op) in _OPERATORS
-            ):
+        for node in inside(file.tree, ast.AugAssign, ast.keyword, ast.Call):
+            if isinstance(node, ast.AugAssign):
+                if not isinstance(node.target, ast.Name) or type(node.op) not in _OPERATORS:
+                    continue
                 function = file.function(node)
                 if function is not None and function.name == "forward":
                     name = node.target.id

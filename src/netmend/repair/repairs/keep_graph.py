@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netmend.changes.loop.loop_code import block_of
+from netmend.changes.case import Case
 from netmend.changes.loss.backward_uses import cut_for_the_others
 from netmend.changes.loss.graph_cuts import (
     MAKERS,
@@ -33,10 +33,10 @@ from netmend.program.source.dataflow import PASSING, uses
 from netmend.program.source.moving import taken_out
 from netmend.program.source.naming import qualified, spelled
 from netmend.program.source.writing import insert_before, replace
-from netmend.program.text.file import File
+from netmend.program.text.file import File, block_of
 from netmend.program.text.positions import lines_of
-from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, change, register
+from netmend.program.text.queries import inside, last_name
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary import FunctionFact, LossFact
 from netmend.vocabulary.change import FREE, Change, FileEdits
@@ -106,9 +106,7 @@ class KeepGraph:
                     yield file, node
         found = case.code.statement_at(site)
         if found is not None and not isinstance(found[1], ast.With | ast.For | ast.FunctionDef):
-            yield from (
-                (found[0], node) for node in ast.walk(found[1]) if isinstance(node, ast.expr) and is_cut(node)
-            )
+            yield from ((found[0], node) for node in inside(found[1], ast.expr) if is_cut(node))
         backward = next((loss.backward for loss in case.trace.losses if loss.backward is not None), None)
         place = cut_in_loss(case.sources, backward)
         file = None if place is None else case.code.file(place.file)
@@ -216,7 +214,7 @@ class KeepGraph:
         file = None if site is None else case.code.file(site.file)
         if site is None or file is None:
             return ()
-        for node in ast.walk(file.tree):
+        for node in inside(file.tree, ast.With, ast.Expr, ast.FunctionDef):
             if isinstance(node, ast.With) and node.lineno == site.line and len(node.items) == 1:
                 expression = node.items[0].context_expr
                 called = expression.func if isinstance(expression, ast.Call) else expression

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import Spot, names_in, spots
 from netmend.program.source.writing import wrap
 from netmend.program.text.file import File
-from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, change, register
+from netmend.program.text.queries import inside, last_name
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
@@ -56,8 +57,8 @@ class KeepNumbers:
             edits = self._edits(file, statement, losses)
             scope = file.loop(statement) or file.tree
             # The same loss may be kept in several places; each one holds the graph.
-            for other in ast.walk(scope):
-                if not isinstance(other, ast.stmt) or other is statement:
+            for other in inside(scope, ast.stmt):
+                if other is statement:
                     continue
                 if any(_part(value, losses) for value in _kept(other)) and not _feeds(file, backward, other):
                     edits += self._edits(file, other, losses)
@@ -176,7 +177,7 @@ def _holder(file: File, statement: ast.stmt) -> str:
 
 def _used_as_tensor(file: File, statement: ast.stmt, holder: str) -> bool:
     """Whether something is done with what was kept that a number does not offer."""
-    for node in ast.walk(file.tree):
+    for node in inside(file.tree, ast.Attribute, ast.Call):
         if isinstance(node, ast.Attribute) and node.attr not in (
             *_COLLECT,
             "clear",
@@ -193,8 +194,11 @@ def _used_as_tensor(file: File, statement: ast.stmt, holder: str) -> bool:
                 base = base.value
             if file.source(base) == holder:
                 return True
-        is_joined = isinstance(node, ast.Call) and last_name(node.func) in _JOIN
-        if is_joined and any(holder in file.source(given) for given in node.args):  # type: ignore[attr-defined]
+        if (
+            isinstance(node, ast.Call)
+            and last_name(node.func) in _JOIN
+            and any(holder in file.source(given) for given in node.args)
+        ):
             return True
     return False
 
@@ -208,6 +212,4 @@ def _passed_back(file: File, statement: ast.stmt, case: Case) -> bool:
 def _feeds(file: File, backward: Spot, statement: ast.stmt) -> bool:
     """Whether a statement makes the loss itself: `loss += penalty` before backward()."""
     holder = _holder(file, statement)
-    return holder in {
-        file.source(node) for node in ast.walk(backward.call.func) if isinstance(node, ast.expr)
-    }
+    return holder in {file.source(node) for node in inside(backward.call.func, ast.expr)}

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.data.data_holders import Holder, fresh, holders, training_inputs, training_targets
 from netmend.changes.data.data_origins import Flow, Step
 from netmend.program.source.bindings import binding_of
@@ -15,7 +16,7 @@ from netmend.program.source.moving import taken_out
 from netmend.program.source.writing import delete_statement, insert_after, insert_before, replace
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, change, register
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary.change import FREE, Change, FileEdits
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import assigned_names, names_in
 from netmend.changes.network.layers_in_forward import (
     LAYERS,
@@ -22,8 +23,8 @@ from netmend.changes.network.layers_in_forward import (
 from netmend.program.source.moving import taken_out
 from netmend.program.source.writing import insert_after, replace
 from netmend.program.text.file import File
-from netmend.program.text.queries import Function, last_name
-from netmend.repair.repair import Case, change, register
+from netmend.program.text.queries import Function, last_name, uses_of
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.unit import snake_case
 from netmend.vocabulary.change import FREE, Change, FileEdits
@@ -113,11 +114,7 @@ class LayerMadeOnce:
                     *insert_after(file, start.body[-1], f"{file.source(target)} = {text}"),
                 )
             name = free_name(file, owner, target.id)
-            uses = [
-                node
-                for node in ast.walk(function)
-                if isinstance(node, ast.Name) and node.id == target.id and isinstance(node.ctx, ast.Load)
-            ]
+            uses = uses_of(function, target.id)
             edits = taken_out(file, parent)
             for use in uses:
                 edits += replace(file, use, f"{here}.{name}")

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.network.model_layers import TAKES, layers_of, links_of, model_of_fault, united
 from netmend.program.source.values import Faces, set_argument
-from netmend.repair.repair import Case, change, register
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import BUDGET, BY_FACTS, Change

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.loss.hand_written import (
     CLASSES,
     PICKED,
@@ -31,8 +32,8 @@ from netmend.program.source.dataflow import bound
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import delete_statement, replace
 from netmend.program.text.file import File
-from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, change, register
+from netmend.program.text.queries import inside, last_name
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
@@ -178,7 +179,7 @@ def _sums(total: ast.expr, part: ast.expr) -> bool:
     return (
         isinstance(total, ast.Call)
         and last_name(total.func) == "sum"
-        and any(ast.dump(node) == ast.dump(part) for node in ast.walk(total))
+        and any(ast.dump(node) == ast.dump(part) for node in inside(total, ast.expr))
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.loss.losses import Criterion, arguments, criterion_of, exchange
 from netmend.changes.network.activations import applied_at, without
 from netmend.changes.network.heads_in_source import model_calls
@@ -16,7 +17,7 @@ from netmend.library.activations import SHARES
 from netmend.library.losses import ON_SCORES
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import wrap
-from netmend.repair.repair import Case, change, register
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary import LossFact, OperandFact
 from netmend.vocabulary.change import FREE, Change, FileEdits

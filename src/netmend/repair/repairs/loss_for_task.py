@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.loss.losses import Criterion, arguments, as_classes, as_yes_no, criterion_of, exchange
 from netmend.changes.network.activations import applied_at, without
 from netmend.changes.network.heads_in_source import head_of, model_calls
@@ -15,7 +16,7 @@ from netmend.diagnose.measures.heads import REAL, YES_NO_SCORES, Head
 from netmend.library.activations import SHARES
 from netmend.program.source.writing import wrap
 from netmend.program.text.file import File
-from netmend.repair.repair import Case, change, register
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary import OperandFact
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits

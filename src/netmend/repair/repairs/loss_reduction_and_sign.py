@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.loss.objective_terms import Term, all_turned, hinge, objective, terms, turned
 from netmend.changes.loss.term_signs import expected_sign
 from netmend.changes.network.output_uses import once
@@ -15,7 +16,7 @@ from netmend.program.source.naming import qualified
 from netmend.program.source.writing import delete_argument, replace, wrap
 from netmend.program.text.positions import lines_of
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, change, register
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary.change import FREE, Change, FileEdits
 

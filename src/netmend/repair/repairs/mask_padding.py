@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.data.data_holders import training_targets
 from netmend.changes.loss.losses import criterion_of
 from netmend.changes.network.output_uses import once
@@ -17,7 +18,7 @@ from netmend.program.source.naming import qualified
 from netmend.program.source.writing import add_argument, replace
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, change, register
+from netmend.repair.repair import change, register
 from netmend.repair.repairs.turn_mask import hides_whole_rows
 from netmend.testing.example import Example, example
 from netmend.vocabulary import LossFact, ModuleFact, TargetFact

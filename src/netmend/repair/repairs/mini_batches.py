@@ -9,25 +9,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.loop.batch_places import loader_of
-from netmend.changes.loop.loop_code import (
-    Spot,
-    assigned_names,
-    block_of,
-    in_block,
-    loops_around,
-    names_in,
-    spot,
-    spots,
-)
+from netmend.changes.loop.loop_code import Spot, assigned_names, loops_around, names_in, spot, spots
 from netmend.diagnose.measures.batches import batch_size, training_samples
 from netmend.library.operations import AXES, FLOATS, INTEGERS, MOVES
 from netmend.program.source.moving import text_of
 from netmend.program.source.naming import spelled
-from netmend.program.text.file import File
+from netmend.program.text.file import File, block_of, in_block
 from netmend.program.text.positions import lines_of
-from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, change, register
+from netmend.program.text.queries import holds, inside, last_name
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary.change import SHORT_SEARCH, Change, FileEdits
 
@@ -143,12 +135,12 @@ class MiniBatches:
         answers = {
             name
             for statement in statements
-            if any(node is forward.call for node in ast.walk(statement)) and isinstance(statement, ast.Assign)
+            if holds(statement, forward.call) and isinstance(statement, ast.Assign)
             for name in assigned_names(statement)
         }
 
         def is_answer(node: ast.expr) -> bool:
-            return bool(names_in(node) & answers) or any(part is forward.call for part in ast.walk(node))
+            return bool(names_in(node) & answers) or holds(node, forward.call)
 
         for loss in case.trace.losses:
             place = spot(case.code, loss.called)
@@ -160,8 +152,8 @@ class MiniBatches:
                 if any(is_answer(value) for value in given) and loss.form != "expression":
                     return [value for value in given[:2] if not is_answer(value)]
         for statement in statements:
-            for node in ast.walk(statement):
-                if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+            for node in inside(statement, ast.BinOp):
+                if isinstance(node.op, ast.Sub):
                     sides = (node.left, node.right)
                     others = [side for side in sides if not is_answer(side)]
                     if len(others) == 1:
@@ -184,10 +176,8 @@ class MiniBatches:
         cuts = sorted(
             (lines.offset(where.end_line, where.end_column) or 0)
             for statement in update.statements
-            for node in ast.walk(statement)
-            if isinstance(node, ast.Name | ast.Attribute | ast.Subscript)
-            and isinstance(node.ctx, ast.Load)
-            and file.source(node) in wanted
+            for node in inside(statement, ast.Name, ast.Attribute, ast.Subscript)
+            if isinstance(node.ctx, ast.Load) and file.source(node) in wanted
             for where in (file.place(node),)
         )
         for cut in reversed(cuts):
@@ -289,15 +279,8 @@ def _whole(value: ast.expr) -> ast.expr | None:
 
 def _loaded_first(statement: ast.stmt) -> set[str]:
     """Names that a statement reads."""
-    return {
-        node.id
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-    }
+    return {node.id for node in inside(statement, ast.Name) if isinstance(node.ctx, ast.Load)}
 
 
 def _has_long_text(statement: ast.stmt) -> bool:
-    return any(
-        isinstance(node, ast.Constant | ast.JoinedStr) and node.lineno != node.end_lineno
-        for node in ast.walk(statement)
-    )
+    return any(node.lineno != node.end_lineno for node in inside(statement, ast.Constant, ast.JoinedStr))

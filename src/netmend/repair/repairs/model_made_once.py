@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.loop.creations import (
     arguments_of,
     is_setting_up,
@@ -19,7 +20,7 @@ from netmend.changes.loop.creations import (
     with_parameters,
     with_values,
 )
-from netmend.changes.loop.loop_code import Loop, assigned_names, block_of, loops_around, names_in
+from netmend.changes.loop.loop_code import Loop, assigned_names, loops_around, names_in
 from netmend.program.source.moving import taken_out, text_of
 from netmend.program.source.writing import (
     add_argument,
@@ -27,8 +28,9 @@ from netmend.program.source.writing import (
     insert_before,
     replace,
 )
-from netmend.program.text.file import File
-from netmend.repair.repair import Case, change, register
+from netmend.program.text.file import File, block_of
+from netmend.program.text.queries import inside
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary import SchedulerFact
 from netmend.vocabulary.change import BUDGET, FREE, Change, FileEdits
@@ -289,11 +291,11 @@ def _sizes_for(file: File, moved: list[ast.stmt], loop: Loop) -> list[ast.stmt]:
     needed = {name for statement in moved for name in names_in(statement)}
     found: list[ast.stmt] = []
     for each in reversed(block_of(file, moved[0])):
-        is_plain = isinstance(each, ast.Assign) and not any(isinstance(n, ast.Call) for n in ast.walk(each))
+        is_plain = isinstance(each, ast.Assign) and not any(inside(each, ast.Call))
         names = assigned_names(each)
         if each.lineno >= moved[0].lineno or each not in loop.body or not is_plain or len(names) != 1:
             continue
-        often = [part for part in ast.walk(loop) if isinstance(part, ast.Assign | ast.AugAssign | ast.For)]
+        often = list(inside(loop, ast.Assign, ast.AugAssign, ast.For))
         once = sum(bool(names & set(names_set(part))) for part in often) == 1
         if names & needed and once and names == set(names_set(each)):
             found.insert(0, each)

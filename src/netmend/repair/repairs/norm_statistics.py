@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.network.model_layers import united
 from netmend.program.source.naming import spelled
 from netmend.program.source.values import Faces, set_argument
 from netmend.program.source.writing import delete_argument, replace
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, change, register
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import ARCHITECTURE, FREE, Change, FileEdits

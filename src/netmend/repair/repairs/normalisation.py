@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.network.model_layers import in_stack, layers_of, model_of_fault, united
 from netmend.changes.network.stacks import made_together, put_behind
 from netmend.program.source.naming import spelled
 from netmend.program.text.file import File
-from netmend.repair.repair import Case, change, register
+from netmend.program.text.queries import inside
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import ARCHITECTURE, BY_FACTS, Change, FileEdits
@@ -95,10 +97,9 @@ class Normalisation:
         holder = layer.name.rpartition(".")[0]
         kind = next((m.kind for m in case.trace.all(ModuleFact) if m.name == holder), "")
         return any(
-            isinstance(node, ast.Attribute)
-            and node.attr in ("weight", "bias")
+            node.attr in ("weight", "bias")
             and not (isinstance(node.value, ast.Name) and kind in ("", "Sequential"))
-            for node in ast.walk(file.tree)
+            for node in inside(file.tree, ast.Attribute)
         )
 
     EXAMPLES: ClassVar[tuple[Example, ...]] = (

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.data.data_holders import evaluation_inputs, training_inputs
 from netmend.changes.data.data_origins import Step
 from netmend.changes.data.standardise import (
@@ -19,7 +20,7 @@ from netmend.changes.data.standardise import (
     standardised,
 )
 from netmend.program.source.writing import insert_after, insert_before, wrap
-from netmend.repair.repair import Case, change, register
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary import LossFact, ModelFact, ModuleFact
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits

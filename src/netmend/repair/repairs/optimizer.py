@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.loop.good_rates import good_rate, rate_text, usual_rate
 from netmend.changes.loop.rate_places import present_rate, set_rate
 from netmend.library.optimisers import ADAPTIVE
@@ -19,7 +20,7 @@ from netmend.program.text.edit_items import item_of
 from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
 from netmend.program.text.spans import spans_of
-from netmend.repair.repair import Case, change, register
+from netmend.repair.repair import change, register
 from netmend.repair.repairs.learning_rate import LearningRate
 from netmend.testing.example import Example, example
 from netmend.vocabulary import OptimizerFact

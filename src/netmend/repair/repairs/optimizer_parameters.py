@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
-from netmend.changes.loop.loop_code import Spot, block_of, callers, names_in, spot, targets_of
+from netmend.changes.case import Case
+from netmend.changes.loop.loop_code import Spot, callers, names_in, spot, targets_of
 from netmend.changes.loop.optimizer_arguments import are_groups, given_parameters, joined
 from netmend.diagnose.measures.wiring import Wire, stepped_optimizers, wires
 from netmend.program.source.moving import moved_after, taken_out, text_of
 from netmend.program.source.names_of_object import known_as
 from netmend.program.source.writing import insert_after, replace
-from netmend.program.text.file import File
-from netmend.program.text.queries import Function
-from netmend.repair.repair import Case, change, register
+from netmend.program.text.file import File, block_of
+from netmend.program.text.queries import Function, inside
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary import ModelFact, OptimizerFact
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
@@ -132,12 +133,8 @@ class OptimizerParameters:
         parts = {
             wire.name.split(".")[1] for wire in wires(case.trace) if wire.model == model and "." in wire.name
         }
-        for node in ast.walk(value) if lost else ():
-            if (
-                isinstance(node, ast.Attribute)
-                and node.attr in parts
-                and not isinstance(node.value, ast.Call)
-            ):
+        for node in inside(value if lost else None, ast.Attribute):
+            if node.attr in parts and not isinstance(node.value, ast.Call):
                 return file.source(node.value)
         return ""
 
@@ -221,10 +218,7 @@ class OptimizerParameters:
         found: list[ast.stmt] = []
         block = block_of(made.file, made.statement)
         for statement in block[block.index(made.statement) + 1 : block.index(anchor) + 1]:
-            uses = any(
-                isinstance(node, ast.Name | ast.Attribute) and made.file.source(node) in texts
-                for node in ast.walk(statement)
-            )
+            uses = any(made.file.source(node) in texts for node in inside(statement, ast.Name, ast.Attribute))
             if uses and (statement is anchor or not isinstance(statement, ast.Assign)):
                 return None
             if uses:

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.loop.rate_places import set_setting
 from netmend.library.optimisers import OPTIMISERS
 from netmend.program.source.numbers import literal, set_number
 from netmend.program.source.values import Faces
-from netmend.repair.repair import Case, change, register
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary import OptimizerFact
 from netmend.vocabulary.change import BY_FACTS, Change

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.loss.losses import Criterion, arguments, as_classes, as_yes_no, criterion_of, exchange
 from netmend.changes.network.heads_in_source import head_of, last_layer, model_calls
 from netmend.changes.network.output_layer import (
@@ -22,7 +23,7 @@ from netmend.diagnose.measures.heads import Head
 from netmend.library.losses import DISTANCES
 from netmend.program.source.values import Faces
 from netmend.program.source.writing import wrap
-from netmend.repair.repair import Case, change, register
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.loop.epoch_loop import bound_of, epoch_rounds
 from netmend.changes.loop.loop_code import Spot, spot, spots, targets_of
 from netmend.changes.loop.rate_places import set_setting
@@ -17,7 +18,8 @@ from netmend.program.source.moving import taken_out
 from netmend.program.source.numbers import literal, number, set_number
 from netmend.program.source.values import Faces
 from netmend.program.text.file import File
-from netmend.repair.repair import Case, change, register
+from netmend.program.text.queries import holds, inside
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary import SchedulerFact
 from netmend.vocabulary.change import SHORT_SEARCH, Change, FileEdits
@@ -169,12 +171,10 @@ class RateSchedule:
         names = {made.file.source(target) for target in targets_of(made.statement)}
         if not names:
             return True
-        own = [node for each in (made, *steps) for node in ast.walk(each.statement)]
         return any(
-            isinstance(node, ast.Name | ast.Attribute)
-            and made.file.source(node) in names
-            and not any(node is part for part in own)
-            for node in ast.walk(made.file.tree)
+            made.file.source(node) in names
+            and not any(holds(each.statement, node) for each in (made, *steps))
+            for node in inside(made.file.tree, ast.Name, ast.Attribute)
         )
 
     def _by_hand(self, case: Case) -> Iterator[Change]:
@@ -182,8 +182,8 @@ class RateSchedule:
         changes = [len(table) for table in case.trace.tables_of("rate")]
         times = max(changes, default=1) - 1
         for file in case.code.files() if times > 0 else ():
-            for node in ast.walk(file.tree):
-                if not isinstance(node, ast.AugAssign | ast.Assign) or not _sets_rate(node):
+            for node in inside(file.tree, ast.AugAssign, ast.Assign):
+                if not _sets_rate(node):
                     continue
                 if isinstance(node, ast.AugAssign):
                     yield from self._factor(case, file, node, times)

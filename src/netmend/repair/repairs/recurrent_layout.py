@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.library.layers import RECURRENT
 from netmend.localise.lines.layer_lines import creation_of
 from netmend.program.source.values import Faces, set_argument
 from netmend.program.source.writing import replace, wrap
 from netmend.program.text.file import File
-from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, change, register
+from netmend.program.text.queries import inside, last_name, uses_of
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary import ModuleFact, Site
 from netmend.vocabulary.change import FREE, Change, FileEdits
@@ -104,8 +105,8 @@ def _last_steps(case: Case, module: ModuleFact | None) -> FileEdits:
     if found is None or name is None or function is None:
         return ()
     edits: FileEdits = ()
-    for node in ast.walk(function):
-        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == name:
+    for node in inside(function, ast.Subscript):
+        if isinstance(node.value, ast.Name) and node.value.id == name:
             index = node.slice
             if isinstance(index, ast.Constant) or (
                 isinstance(index, ast.UnaryOp) and isinstance(index.operand, ast.Constant)
@@ -122,14 +123,11 @@ def _transposed(case: Case, module: ModuleFact | None) -> FileEdits:
     if found is None or function is None or name is None or not found[1].args or len(found[1].args) > 1:
         return ()
     file, call = found
-    if any(
-        isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
-        for node in ast.walk(function)
-    ):
+    if bool(uses_of(function, name)):
         used = [
             node
-            for node in ast.walk(function)
-            if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == name
+            for node in inside(function, ast.Subscript)
+            if isinstance(node.value, ast.Name) and node.value.id == name
         ]
         edits = wrap(file, call.args[0], "", ".transpose(0, 1)")
         for node in used:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.network.output_uses import once
 from netmend.changes.network.registered_beside import is_set_again, is_unfit, registered_beside
 from netmend.changes.network.registration import (
@@ -24,8 +25,8 @@ from netmend.changes.network.unregistered import as_module, held_by_name, made_i
 from netmend.program.source.naming import qualified, spelled
 from netmend.program.source.writing import wrap
 from netmend.program.text.file import File
-from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, change, register
+from netmend.program.text.queries import inside, last_name
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FREE, Change, FileEdits
@@ -123,7 +124,7 @@ class RegisterLayers:
         if target is not None and is_unfit(file, value, target):
             yield "nn.ModuleList beside it", registered_beside(file, value, target)
             return
-        made = [node for node in ast.walk(value) if isinstance(node, ast.Call)]
+        made = list(inside(value, ast.Call))
         parameters = any(last_name(node.func) == "Parameter" for node in made)
         layers = any(
             last_name(node.func)[:1].isupper() and last_name(node.func) != "Parameter" for node in made

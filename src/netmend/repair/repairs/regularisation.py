@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.loss.penalties import penalties, penalty_factors, value_of
 from netmend.changes.loss.penalty_terms import Penalty, penalty_terms
 from netmend.program.source.dataflow import resolved
 from netmend.program.source.values import Faces, set_argument, set_value
 from netmend.program.source.writing import wrap
-from netmend.repair.repair import Case, change, register
+from netmend.program.text.queries import inside
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary import OptimizerFact
 from netmend.vocabulary.change import SHORT_SEARCH, Change
@@ -88,12 +90,11 @@ class Regularisation:
         if found is None or not found[1].args:
             return None
         file, call = found
-        for node in ast.walk(resolved(file, call.args[0])):
-            if isinstance(node, ast.Dict):
-                for key, value in zip(node.keys, node.values, strict=True):
-                    named = isinstance(key, ast.Constant) and key.value == "weight_decay"
-                    if named and value_of(case, file, value) == old:
-                        return set_value(case.code, file, value, new, case.arguments)
+        for node in inside(resolved(file, call.args[0]), ast.Dict):
+            for key, value in zip(node.keys, node.values, strict=True):
+                named = isinstance(key, ast.Constant) and key.value == "weight_decay"
+                if named and value_of(case, file, value) == old:
+                    return set_value(case.code, file, value, new, case.arguments)
         return None
 
     def _factor(self, case: Case) -> Iterator[Change]:

@@ -9,12 +9,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from netmend.changes.case import Case
 from netmend.changes.network.output_uses import innermost
 from netmend.program.source.naming import qualified, rename_callee, spelled
 from netmend.program.source.writing import replace, unwrap_call, wrap
 from netmend.program.text.file import File
-from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, change, register
+from netmend.program.text.queries import inside, last_name
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FREE, Change, FileEdits
@@ -65,7 +66,7 @@ class SafeLogarithm:
         if case.cause == "ACT-HID-WRONG" and (exact is None or not self._guarded(file, exact)):
             return
         kinds = _kind(exact) if exact is not None and self._guarded(file, exact) else ""
-        nodes = [node for node in ast.walk(statement) if isinstance(node, ast.expr)]
+        nodes = list(inside(statement, ast.expr))
         alike = [node for node in nodes if not kinds or _kind(node) == kinds]
         edits = innermost(edit for node in alike for edit in self._guarded(file, node))
         title = f"a safe {kinds}" if kinds else "keep numbers away from zero"
@@ -80,7 +81,7 @@ class SafeLogarithm:
         edits: FileEdits = ()
         for file, place in {found[1]: found for s in sites if (found := case.code.statement_at(s))}.values():
             around = file.function(place) or file.loop(place) or place
-            for node in ast.walk(around):
+            for node in inside(around, ast.expr):
                 if isinstance(node, ast.BinOp) and not _measures(node.right):
                     continue  # dividing by a count or a constant is what most divisions are
                 edits = (*edits, *self._guarded(file, node))
@@ -181,8 +182,8 @@ def _is_guarded(node: ast.expr) -> bool:
 def _measures(node: ast.expr) -> bool:
     """`x.norm()`, `x.std()`: a size that may be zero."""
     return any(
-        isinstance(part, ast.Call) and last_name(part.func) in ("norm", "std", "var", "abs", "sqrt", "sum")
-        for part in ast.walk(node)
+        last_name(part.func) in ("norm", "std", "var", "abs", "sqrt", "sum")
+        for part in inside(node, ast.Call)
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.data.alike_at_line import alike_at_line
 from netmend.changes.data.data_holders import evaluation_inputs, holders, is_array, training_inputs
 from netmend.changes.data.data_origins import Flow
@@ -21,8 +22,8 @@ from netmend.program.source.writing import (
     replace,
 )
 from netmend.program.text.file import File
-from netmend.program.text.queries import Function, last_name
-from netmend.repair.repair import Case, change, register
+from netmend.program.text.queries import Function, inside, last_name
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
@@ -164,7 +165,7 @@ def _is_visible(file: File, name: str, at: ast.expr) -> bool:
     return any(
         (isinstance(node, Function | ast.ClassDef) and node.name == name)
         or (isinstance(node, ast.alias) and (node.asname or node.name.partition(".")[0]) == name)
-        for node in ast.walk(file.tree)
+        for node in inside(file.tree, ast.stmt, ast.alias)
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.data.data_holders import forward_calls
 from netmend.changes.data.standardise import own_class
 from netmend.library.losses import DISTANCES
@@ -15,7 +16,7 @@ from netmend.library.optimisers import SCALE_FREE
 from netmend.program.source.writing import insert_after, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import Function
-from netmend.repair.repair import Case, change, register
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary import LossFact, TargetFact
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits

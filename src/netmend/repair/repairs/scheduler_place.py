@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import (
     Loop,
     Spot,
     assigned_names,
-    block_of,
     is_repeated,
     loops_around,
     names_in,
@@ -26,8 +26,9 @@ from netmend.changes.loop.rate_places import present_rate
 from netmend.program.source.moving import combined, moved_after, taken_out, text_of
 from netmend.program.source.names_of_object import known_as
 from netmend.program.source.writing import insert_after
-from netmend.program.text.file import File
-from netmend.repair.repair import Case, change, register
+from netmend.program.text.file import File, block_of
+from netmend.program.text.queries import holds
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary import SchedulerFact
 from netmend.vocabulary.change import FREE, Change, FileEdits
@@ -96,7 +97,7 @@ class SchedulerPlace:
                 if where.file != file.file:
                     continue
                 block = block_of(file, _guarded(call))
-                there = next((s for s in block if s is node or node in ast.walk(s)), None)
+                there = next((s for s in block if holds(s, node)), None)
                 if there is not None and block.index(there) > block.index(_guarded(call)):
                     last = self._with_update(case, block, there)
                     return moved_after(file, _guarded(call), last)

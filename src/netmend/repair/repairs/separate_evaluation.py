@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.data.data_holders import (
     Holder,
     evaluation_inputs,
@@ -23,8 +24,8 @@ from netmend.program.source.bindings import binding_of
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import insert_after, replace, wrap
 from netmend.program.text.file import File
-from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, change, register
+from netmend.program.text.queries import holds, inside, last_name, uses_of
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
@@ -139,7 +140,7 @@ def _rest_for_training(case: Case, training: Flow, evaluation: Flow) -> FileEdit
         for rows in own:
             if rows.base != held.base or rows.file is not held.file or not isinstance(rows.node, ast.Name):
                 continue
-            if any(node is rows.node for node in ast.walk(held.node)):
+            if holds(held.node, rows.node):
                 continue
             bound, text = (
                 (held.slice.lower, ":{}") if held.slice.lower is not None else (held.slice.upper, "{}:")
@@ -204,13 +205,9 @@ def _apart(training: Flow, evaluation: Flow) -> FileEdits:
             if last is None or first is None or (last < 0) != (first < 0) or first >= last:
                 continue
             edits: FileEdits = ()
-            for node in ast.walk(one.file.tree):
+            for node in inside(one.file.tree, ast.Slice):
                 # The labels are cut by the same numbers.
-                if (
-                    isinstance(node, ast.Slice)
-                    and ast.dump(node) == ast.dump(other.slice)
-                    and node.lower is not None
-                ):
+                if ast.dump(node) == ast.dump(other.slice) and node.lower is not None:
                     edits = (*edits, *replace(one.file, node.lower, one.file.source(end)))
             return edits
     return ()
@@ -258,8 +255,8 @@ def _held_out(training: Flow, evaluation: Flow) -> FileEdits:
         edits = replace(step.file, node, other)
         if how == "train_test_split" and len(names) >= 4 and place == 0:
             statement = step.file.statement(node)
-            for part in ast.walk(statement) if statement is not None else ():
-                if isinstance(part, ast.Name) and part.id == names[2]:
+            for part in inside(statement, ast.Name):
+                if part.id == names[2]:
                     edits = (*edits, *replace(step.file, part, names[3]))
         return edits
     return ()
@@ -271,10 +268,7 @@ def _trains(training: Flow, node: ast.expr) -> bool:
 
 
 def _is_read(file: File, name: str) -> bool:
-    return any(
-        isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
-        for node in ast.walk(file.tree)
-    )
+    return bool(uses_of(file.tree, name))
 
 
 _example = partial(

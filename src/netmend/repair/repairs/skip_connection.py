@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.network.model_layers import in_stack, layers_of, model_of_fault, united
 from netmend.program.source.writing import insert_before, wrap
 from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
-from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, change, register
+from netmend.program.text.queries import holds, last_name
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary import ModuleFact, Site
 from netmend.vocabulary.change import ARCHITECTURE, Change, FileEdits
@@ -120,7 +121,7 @@ class SkipConnection:
     def _class(file: File, call: ast.Call) -> FileEdits:
         """The new class, before the first definition of the file that needs it."""
         base = file.source(call.func).rpartition(".")[0]
-        top = [node for node in file.tree.body if any(inner is call for inner in ast.walk(node))]
+        top = [node for node in file.tree.body if holds(node, call)]
         if (
             not base
             or not top

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import callers, spots
 from netmend.program.source.moving import out_of_block, taken_out
 from netmend.program.source.writing import replace
 from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
-from netmend.program.text.queries import Function, last_name
-from netmend.repair.repair import Case, change, register
+from netmend.program.text.queries import Function, inside, last_name
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
@@ -52,7 +53,7 @@ class SwitchGradientsOn:
         yield from change(self, case, "record gradients in the training pass", edits, knob="no_grad")
 
     def _at_line(self, file: File, line: int) -> FileEdits:
-        for node in ast.walk(file.tree):
+        for node in inside(file.tree, ast.stmt):
             if isinstance(node, ast.With | ast.AsyncWith) and node.lineno <= line <= (
                 node.end_lineno or node.lineno
             ):
@@ -89,8 +90,8 @@ class SwitchGradientsOn:
     def _for_good(self, case: Case, near: File) -> FileEdits:
         """`torch.set_grad_enabled(False)` as a statement of its own: it stays."""
         for file in case.code.files(near.file):
-            for node in ast.walk(file.tree):
-                if isinstance(node, ast.Expr) and _switches_off(node.value):
+            for node in inside(file.tree, ast.Expr):
+                if _switches_off(node.value):
                     return taken_out(file, node)
         return ()
 

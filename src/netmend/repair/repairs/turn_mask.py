@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.program.source.writing import add_argument, replace
 from netmend.program.text.file import File
-from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, change, register
+from netmend.program.text.queries import inside, last_name
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
@@ -44,9 +45,9 @@ class TurnMask:
             return
         file, statement = found
         exact = None if case.fault.site is None else file.node_at(case.fault.site)
-        for node in ast.walk(exact if isinstance(exact, ast.expr) else statement):
+        for node in inside(exact if isinstance(exact, ast.expr) else statement, ast.expr):
             edits = _raised(file, node) if hidden else _turned(file, node)
-            if edits and isinstance(node, ast.expr):
+            if edits:
                 title = (
                     "let each position see itself and what comes before"
                     if hidden

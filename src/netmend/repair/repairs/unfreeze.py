@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import callers
 from netmend.program.source.moving import emptied, taken_out
 from netmend.program.source.writing import replace, unwrap_method
 from netmend.program.text.file import File
-from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, change, register
+from netmend.program.text.queries import inside, last_name
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary import ParameterFact
 from netmend.vocabulary.change import FREE, Change, FileEdits
@@ -139,7 +140,7 @@ def _model_name(case: Case) -> str:
 
 def _freezing(file: File) -> Iterator[tuple[File, ast.stmt | ast.Call]]:
     """Lines that set requires_grad to something other than True."""
-    for node in ast.walk(file.tree):
+    for node in inside(file.tree, ast.Assign, ast.Call):
         if isinstance(node, ast.Assign) and any(
             isinstance(t, ast.Attribute) and t.attr == "requires_grad" for t in node.targets
         ):

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import Spot, callers, scaler_of, spot, spots
 from netmend.program.source.moving import moved_before
 from netmend.program.source.writing import insert_after, insert_before, replace
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case, change, register
+from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary.change import FREE, Change, FileEdits
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from netmend.changes.case import Case
 from netmend.program.source.values import Faces, as_setting
 from netmend.program.text.positions import lines_of
-from netmend.repair.repair import Case
 from netmend.vocabulary.change import FileEdit
 
 _CONFIGURATIONS = (".yaml", ".yml", ".json", ".toml", ".ini", ".cfg")
