@@ -52,9 +52,11 @@ class EvaluatedProgram:
         """The call at a site, each time it happens: as the script comes to it, else as its own file is read alone."""
         file = None if site is None else self.sources.file(site.file)
         node = None if site is None or file is None else file.call_at(site)
-        if file is None or node is None:
-            return []
-        found = (_calls_by_node(program).get(id(node), []) for program in self.programs(file.file))
+        return [] if file is None or node is None else self.happens(file.file, node)
+
+    def happens(self, file: str, call: ast.Call) -> list[Event]:
+        """A call of a file, each time it happens."""
+        found = (_calls_by_node(program).get(id(call), []) for program in self.programs(file))
         events = next((events for events in found if events), [])
         return sorted(events, key=lambda event: not event.loops())  # what a loop does comes first
 

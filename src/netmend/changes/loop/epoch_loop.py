@@ -7,14 +7,13 @@ import math
 from dataclasses import dataclass
 
 from netmend.changes.case import Case
-from netmend.changes.loop.loop_code import Loop, callers, loops_around, spots
+from netmend.changes.loop.loop_code import Loop, loops_around, spots
+from netmend.program.counted_loops import counted
+from netmend.program.of_run import program_of
 from netmend.program.source.numbers import literal, number, set_number
 from netmend.program.source.values import Faces
 from netmend.program.text.file import File
-from netmend.program.text.queries import inside, last_name
-
-_MOST_CALLERS = 4
-_COUNTS = ("range", "trange")
+from netmend.program.text.queries import Function, inside, last_name
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,21 +29,18 @@ class Rounds:
 def epoch_rounds(case: Case) -> Rounds | None:
     """The outermost counted loop around the training step that does not start the whole experiment anew."""
     place = next(iter((*spots(case, "step"), *spots(case, "backward"))), None)
+    program = program_of(case.sources)
     found: Rounds | None = None
-    for _ in range(_MOST_CALLERS):
-        if place is None:
-            break
-        for loop in loops_around(place.file, place.call):
-            if _makes(case, place.file, loop):
-                return found  # folds, trials
-            count = bound_of(loop)
-            if count is not None:
-                found = Rounds(place.file, loop, count, _start(loop, count))
-        function = place.file.function(place.call)
-        if function is not None and _makes(case, place.file, function):
-            return found  # loops further out start anew
-        calls = [call for call in callers(case.code, place.file, place.call) if function is not None]
-        place = next((call for call in calls if _fits(function, call.call)), None)
+    for event in program.happens(place.file.file, place.call)[:1] if place is not None else ():
+        for part in event.around():
+            file = program.file_of(part.node)
+            if file is None or not isinstance(part.node, Function | Loop):
+                continue
+            if _makes(case, file, part.node):
+                return found  # folds, trials: loops further out start anew
+            count = bound_of(part.node) if isinstance(part.node, Loop) else None
+            if isinstance(part.node, Loop) and count is not None:
+                found = Rounds(file, part.node, count, _start(part.node, count))
     return found
 
 
@@ -62,15 +58,6 @@ def _start(loop: Loop, count: ast.expr) -> int:
         return 0
     first = literal(call.args[0])
     return int(first) if first is not None and literal(count) is not None else 0
-
-
-def counted(node: ast.expr) -> ast.Call | None:
-    """The range() of a loop that counts; `range(0, n, size)` cuts batches."""
-    if not isinstance(node, ast.Call):
-        return None
-    if last_name(node.func) in _COUNTS and node.args:
-        return node if len(node.args) < 3 else None
-    return next((found for given in node.args if (found := counted(given)) is not None), None)
 
 
 def _plain(bound: ast.expr) -> ast.expr | None:
@@ -119,20 +106,6 @@ def _makes(case: Case, file: File, part: ast.stmt) -> bool:
         and part.lineno < site.line <= (part.end_lineno or part.lineno)
         for site in sites
     )
-
-
-def _fits(function: ast.AST | None, call: ast.Call) -> bool:
-    """Whether a call may mean a function: `model.train()` is not the call of `train(self, loader, epochs)`."""
-    if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
-        return False
-    names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
-    bound = names[:1] in (["self"], ["cls"])
-    if bound and isinstance(call.func, ast.Name):
-        return False
-    needed = len(names) - int(bound) - len(function.args.defaults)
-    given = len(call.args) + len(call.keywords)
-    unpacked = any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords)
-    return unpacked or given >= needed
 
 
 def more_rounds(case: Case, factor: float) -> tuple[str, Faces]:

@@ -7,14 +7,12 @@ import ast
 from netmend.diagnose.measures.batches import training_loader
 from netmend.diagnose.measures.progress import main_progress
 from netmend.localise.case import Case
-from netmend.localise.lines.epoch_loop import caller
+from netmend.program.counted_loops import loops_around
 from netmend.program.makers import made_at, taken_from
 from netmend.program.of_run import program_of
 from netmend.program.text.queries import inside, last_name, site_of
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import LossFact, Site
-
-_MOST_CALLERS = 4  # functions between the loop over batches and the call of the model
 
 
 def input_origin(case: Case, inside: bool = True) -> Site | None:
@@ -109,17 +107,9 @@ def _batch_line(case: Case) -> Site | None:
     model = next(iter(case.trace.models), None)
     if model is None or model.called is None:
         return None
-    at: Site | None = model.called
-    for _ in range(_MOST_CALLERS):
-        loop = None if at is None else case.sources.loop_around(at)
-        if at is None or loop is not None:
-            break
-        at = caller(case.sources, at)
-    else:
-        loop = None
-    if at is None or loop is None:
-        return model.called
-    return Site(at.file, loop.lineno, loop.col_offset, loop.lineno, None)
+    for file, loop in loops_around(program_of(case.sources), model.called):
+        return Site(file.file, loop.lineno, loop.col_offset, loop.lineno, None)
+    return model.called
 
 
 def _loader_site(case: Case) -> Site | None:
