@@ -212,7 +212,7 @@ def _nan(made: dict[str, Any]) -> None:
         (["model.pt", "--model", "net.py:network", *DATA, "--device", "toaster"], "cannot be used here"),
         (["model.pt", "--model", "net.py:network", *DATA, "--method", "magic"], "no method called 'magic'"),
         (["model.pt", "--model", "net.py:network", *DATA, "--bound", "5"], "share of the guard"),
-        (["model.pt", "--model", "net.py:network", *DATA, "--out", "none/p"], "in a folder that exists"),
+        (["model.pt", "--model", "net.py:network", *DATA, "--out", "none/p"], "does not exist; create it first"),
         (["model.pt", "--model", "net.py:network", *DATA, "--dry-run"], "only for language models"),
         (["model.pt", "--model", "net.py:network", *DATA, "--rate", "fast"], "--rate takes numbers"),
         (["net.py", "--model", "net.py:network", *DATA], "net.py"),

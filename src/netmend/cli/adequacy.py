@@ -8,12 +8,16 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
+
+from netmend.cli.options import OutputOptions, Quiet, ResultFile, expanded, refuse_bad_file
 from netmend.errors import NetmendError, UsageError
 from netmend.launch.import_hook import AfterImport
 from netmend.launch.script import execute, load_script, prepare
 from netmend.launch.tracebacks import install_hook
+from netmend.trials.options import option
 
 _FUNCTION = re.compile(r"^(?P<file>.+\.py):(?P<function>[A-Za-z_]\w*)$")
 _PARTS = ("model", "train", "test", "pool")
@@ -21,41 +25,55 @@ _RETURNED = "(model, train, test) or (model, train, test, pool), or a dictionary
 
 
 @dataclass(frozen=True)
-class Names:
-    """What the user calls the parts in the program."""
+class AdequacyOptions:
+    """What the parts are called in the program, how to measure, and what to do with the outcome."""
 
-    model: str | None = None
-    train: str | None = None
-    test: str | None = None
-    pool: str | None = None
-
-
-@dataclass(frozen=True)
-class Wishes:
-    """How to measure, and what to do with the outcome."""
-
-    layer: str | None = None
-    task: str | None = None
-    limit: int = 5_000
-    count: int = 20
-    seed: int = 0
-    json: Path | None = None
-    save: Path | None = None
-    quiet: bool = False
+    train: str | None = option(None, "The training data in the script: a loader, or x,y.", metavar="NAME")
+    test: str | None = option(None, "The test set in the script.", metavar="NAME")
+    pool: str | None = option(None, "Inputs without labels, to choose from.", metavar="NAME")
+    model: str | None = option(None, "The model in the script (default: the one it calls).", metavar="NAME")
+    layer: str | None = option(
+        None, "Measure surprise at this layer's output (default: the last layer's input).", metavar="NAME"
+    )
+    task: str | None = option(
+        None, "Kind of output (default: inferred from the labels).", metavar="classes|binary|numbers"
+    )
+    limit: int = option(5_000, "Inputs used from each set.", least=2)
+    count: int = option(20, "Inputs to suggest per method.", least=1)
+    seed: int = option(0, "Seed for the samples that are compared.", least=0)
+    json: ResultFile = None
+    save: Path | None = option(None, "Write the suggested inputs as CSV.", metavar="FILE")
+    quiet: Quiet = False
 
 
-def prepare_adequacy(program: tuple[str, ...], names: Names, wishes: Wishes) -> Callable[[], None]:
+@expanded
+def adequacy(
+    *,
+    program: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="SCRIPT|FILE.py:FUNCTION [-- ARGS]",
+            help="A training script, or a function that returns (model, train, test[, pool]).",
+        ),
+    ] = None,
+    options: AdequacyOptions,
+) -> Callable[[], None]:
+    """Measure how adequate a test set is for a trained model, without retraining; suggest what to label next."""
+    return prepare_adequacy(tuple(program or ()), options)
+
+
+def prepare_adequacy(program: tuple[str, ...], options: AdequacyOptions) -> Callable[[], None]:
     """Everything that can be refused is refused here, before the program starts."""
     if not program:
         raise UsageError(
             "name the program: netmend adequacy train.py --train train_loader --test test_loader, "
             "or file.py:function that returns the model and the data"
         )
-    for option, file in (("--json", wishes.json), ("--save", wishes.save)):
-        _refuse_bad_file(option, file)
+    refuse_bad_file("--json", options.json)
+    refuse_bad_file("--save", options.save)
     call = _FUNCTION.match(program[0])
     if call is not None:
-        given = [f"--{part}" for part in _PARTS if getattr(names, part) is not None]
+        given = [f"--{part}" for part in _PARTS if getattr(options, part) is not None]
         if given:
             raise UsageError(
                 f"{program[0]} returns the model and the data itself; leave out {', '.join(given)}"
@@ -65,44 +83,42 @@ def prepare_adequacy(program: tuple[str, ...], names: Names, wishes: Wishes) -> 
             raise UsageError(
                 f"there is no file {file}; give the path of the file that holds {call['function']}"
             )
-        return lambda: _finish(lambda: _returned(file, call["function"], program[1:]), wishes)
-    if names.train is None or names.test is None:
+        return lambda: _finish(lambda: _returned(file, call["function"], program[1:]), options)
+    if options.train is None or options.test is None:
         raise UsageError(
             "say what the data is called in the program: --train train_loader --test test_loader "
             "(or columns: --test x_test,y_test)"
         )
-    return lambda: _finish(lambda: _run(program, names), wishes)
+    return lambda: _finish(lambda: _run(program, options), options)
 
 
-def _finish(parts: Callable[[], dict[str, Any]], wishes: Wishes) -> None:
+def _finish(parts: Callable[[], dict[str, Any]], options: AdequacyOptions) -> None:
     try:
-        _measure(parts(), wishes)
+        _measure(parts(), options)
     except NetmendError as problem:
         sys.stderr.write(f"netmend: {problem}\n")
         sys.exit(2)
 
 
-def _measure(parts: dict[str, Any], wishes: Wishes) -> None:
-    from netmend.adequacy.session import adequacy
+def _measure(parts: dict[str, Any], options: AdequacyOptions) -> None:
+    from netmend.adequacy.session import adequacy as measure
     from netmend.report.adequacy import adequacy_document
-    from netmend.report.terminal import console, draw
+    from netmend.report.terminal import draw
 
-    options = {"layer": wishes.layer, "task": wishes.task, "limit": wishes.limit, "count": wishes.count}
-    given = {key: value for key, value in options.items() if value is not None}
-    found = adequacy(**{**parts, **given, "seed": wishes.seed})
-    if wishes.json is not None:
-        wishes.json.write_text(found.json(), encoding="utf-8")
-    if wishes.save is not None:
-        found.save(wishes.save)
-    if not wishes.quiet:
-        sys.stdout.flush()
-        console(sys.stdout).print(draw(adequacy_document(found)))
+    settings = {name: getattr(options, name) for name in ("layer", "task", "limit", "count")}
+    settings = {name: value for name, value in settings.items() if value is not None}
+    found = measure(**{**parts, **settings, "seed": options.seed})
+    if options.save is not None:
+        found.save(options.save)
+    OutputOptions(options.json, None, options.quiet).hand_over(
+        lambda: draw(adequacy_document(found)), lambda: found.json()
+    )
 
 
-def _run(program: tuple[str, ...], names: Names) -> dict[str, Any]:
+def _run(program: tuple[str, ...], options: AdequacyOptions) -> dict[str, Any]:
     """Run the program as Python would; afterwards its names are looked up."""
     loaded = load_script(program[0], program[1:])
-    wanted = [name for name in (names.model, names.train, names.test, names.pool) if name is not None]
+    wanted = [name for name in (options.model, options.train, options.test, options.pool) if name is not None]
     listening: list[Any] = []
 
     def listen() -> None:
@@ -130,11 +146,11 @@ def _run(program: tuple[str, ...], names: Names) -> dict[str, Any]:
         raise UsageError(f"{program[0]} never imported torch; adequacy is measured on PyTorch models")
     held, listener = loaded.module.__dict__, listening[0]
     parts = {
-        part: listener.value(getattr(names, part), held, f"--{part}")
+        part: listener.value(getattr(options, part), held, f"--{part}")
         for part in _PARTS
-        if getattr(names, part) is not None
+        if getattr(options, part) is not None
     }
-    if names.model is None:
+    if options.model is None:
         parts["model"] = listener.model(held)
     return parts
 
@@ -173,12 +189,3 @@ def _parts(given: Any, where: str) -> dict[str, Any]:
         return dict(given)
     shown = f"{len(given)} values" if isinstance(given, tuple) else f"a {type(given).__name__}"
     raise UsageError(f"{where} returned {shown}; it must return {_RETURNED}")
-
-
-def _refuse_bad_file(option: str, file: Path | None) -> None:
-    if file is not None and not file.resolve().parent.is_dir():
-        raise UsageError(
-            f"{option} {file}: the directory {file.resolve().parent} does not exist; create it first"
-        )
-    if file is not None and file.is_dir():
-        raise UsageError(f"{option} {file}: that is a directory; name a file")

@@ -3,44 +3,28 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
 from netmend.cli.patience import Patience
+from netmend.cli.run_options import RunOptions
 from netmend.launch.run import Ended, Observed, user_frame
 from netmend.observe.unhindered import unhindered
-
-
-@dataclass(frozen=True)
-class Wishes:
-    """What to do with the outcome."""
-
-    quiet: bool = False
-    page: Path | None = None
-    data: Path | None = None
-    exit_on_fault: bool = False
-    stop_on_fault: bool = False
-    kept: bool = True  # whether the run will be there afterwards
-
-    @property
-    def nothing(self) -> bool:
-        return self.quiet and self.page is None and self.data is None and not self.exit_on_fault
 
 
 class Aftermath:
     """`close` comes first; `tell` when whatever the program's end prints has been printed."""
 
-    def __init__(self, observed: Observed, ended: Ended, wishes: Wishes) -> None:
+    def __init__(self, observed: Observed, ended: Ended, options: RunOptions) -> None:
         self.faulty = False
         self._watching: Any = observed.watching
         self._reason = observed.problem or f"{observed.program.target} never imported torch"
         self._ended = ended
-        self._wishes = wishes
+        self._options = options
         self._judged: tuple[Any, Any] | None = None
         self._over = False
-        self._patience = Patience(asked=ended.status == "interrupted", quiet=wishes.quiet)
+        self._patience = Patience(asked=ended.status == "interrupted", quiet=options.quiet)
 
     def close(self) -> None:
         """Close the trace; write page and JSON if asked, and judge if the exit code depends on it."""
@@ -58,14 +42,14 @@ class Aftermath:
                 action()
             except Exception as problem:  # noqa: BLE001 - the program has run; its end must not be changed by our report
                 self._over = True
-                if not self._wishes.quiet:
+                if not self._options.quiet:
                     sys.stderr.write(
                         f"netmend: the report failed ({type(problem).__name__}: {problem}); the program was not affected\n"
                     )
         self._over = self._over or self._patience.skipped
 
     def _close(self) -> None:
-        watching, ended, wishes = self._watching, self._ended, self._wishes
+        watching, ended, options = self._watching, self._ended, self._options
         if watching is None:
             return
         details: dict[str, Any] = {"exit_code": ended.exit_code}
@@ -74,17 +58,17 @@ class Aftermath:
                 watching.crashed(ended.exception)
             details |= _exception(ended.exception)
         watching.stop(ended.status, **details)
-        if wishes.page is None and wishes.data is None and not wishes.exit_on_fault:
+        if options.html is None and options.json is None and not options.exit_on_fault:
             return
         from netmend import report
 
         if (judged := self._judge()) is None:
             return
         trace, diagnosis = judged
-        if wishes.page is not None:
-            wishes.page.write_text(report.html(trace, diagnosis=diagnosis), encoding="utf-8")
-        if wishes.data is not None:
-            wishes.data.write_text(report.as_json(trace, diagnosis), encoding="utf-8")
+        if options.html is not None:
+            options.html.write_text(report.html(trace, diagnosis=diagnosis), encoding="utf-8")
+        if options.json is not None:
+            options.json.write_text(report.as_json(trace, diagnosis), encoding="utf-8")
 
     def _judge(self) -> tuple[Any, Any] | None:
         """The trace and its diagnosis; None where nothing could be stored."""
@@ -106,7 +90,7 @@ class Aftermath:
         return self._judged
 
     def _tell(self) -> None:
-        if self._wishes.quiet:
+        if self._options.quiet:
             return
         if self._watching is None:
             sys.stderr.write(f"netmend: nothing was recorded: {self._reason}\n")
@@ -124,8 +108,10 @@ class Aftermath:
         console.print()
         from netmend.cli.next_step import next_command
 
-        path = self._watching.path if self._wishes.kept else None
-        words = report.summary(trace, path, self._wishes.page, next_command(trace, diagnosis) if path else "")
+        path = self._watching.path if self._options.kept else None
+        words = report.summary(
+            trace, path, self._options.html, next_command(trace, diagnosis) if path else ""
+        )
         console.print(words, crop=False)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from netmend.cli.adequacy_options import adequacy
+from netmend.cli.adequacy import adequacy
 from netmend.cli.bench import app as bench
 from netmend.cli.command_help import CheckCommand, PlainCommand, ScriptCommand
 from netmend.cli.env import env

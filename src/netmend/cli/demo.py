@@ -50,24 +50,10 @@ def _show(folder: Path, name: str, complaint: str, number: int, kept: bool) -> i
 def main(name: str, kept: bool) -> None:
     """One script as `netmend run` runs it; of a run that is deleted next, no place is told and no next step."""
     from netmend.cli.run import prepare_run
+    from netmend.cli.run_options import RunOptions
 
-    run = prepare_run(
-        module=None,
-        program=(name,),
-        overhead="1%",
-        every=None,
-        full=False,
-        trap=False,
-        probe=False,
-        quiet=False,
-        html=None,
-        json=None,
-        exit_on_fault=True,
-        stop_on=None,
-        directory=Path(".netmend"),
-        kept=kept,
-    )
-    run()
+    options = RunOptions(exit_on_fault=True, directory=Path(".netmend"), kept=kept)
+    prepare_run(None, (name,), options)()
 
 
 if __name__ == "__main__":

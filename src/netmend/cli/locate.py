@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from netmend.cli.options import Directory, Quiet, ResultFile
+from netmend.cli.options import Directory, Quiet, ResultFile, refuse_bad_file
 from netmend.errors import UsageError
 
 if TYPE_CHECKING:
@@ -63,8 +63,7 @@ def locate(
 
     if form not in FORMATS:
         raise UsageError(f"--format must be one of {', '.join(FORMATS)}, got {form!r}")
-    if json is not None and (json.is_dir() or not json.absolute().parent.is_dir()):
-        raise UsageError(f"--json {json}: name a file in a folder that exists")
+    refuse_bad_file("--json", json)
     moment = None if opened is None else parse_moment(opened)
     watched = None if run is None else _of_run(run, directory)
     content = read_text(text, report, "" if watched is None else report_of_run(*watched))

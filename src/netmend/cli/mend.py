@@ -1,21 +1,56 @@
-"""`netmend mend`: patches of weights, found, put in, taken out and looked at."""
+"""`netmend mend`: patches of weights, found, put in, taken out and looked at.
+
+`find` need not be named: `netmend mend MODEL …` is `netmend mend find MODEL …`.
+"""
 
 from __future__ import annotations
 
-import sys
+import difflib
+from dataclasses import MISSING, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from netmend.cli.command_help import PlainCommand
-from netmend.cli.mend_group import DEFAULT, MendGroup
-from netmend.cli.mend_options import find
-from netmend.cli.options import Quiet, ResultFile
+from netmend.cli.command_help import PlainCommand, PlainGroup
+from netmend.cli.mend_find import find, refuse_occupied
+from netmend.cli.options import OutputOptions, Quiet, ResultFile, expanded
 from netmend.errors import UsageError
+from netmend.trials.options import option
 
 if TYPE_CHECKING:
     from netmend.mend.fit import State
+
+DEFAULT = "find"
+
+
+class MendGroup(PlainGroup):
+    """Anything but the name of a command or a wish for help is taken for the default command's."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if not args:
+            args = [ctx.help_option_names[0]]
+        if args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            self._refuse_misspelt(args[0])
+            args = [DEFAULT, *args]
+        return super().parse_args(ctx, args)
+
+    def _refuse_misspelt(self, word: str) -> None:
+        """`aply` is hardly a model, unless there is one of that name."""
+        meant = difflib.get_close_matches(word, self.commands, n=1, cutoff=0.7)
+        if meant and not Path(word).exists():
+            raise UsageError(
+                f"there is neither a command nor a model called {word}; did you mean: netmend mend {meant[0]}?"
+            )
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """The default command's options too: whoever asks about `netmend mend` mostly means that one."""
+        super().format_options(ctx, formatter)
+        find = self.commands[DEFAULT]
+        records = [record for one in find.get_params(ctx) if (record := one.get_help_record(ctx))]
+        with formatter.section("Options of netmend mend MODEL"):
+            formatter.write_dl([record for record in records if not record[0].startswith("-h")])
+
 
 app = typer.Typer(
     cls=MendGroup,
@@ -25,63 +60,54 @@ app = typer.Typer(
 )
 app.command(DEFAULT, cls=PlainCommand)(find)
 
-PatchFile = Annotated[Path, typer.Argument(metavar="PATCH", help="A patch file (safetensors).")]
-Model = Annotated[
-    Path,
-    typer.Argument(
-        metavar="MODEL", help="A .safetensors file, a folder (shards with an index too), or a .pt state dict."
-    ),
-]
-Out = Annotated[
-    Path | None,
-    typer.Option(
-        "-o",
-        "--out",
-        metavar="PATH",
-        help="Where the changed model goes (default: beside it, under a new name).",
-    ),
-]
-InPlace = Annotated[
-    bool, typer.Option("--in-place", help="Change the model's own files; the patch is kept beside them.")
-]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite what is at --out.")]
 
 
+@dataclass(frozen=True)
+class ChangeOptions:
+    """Which patch, which model, and where the changed model goes."""
+
+    patch: Path = option(MISSING, "A patch file (safetensors).", metavar="PATCH", is_argument=True)
+    model: Path = option(
+        MISSING,
+        "A .safetensors file, a folder (shards with an index too), or a .pt state dict.",
+        metavar="MODEL",
+        is_argument=True,
+    )
+    out: Path | None = option(
+        None,
+        "Where the changed model goes (default: beside it, under a new name).",
+        "-o",
+        "--out",
+        metavar="PATH",
+    )
+    in_place: bool = option(False, "Change the model's own files; the patch is kept beside them.")
+    force: bool = option(False, "Overwrite what is at --out.")
+    json: ResultFile = None
+    quiet: Quiet = False
+
+
 @app.command(cls=PlainCommand)
-def apply(
-    patch: PatchFile,
-    model: Model,
-    out: Out = None,
-    in_place: InPlace = False,
-    force: Force = False,
-    json: ResultFile = None,
-    quiet: Quiet = False,
-) -> int:
+@expanded
+def apply(change: ChangeOptions) -> int:
     """Apply a patch to the model it was made for; any other model is refused."""
     from netmend.mend.fit import State
 
-    return _change(patch, model, State.IN, out, in_place, force, json, quiet)
+    return _change(change, State.IN)
 
 
 @app.command(cls=PlainCommand)
-def revert(
-    patch: PatchFile,
-    model: Model,
-    out: Out = None,
-    in_place: InPlace = False,
-    force: Force = False,
-    json: ResultFile = None,
-    quiet: Quiet = False,
-) -> int:
+@expanded
+def revert(change: ChangeOptions) -> int:
     """Revert a patch; the weights are then what they were before, bit for bit."""
     from netmend.mend.fit import State
 
-    return _change(patch, model, State.OUT, out, in_place, force, json, quiet)
+    return _change(change, State.OUT)
 
 
 @app.command(cls=PlainCommand)
 def show(
-    patch: PatchFile,
+    patch: Annotated[Path, typer.Argument(metavar="PATCH", help="A patch file (safetensors).")],
     model: Annotated[
         Path | None, typer.Argument(metavar="[MODEL]", help="Also say whether the patch is in this model.")
     ] = None,
@@ -92,13 +118,15 @@ def show(
     from netmend.mend.model_files import open_model
     from netmend.mend.patch_file import read_patch
     from netmend.report.mend.patch import patch_document, patch_json
+    from netmend.report.terminal import draw
 
-    _refuse_bad_file(json)
+    output = OutputOptions(json)
     if model is not None:
         _refuse_swapped("show", patch, model)
     held = read_patch(patch)
     state = fit(held, open_model(model), str(model)) if model else None
-    _finish(patch_json(held, state) if json else "", json, patch_document(held, f"patch {patch}", state))
+    document = patch_document(held, f"patch {patch}", state)
+    output.hand_over(lambda: draw(document), lambda: patch_json(held, state), crop=False)
     return 0
 
 
@@ -118,12 +146,11 @@ def diff(
     from netmend.mend.patch import patch_between
     from netmend.mend.patch_file import read_patch, write_patch
     from netmend.report.mend.patch import patch_document, patch_json
+    from netmend.report.terminal import draw
 
-    _refuse_bad_file(json)
-    if out is not None and out.exists() and not force:
-        raise UsageError(
-            f"{out} is already there; name another file with --out, or overwrite it with --force"
-        )
+    output = OutputOptions(json)
+    if out is not None:
+        refuse_occupied(out, force)
     _refuse_swapped("diff", first, second)
     if _is_patch(first):
         if out is not None:
@@ -141,29 +168,25 @@ def diff(
             write_patch(patch, out)
         elif out is not None:
             raise UsageError(f"{first} and {second} hold the same weights, so there is no patch to write")
-    _finish(patch_json(patch, state) if json else "", json, patch_document(patch, title, state, changes=True))
+    document = patch_document(patch, title, state, changes=True)
+    output.hand_over(lambda: draw(document), lambda: patch_json(patch, state), crop=False)
     return 0
 
 
-def _change(
-    patch: Path,
-    model: Path,
-    wanted: State,
-    out: Path | None,
-    in_place: bool,
-    force: bool,
-    json: Path | None,
-    quiet: bool,
-) -> int:
+def _change(change: ChangeOptions, wanted: State) -> int:
     from netmend.mend.change_model import change_model
     from netmend.mend.fit import State
     from netmend.report.mend.patch import changed_document, patch_json
+    from netmend.report.terminal import draw
 
-    _refuse_bad_file(json)
-    _refuse_swapped("apply" if wanted is State.IN else "revert", patch, model)
-    changed = change_model(patch, model, wanted, out, in_place, force)
-    document = None if quiet else changed_document(changed)
-    _finish(patch_json(changed.patch, changed.after, changed) if json else "", json, document)
+    output = OutputOptions(change.json, None, change.quiet)
+    _refuse_swapped("apply" if wanted is State.IN else "revert", change.patch, change.model)
+    changed = change_model(change.patch, change.model, wanted, change.out, change.in_place, change.force)
+    output.hand_over(
+        lambda: draw(changed_document(changed)),
+        lambda: patch_json(changed.patch, changed.after, changed),
+        crop=False,  # a command to copy may be longer than a line
+    )
     return 0
 
 
@@ -182,17 +205,3 @@ def _is_patch(file: Path) -> bool:
         return file.suffix in (".safetensors", ".patch") and is_patch(file)
     except UsageError:
         return False
-
-
-def _finish(machine: str, file: Path | None, document: Any) -> None:
-    from netmend.report.terminal import console, draw
-
-    if file is not None:
-        file.write_text(machine, encoding="utf-8")
-    if document is not None:
-        console(sys.stdout).print(draw(document), crop=False)  # a command to copy may be longer than a line
-
-
-def _refuse_bad_file(file: Path | None) -> None:
-    if file is not None and (file.is_dir() or not file.absolute().parent.is_dir()):
-        raise UsageError(f"--json {file}: name a file in a folder that exists")

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-import sys
-from dataclasses import dataclass, replace
+from dataclasses import MISSING, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from netmend.cli.options import work_folder
+from netmend.cli.options import (
+    Directory,
+    OutputOptions,
+    Quiet,
+    ResultFile,
+    expanded,
+    refuse_bad_file,
+    work_folder,
+)
 from netmend.cli.user_functions import UserFunctions, names_function
 from netmend.errors import UsageError
+from netmend.trials.options import option
 
 _MODEL_FORM = "--model FILE.py:FUNCTION, a function without arguments that builds the module"
 
@@ -26,28 +34,53 @@ def refuse_occupied(target: Path, force: bool) -> None:
 class Asked:
     """The command line."""
 
-    model: Path
-    function: str | None
-    failing: str | None
-    guard: str | None
-    validation: str | None
-    method: str
-    steps: int | None
-    rate: str | None
-    seed: int
-    bound: float
-    tolerance: float | None
-    device: str
-    out: Path | None
-    force: bool
-    dry_run: bool
-    longest: int
-    batch: int
-    spread: bool
-    memory: float | None
-    json: Path | None
-    quiet: bool
-    directory: Path | None
+    model: Path = option(
+        MISSING,
+        "Trained weights (.safetensors, .pt), or the folder of a language model (with config.json).",
+        metavar="MODEL",
+        is_argument=True,
+    )
+    function: str | None = option(
+        None, "Builds the module that the weights belong to.", "--model", metavar="FILE.py:FUNCTION"
+    )
+    failing: str | None = option(
+        None,
+        "Failing inputs with the desired outputs: .npz (x, y) or FILE.py:FUNCTION; language: pairs.jsonl.",
+        metavar="FILE",
+    )
+    guard: str | None = option(
+        None,
+        "Inputs whose outputs must not change (labels optional); language: normal text.",
+        metavar="FILE",
+    )
+    validation: str | None = option(
+        None, "Labelled inputs for choosing the patch (default: a fifth of the others).", metavar="FILE"
+    )
+    method: str = option("auto", "Methods to try besides the baseline (docs/mend.md).", metavar="auto|NAME,…")
+    steps: int | None = option(None, "Steps per attempt (default: 400; language: 160).", least=1)
+    rate: str | None = option(
+        None, "Learning rates to try (default: 0.002,0.0002; language: 1e-5,1e-4).", metavar="R,…"
+    )
+    seed: int = option(0, "Seed for splitting the data and drawing batches.", least=0)
+    bound: float = option(0.01, "Share of the guard that may break; language: allowed growth of perplexity.")
+    tolerance: float | None = option(None, "For numeric outputs: how far off still counts as right.")
+    device: str = option("", "Where to compute (default: a GPU if there is one).", metavar="cpu|cuda|…")
+    out: Path | None = option(
+        None,
+        "Where to write the patch (default: MODEL-patch.safetensors, in this folder).",
+        "-o",
+        "--out",
+        metavar="FILE",
+    )
+    force: bool = option(False, "Overwrite what is at --out.")
+    dry_run: bool = option(False, "Language models: print the memory plan and stop.")
+    longest: int = option(256, "Language models: longest text, in tokens.", least=2)
+    batch: int = option(16, "Language models: pairs (and texts) per step.", least=1)
+    spread: bool = option(False, "Language models: spread the model over all GPUs.")
+    memory: float | None = option(None, "With --dry-run: plan for this much free memory.", metavar="GIB")
+    json: ResultFile = None
+    quiet: Quiet = False
+    directory: Directory = None
 
     @property
     def language(self) -> bool:
@@ -63,11 +96,14 @@ class Asked:
         return Path(f"{name}-patch.safetensors")
 
 
-def find_patch(asked: Asked) -> int:
-    """Everything that can be refused is refused before anything is run."""
-    for option, file in (("--json", asked.json), ("--out", asked.out)):
-        if file is not None and (file.is_dir() or not file.absolute().parent.is_dir()):
-            raise UsageError(f"{option} {file}: name a file in a folder that exists")
+@expanded
+def find(asked: Asked) -> int:
+    """Find a patch that repairs what fails and keeps the rest (the default: `netmend mend MODEL …`).
+
+    Exit code 0: a patch is recommended and written; 1: none is; 2: the command cannot be carried out. The model stays as it is.
+    """
+    refuse_bad_file("--json", asked.json)
+    refuse_bad_file("--out", asked.out)
     if not asked.model.exists():
         raise UsageError(
             f"there is no model {asked.model}; give a .safetensors file, a .pt state dict, or the folder of a language model"
@@ -84,10 +120,10 @@ def _classifier(asked: Asked) -> int:
     from netmend.mend.from_file import mend_file
     from netmend.mend.options import MendOptions, parse_methods, parse_rates
     from netmend.report.mend.search import MENDED, mend_document
-    from netmend.report.terminal import console, draw
+    from netmend.report.terminal import draw
 
     given = ("--dry-run", asked.dry_run), ("--spread", asked.spread), ("--memory", asked.memory is not None)
-    if words := [option for option, is_given in given if is_given]:
+    if words := [name for name, is_given in given if is_given]:
         raise UsageError(
             f"{', '.join(words)}: only for language models, and {asked.model} is no folder with config.json"
         )
@@ -110,10 +146,10 @@ def _classifier(asked: Asked) -> int:
     functions = UserFunctions()
     functions.refuse_missing(asked.function, "--model")
     sets = (("--failing", asked.failing), ("--guard", asked.guard), ("--validation", asked.validation))
-    for option, text in sets:
+    for name, text in sets:
         if text is not None and names_function(text):
-            functions.refuse_missing(text, option)
-    failing, guard, validation = (_data(functions, option, text) for option, text in sets)
+            functions.refuse_missing(text, name)
+    failing, guard, validation = (_data(functions, name, text) for name, text in sets)
     module = functions.call(asked.function, "--model")
     with MendProgress(quiet=asked.quiet) as progress:
         found = mend_file(
@@ -122,11 +158,9 @@ def _classifier(asked: Asked) -> int:
     if found.patch is not None:
         found.save(asked.target)
         found = replace(found, files=(asked.target,))
-    if asked.json is not None:
-        asked.json.write_text(MENDED.json(found), encoding="utf-8")
-    if not asked.quiet:
-        sys.stdout.flush()
-        console(sys.stdout).print(draw(mend_document(found)), crop=False)
+    OutputOptions(asked.json, None, asked.quiet).hand_over(
+        lambda: draw(mend_document(found)), lambda: MENDED.json(found), crop=False
+    )
     return 0 if found.patch is not None else 1
 
 

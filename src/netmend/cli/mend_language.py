@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netmend.cli.mend_find import Asked, refuse_occupied
+from netmend.cli.options import OutputOptions
 from netmend.errors import MissingExtra, UsageError
 from netmend.mend.options import parse_methods, parse_rates
 
@@ -71,18 +72,17 @@ def _repair(asked: Asked, options: Options, pairs: Path, texts: Path) -> int:
     from netmend.mend.patch_file import write_patch
     from netmend.mend.torch.language.session import mend_folder
     from netmend.report.mend.language import language_document, language_json
-    from netmend.report.terminal import console, draw
+    from netmend.report.terminal import draw
 
     outcome = mend_folder(asked.model, pairs, texts, options, _sayer(asked.quiet))
     written = None
     if outcome.patch is not None:
         write_patch(outcome.patch, asked.target)
         written = asked.target
-    if asked.json is not None:
-        asked.json.write_text(language_json(outcome, options, asked.model, written), encoding="utf-8")
-    if not asked.quiet:
-        document = language_document(outcome, options, asked.model, written)
-        console(sys.stdout).print(draw(document), crop=False)
+    result = outcome, options, asked.model, written
+    OutputOptions(asked.json, None, asked.quiet).hand_over(
+        lambda: draw(language_document(*result)), lambda: language_json(*result), crop=False
+    )
     return 0 if written is not None else 1
 
 

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_origin, get_type_hints
 
 import typer
 
@@ -48,10 +48,12 @@ def expanded(command: Callable[..., Any]) -> Callable[..., Any]:
     sets: dict[str, list[str]] = {}
     for name, parameter in signature.parameters.items():
         if is_dataclass(hints[name]):
-            declared = [each for each in fields(hints[name]) if "option" in each.metadata]
-            types = get_type_hints(hints[name])
+            types = get_type_hints(hints[name], include_extras=True)
+            declared = list(
+                filter(None, (_parameter(each, types[each.name]) for each in fields(hints[name])))
+            )
             sets[name] = [each.name for each in declared]
-            parameters += [_parameter(each, types[each.name]) for each in declared]
+            parameters += declared
         else:
             parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
 
@@ -66,16 +68,19 @@ def expanded(command: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def _parameter(each: Field[Any], kind: Any) -> inspect.Parameter:
-    declared: Option = each.metadata["option"]
-    names = declared.names or (f"--{each.name.replace('_', '-')}",)
-    written: Any = typer.Option(*names, metavar=declared.metavar, help=declared.help, min=declared.least)
-    if declared.is_argument:
-        written = typer.Argument(metavar=declared.metavar, help=declared.help)
+def _parameter(each: Field[Any], kind: Any) -> inspect.Parameter | None:
+    """None for a field that is not given on the command line."""
+    if get_origin(kind) is not Annotated:
+        declared: Option | None = each.metadata.get("option")
+        if declared is None:
+            return None
+        written: Any = typer.Argument(metavar=declared.metavar, help=declared.help)
+        if not declared.is_argument:
+            names = declared.names or (f"--{each.name.replace('_', '-')}",)
+            written = typer.Option(*names, metavar=declared.metavar, help=declared.help, min=declared.least)
+        kind = Annotated[kind, written]
     default = inspect.Parameter.empty if each.default is MISSING else each.default
-    return inspect.Parameter(
-        each.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, written]
-    )
+    return inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from pathlib import Path
+from dataclasses import replace
 
 from netmend.adapters.start import start_torch
-from netmend.cli.aftermath import Aftermath, Wishes
+from netmend.cli.aftermath import Aftermath
 from netmend.cli.companion import Companion
+from netmend.cli.options import refuse_bad_file
+from netmend.cli.run_options import RunOptions
 from netmend.errors import UsageError
 from netmend.launch.run import Ended, Observed
 from netmend.launch.script import Program, load_module, load_script
@@ -20,49 +22,26 @@ from netmend.report.live import LiveStatus
 STOPPED = 3  # exit code of a run that --stop-on has ended
 
 
-def prepare_run(
-    *,
-    module: str | None,
-    program: tuple[str, ...],
-    overhead: str,
-    every: str | None,
-    full: bool,
-    trap: bool,
-    probe: bool,
-    quiet: bool,
-    html: Path | None,
-    json: Path | None,
-    exit_on_fault: bool,
-    stop_on: str | None,
-    directory: Path | None,
-    kept: bool = True,
-) -> Callable[[], None]:
-    """Everything that can be refused is refused here, before the program starts."""
-    options = Options(
-        parse_share(overhead),
-        parse_interval(every),
-        full,
-        trap,
-        directory.resolve() if directory else None,
-        probe,
+def prepare_run(module: str | None, program: tuple[str, ...], options: RunOptions) -> Callable[[], None]:
+    """Everything that can be refused is refused here, before the program starts; it may change its folder."""
+    folder, page, data = (file and file.resolve() for file in (options.directory, options.html, options.json))
+    watching = Options(
+        parse_share(options.overhead),
+        parse_interval(options.every),
+        options.full,
+        options.trap,
+        folder,
+        options.probe,
     )
-    page, data = _writable("--html", html), _writable("--json", json)
-    if stop_on not in (None, "fault"):
-        raise UsageError(f"--stop-on can only be fault, got {stop_on!r}")
+    refuse_bad_file("--html", options.html)
+    refuse_bad_file("--json", options.json)
+    if options.stop_on not in (None, "fault"):
+        raise UsageError(f"--stop-on can only be fault, got {options.stop_on!r}")
     if module is None and not program:
         raise UsageError("name the script to run: netmend run train.py [ARGS]")
-    quiet = quiet or int(os.environ.get("RANK", "0")) > 0  # one voice in a distributed run
-    wishes = Wishes(quiet, page, data, exit_on_fault, stop_on == "fault", kept)
-    return lambda: _run(_load(module, program), options, wishes)
-
-
-def _writable(option: str, file: Path | None) -> Path | None:
-    path = file.resolve() if file else None
-    if path is not None and not path.parent.is_dir():
-        raise UsageError(f"{option} {file}: the directory {path.parent} does not exist; create it first")
-    if path is not None and path.is_dir():
-        raise UsageError(f"{option} {file}: that is a directory; name a file")
-    return path
+    quiet = options.quiet or int(os.environ.get("RANK", "0")) > 0  # one voice in a distributed run
+    options = replace(options, quiet=quiet, html=page, json=data)
+    return lambda: _run(_load(module, program), watching, options)
 
 
 def _load(module: str | None, program: tuple[str, ...]) -> Program:
@@ -78,15 +57,15 @@ def _load(module: str | None, program: tuple[str, ...]) -> Program:
         sys.exit(1)
 
 
-def _run(program: Program, options: Options, wishes: Wishes) -> None:
-    status = LiveStatus(sys.stderr, quiet=wishes.quiet)
-    companion = Companion(sys.stderr, wishes.quiet, wishes.stop_on_fault)
+def _run(program: Program, watching: Options, options: RunOptions) -> None:
+    status = LiveStatus(sys.stderr, quiet=options.quiet)
+    companion = Companion(sys.stderr, options.quiet, options.stop_on is not None)
 
     def progress(steps: int, loss: float | None, overhead: float | None) -> None:
         status.update(steps, loss, overhead)
         companion.update(observed.watching)
 
-    observed = Observed(program, options, progress, start_torch)
+    observed = Observed(program, watching, progress, start_torch)
     ended = Ended()
     try:
         ended = observed.run()
@@ -95,7 +74,7 @@ def _run(program: Program, options: Options, wishes: Wishes) -> None:
         status.close()
     if stopped:
         ended = Ended("stopped", STOPPED)
-    aftermath = Aftermath(observed, ended, wishes)
+    aftermath = Aftermath(observed, ended, options)
     aftermath.close()
     problem = ended.exception
     if problem is not None and not isinstance(problem, SystemExit):
@@ -104,11 +83,11 @@ def _run(program: Program, options: Options, wishes: Wishes) -> None:
         raise problem.with_traceback(without_own_frames(problem.__traceback__))
     aftermath.tell()
     if stopped:
-        if not wishes.quiet:
+        if not options.quiet:
             sys.stderr.write(f"netmend: stopped, as --stop-on fault asks; exit code {STOPPED}\n")
         sys.exit(STOPPED)
     if problem is not None:
         install_hook()
         raise problem.with_traceback(without_own_frames(problem.__traceback__))
-    if aftermath.faulty and wishes.exit_on_fault:
+    if aftermath.faulty and options.exit_on_fault:
         sys.exit(1)

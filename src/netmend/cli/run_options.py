@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from netmend.cli.command_help import PlainGroup, ScriptCommand
-from netmend.cli.options import BEFORE_SCRIPT, Directory, Program
+from netmend.cli.options import BEFORE_SCRIPT, Directory, Program, expanded
 from netmend.cli.slips import checked_program
+from netmend.trials.options import option
 
 
 def root(
@@ -23,70 +25,44 @@ def root(
         raise typer.Exit
 
 
+@dataclass(frozen=True)
+class RunOptions:
+    """How a program is watched, and what to do with the outcome."""
+
+    overhead: str = option("1%", "Share of training time that watching may take.", metavar="SHARE")
+    every: str | None = option(None, "Record all statistics at every N-th step.", metavar="N")
+    full: bool = option(False, "Record all statistics at every step.")
+    trap: bool = option(
+        False,
+        "On a GPU: synchronise at each step, so that the operation that produced a NaN can be named.",
+    )
+    probe: bool = option(
+        False, "Train copies of the model on its first batch for a few seconds, to learn more about it."
+    )
+    quiet: bool = option(False, "Show nothing but the program's own output.", "-q", "--quiet")
+    html: Path | None = option(None, "Write the report as a page.", metavar="FILE")
+    json: Path | None = option(None, "Write the diagnosis as JSON.", metavar="FILE")
+    exit_on_fault: bool = option(False, "End with exit code 1 if a fault was found (for CI).")
+    stop_on: str | None = option(None, "Stop training once a fault is certain; exit code 3.", metavar="fault")
+    directory: Directory = None
+    kept: bool = True  # whether the run will be there afterwards
+
+
+@expanded
 def run(
     context: typer.Context,
+    *,
     program: Program = None,
     module: Annotated[
         str | None, typer.Option("-m", metavar="MODULE", help="Run a module, as python -m does.")
     ] = None,
-    overhead: Annotated[
-        str, typer.Option(metavar="SHARE", help="Share of training time that watching may take.")
-    ] = "1%",
-    every: Annotated[
-        str | None, typer.Option(metavar="N", help="Record all statistics at every N-th step.")
-    ] = None,
-    full: Annotated[bool, typer.Option("--full", help="Record all statistics at every step.")] = False,
-    trap: Annotated[
-        bool,
-        typer.Option(
-            "--trap",
-            help="On a GPU: synchronise at each step, so that the operation that produced a NaN can be named.",
-        ),
-    ] = False,
-    probe: Annotated[
-        bool,
-        typer.Option(
-            "--probe",
-            help="Train copies of the model on its first batch for a few seconds, to learn more about it.",
-        ),
-    ] = False,
-    quiet: Annotated[
-        bool, typer.Option("-q", "--quiet", help="Show nothing but the program's own output.")
-    ] = False,
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report as a page.")] = None,
-    json: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the diagnosis as JSON.")
-    ] = None,
-    exit_on_fault: Annotated[
-        bool,
-        typer.Option("--exit-on-fault", help="End with exit code 1 if a fault was found (for CI)."),
-    ] = False,
-    stop_on: Annotated[
-        str | None,
-        typer.Option(
-            "--stop-on", metavar="fault", help="Stop training once a fault is certain; exit code 3."
-        ),
-    ] = None,
-    directory: Directory = None,
+    options: RunOptions,
 ) -> Callable[[], None]:
     """Run a training script, unchanged, and say what is wrong with it."""
     from netmend.cli.run import prepare_run
 
-    return prepare_run(
-        module=module,
-        program=checked_program(context, module, [*(program or ()), *context.args], quiet),
-        overhead=overhead,
-        every=every,
-        full=full,
-        trap=trap,
-        probe=probe,
-        quiet=quiet,
-        html=html,
-        json=json,
-        exit_on_fault=exit_on_fault,
-        stop_on=stop_on,
-        directory=directory,
-    )
+    whole = checked_program(context, module, [*(program or ()), *context.args], options.quiet)
+    return prepare_run(module, whole, options)
 
 
 def command_line() -> typer.Typer:

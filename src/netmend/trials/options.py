@@ -22,9 +22,16 @@ class Option:
     is_argument: bool = False
 
 
-def option(default: Any, help: str, *names: str, metavar: str | None = None, least: int | None = None) -> Any:
-    """A field of a dataclass that can be given on the command line."""
-    return field(default=default, metadata={"option": Option(help, names, metavar, least)})
+def option(
+    default: Any,
+    help: str,
+    *names: str,
+    metavar: str | None = None,
+    least: int | None = None,
+    is_argument: bool = False,
+) -> Any:
+    """A field of a dataclass that can be given on the command line; with MISSING as default it must be."""
+    return field(default=default, metadata={"option": Option(help, names, metavar, least, is_argument)})
 
 
 @dataclass(frozen=True, kw_only=True)
