@@ -218,8 +218,7 @@ def _text_tasks() -> Iterator[Task]:
 
 
 def _codes() -> list[str]:
-    from netmend.cli.explain_kinds import KINDS, measures
-    from netmend.cli.explain_rule import rule_titles
+    from netmend.cli.explain import KINDS, measures, rule_titles
     from netmend.diagnose.detector import DETECTORS
     from netmend.vocabulary.cause import LEAVES
 

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from netmend.cli.patience import Patience
+from netmend.cli.aftermath import Patience
 
 
 def press() -> None:

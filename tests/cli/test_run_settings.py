@@ -25,7 +25,9 @@ def test_options_on_the_command_line_count_more(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "train.py").touch()
     monkeypatch.chdir(tmp_path)
     asked: list[Any] = []
-    monkeypatch.setattr(netmend.cli.run, "prepare_run", lambda *given: asked.append(given[2]) or (lambda: None))
+    monkeypatch.setattr(
+        netmend.cli.run, "prepare_run", lambda *given: asked.append(given[2]) or (lambda: None)
+    )
     main(["run", "--overhead", "2%", "train.py"])
     assert asked[0].overhead == "2%" and asked[0].exit_on_fault is True
     assert asked[0].every == "5" and asked[0].directory == tmp_path / "kept"

@@ -61,7 +61,7 @@ def diagnose(
     directory: Directory = None,
 ) -> int:
     """Diagnose a recorded run again. Exit code 0: healthy or undecided; 1: faults found."""
-    from netmend.cli.diagnose import diagnose_run
+    from netmend.cli.runs import diagnose_run
 
     return diagnose_run(run, form, html, output, directory)
 
@@ -109,7 +109,7 @@ def runs(
     directory: Directory = None,
 ) -> None:
     """List the recorded runs with their verdicts, newest first."""
-    from netmend.cli.show import show_runs
+    from netmend.cli.runs import show_runs
 
     show_runs(directory, sort, tuple(where or ()))
 
@@ -129,7 +129,7 @@ def show(
     directory: Directory = None,
 ) -> None:
     """Show one run: its faults, facts, curves, layers, the loop."""
-    from netmend.cli.show import show_run
+    from netmend.cli.runs import show_run
 
     show_run(run, html, rank, directory, checked)
 
@@ -144,7 +144,7 @@ def export(
     directory: Directory = None,
 ) -> None:
     """Write a run in another format."""
-    from netmend.cli.show import export_run
+    from netmend.cli.runs import export_run
 
     export_run(run, to, output, rank, force, directory)
 

@@ -69,11 +69,11 @@ def check_files(request: Request) -> int:
         request = replace(request, baseline=settings.baseline)
     session = Session(request.paths, _options(request, settings), Progress(sys.stderr))
     if request.paths == (STDIN,):
-        from netmend.cli.check_stdin import check_stdin
+        from netmend.cli.check_modes import check_stdin
 
         return check_stdin(session, request)
     if request.watch:
-        from netmend.cli.watch import watch
+        from netmend.cli.check_modes import watch
 
         return watch(session, lambda: check_once(session, request))
     return check_once(session, request)
@@ -119,15 +119,15 @@ def check_once(session: Session, request: Request) -> int:
             f"there are no .py or .ipynb files in {', '.join(request.paths)}; give a file or another folder"
         )
     if request.write_baseline:
-        from netmend.cli.check_known import write_known
+        from netmend.cli.check_modes import write_known
 
         return write_known(outcome, request)
     if request.fix or request.diff:
-        from netmend.cli.check_mend import mend
+        from netmend.cli.check_modes import mend
 
         return mend(session, outcome, request)
     if request.baseline is not None:
-        from netmend.cli.check_known import without_known
+        from netmend.cli.check_modes import without_known
 
         outcome = without_known(outcome, request.baseline)
     tell(outcome, request)

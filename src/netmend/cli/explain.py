@@ -1,12 +1,16 @@
-"""`netmend explain`: the page of everything that any command names by a code, from the unit itself."""
+"""`netmend explain CODE`: the page of a cause, a symptom, a unit or a rule; without a code, all of them."""
 
 from __future__ import annotations
 
 import dataclasses
+import importlib
+import inspect
 import os
+import pkgutil
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console
@@ -15,8 +19,9 @@ from rich.table import Table
 from rich.text import Text
 
 from netmend import report
+from netmend.check.rule import FAMILIES, RULES, Snippet, StaticRule
 from netmend.check.select import did_you_mean
-from netmend.cli.explain_kinds import KINDS, measures
+from netmend.check.suppress import PAGES
 from netmend.errors import UsageError
 from netmend.unit import page
 from netmend.vocabulary.cause import LEAVES
@@ -58,12 +63,9 @@ def explanation(code: str) -> list[str]:
     """The page of a code, as lines with console markup."""
     wanted = code.strip().upper()
     if _RULE.fullmatch(wanted):  # the units that judge a run, and numpy, need not be loaded
-        from netmend.cli.explain_rule import rule_page
-
         lines = rule_page(wanted)
         if lines is not None:
             return lines
-    from netmend.cli.explain_rule import rule_titles
     from netmend.diagnose.detector import DETECTORS
 
     if wanted in DETECTORS.classes():
@@ -94,7 +96,6 @@ def _about(leads: str, causes: Iterable[str]) -> list[str]:
 
 
 def _leaf(code: str) -> list[str]:
-    from netmend.cli.explain_rule import rules_for
     from netmend.localise.cause import CAUSES
 
     leaf = LEAVES[code]
@@ -135,7 +136,6 @@ def _flow(text: str) -> str:
 
 
 def _overview() -> Table:
-    from netmend.cli.explain_rule import rule_titles
     from netmend.diagnose.detector import DETECTORS
 
     table = Table(box=None, pad_edge=False)
@@ -153,3 +153,141 @@ def _overview() -> Table:
     for code, lines in measures().items():
         table.add_row(code, escape(lines[0].partition(": ")[2]))
     return table
+
+
+_SURPRISES = (
+    "LSA",
+    "DSA",
+    "MDSA",
+)  # measures of one input; the coverage of their range is named LSC, DSC, MDSC
+
+
+def _repairs() -> dict[str, type[Any]]:
+    from netmend.repair.repair import REPAIRS
+
+    return {**REPAIRS.classes()}
+
+
+def _operators() -> dict[str, type[Any]]:
+    from netmend.mutate.mutation import OPERATORS
+
+    return {**OPERATORS.classes()}
+
+
+def _moves() -> dict[str, type[Any]]:
+    from netmend.neutral.move import MOVES
+
+    return {**MOVES.classes()}
+
+
+def _weight_mutants() -> dict[str, type[Any]]:
+    try:
+        from netmend.adapters.torch.weight_mutants.mutant import MUTANTS
+    except ImportError:  # they are written with torch
+        return {}
+    return {**MUTANTS.classes()}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A family of units with codes, and the field that names leaves of the taxonomy."""
+
+    name: str
+    units: Callable[[], dict[str, type[Any]]]
+    leads: str = ""
+    field: str = ""
+
+    def leaves(self, unit: type[Any]) -> Iterable[str]:
+        return getattr(unit, self.field, ()) if self.field else ()
+
+
+KINDS = (
+    Kind("repair", _repairs, "Mends", "cures"),
+    Kind("mutation operator", _operators, "Seeds", "causes"),
+    Kind("change tried by netmend neutral", _moves, "Would mend", "causes"),
+    Kind("mutant of trained weights", _weight_mutants),  # last: only here torch is loaded
+)
+
+
+def measures() -> dict[str, list[str]]:
+    """Measures of a test set by the names that `netmend adequacy` prints."""
+    package = importlib.import_module("netmend.adequacy.measures")
+    found: dict[str, list[str]] = {}
+    for module in pkgutil.iter_modules(package.__path__):
+        text = importlib.import_module(f"{package.__name__}.{module.name}").__doc__ or ""
+        name, colon, _ = text.partition(": ")
+        if not colon or " " in name or module.name == "example":
+            continue
+        found[name.upper()] = [text.strip(), "", "  netmend adequacy (docs/adequacy.md)"]
+        if name in _SURPRISES:
+            covered = f"{name[:-1]}C: how much of the range of {name} a set of inputs reaches"
+            found[f"{name[:-1]}C"] = [covered, "", f"  {text.strip()}"]
+    return found
+
+
+def rule_titles() -> dict[str, str]:
+    """Every code of `netmend check` with its first line."""
+    titles = {code: title for code, (title, _) in PAGES.items()}
+    for code, rule in RULES.classes().items():
+        titles[code] = page(rule)[0] + (
+            " (advisory)" if rule.advisory else " (preview)" if rule.preview else ""
+        )
+    return titles
+
+
+def rules_for(cause: str) -> list[str]:
+    return [code for code, rule in RULES.classes().items() if rule.cause == cause]
+
+
+def rule_page(code: str) -> list[str] | None:
+    """The lines of a page; None when there is no such rule."""
+    if code in PAGES:
+        title, text = PAGES[code]
+        return [f"[bold]{code}[/bold]  about comments", "", f"[bold]{escape(title)}[/bold]", "", escape(text)]
+    rule = RULES.classes().get(code)
+    if rule is None:
+        return None
+    first, rest = page(rule)
+    leaf = LEAVES.get(rule.cause)
+    lines = [
+        f"[bold]{code}[/bold]  rule: {escape(FAMILIES.get(code[:2], ''))}",
+        "",
+        f"[bold]{escape(first)}[/bold]",
+        "",
+        escape("\n\n".join(" ".join(part.split()) for part in rest.split("\n\n"))),
+        "",
+        f"[bold]Says[/bold]     {escape(rule.message)}",
+        f"[bold]Cause[/bold]    {rule.cause}" + (f"  {escape(leaf.title)}" if leaf is not None else ""),
+    ]
+    if rule.advisory:
+        lines.append(f"[bold]Advisory[/bold] off until selected: netmend check --extend-select {code}")
+    if rule.preview:
+        lines.append("[bold]Preview[/bold]  off until asked for: netmend check --preview")
+    lines.append(f"[bold]Fix[/bold]      {_fix(rule)}")
+    lines.append(f"[bold]Silence[/bold]  {escape(f'# netmend: ignore[{code}]')} at the end of the line")
+    lines += _example("Bad", rule.BAD) + _example("Good", rule.GOOD)
+    return lines
+
+
+def _fix(rule: type[StaticRule]) -> str:
+    """How it is mended, learnt from its own examples."""
+    from netmend.check.run import check_text
+
+    for snippet in rule.BAD:
+        if snippet.fixed is not None:
+            for finding in check_text(snippet.source, rules=[rule()]).findings:
+                if finding.fix is not None:
+                    option = "--fix" if finding.fix.applicability == "safe" else "--fix --unsafe-fixes"
+                    return f"{escape(finding.fix.title)}: netmend check {option}"
+    return "by hand"
+
+
+def _example(kind: str, snippets: tuple[Snippet, ...]) -> list[str]:
+    if not snippets:
+        return []
+    snippet = snippets[0]
+    lines = ["", f"[bold]{kind}[/bold]: {escape(snippet.title)}", ""]
+    for number, line in enumerate(inspect.cleandoc(snippet.source).splitlines(), start=1):
+        mark = "▸" if snippet.line == number else " "
+        lines.append(f" {mark} {number:2} │ {escape(line)}".rstrip())
+    return lines
