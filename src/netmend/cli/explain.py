@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import inspect
 import os
-import pkgutil
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -211,17 +209,14 @@ KINDS = (
 
 def measures() -> dict[str, list[str]]:
     """Measures of a test set by the names that `netmend adequacy` prints."""
-    package = importlib.import_module("netmend.adequacy.measures")
+    from netmend.adequacy.measures import PAGES
+
     found: dict[str, list[str]] = {}
-    for module in pkgutil.iter_modules(package.__path__):
-        text = importlib.import_module(f"{package.__name__}.{module.name}").__doc__ or ""
-        name, colon, _ = text.partition(": ")
-        if not colon or " " in name or module.name == "example":
-            continue
-        found[name.upper()] = [text.strip(), "", "  netmend adequacy (docs/adequacy.md)"]
+    for name, words in PAGES.items():
+        found[name.upper()] = [f"{name}: {words}", "", "  netmend adequacy (docs/adequacy.md)"]
         if name in _SURPRISES:
             covered = f"{name[:-1]}C: how much of the range of {name} a set of inputs reaches"
-            found[f"{name[:-1]}C"] = [covered, "", f"  {text.strip()}"]
+            found[f"{name[:-1]}C"] = [covered, "", f"  {name}: {words}"]
     return found
 
 
