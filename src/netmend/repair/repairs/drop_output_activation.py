@@ -26,6 +26,9 @@ from netmend.vocabulary.change import FREE, Change, FileEdits
 _PROBABILITIES = ("binary_cross_entropy", "nll_loss", "kl_div")
 
 
+_DROPPED = frozenset(OF_ANSWERS) - {"softsign"}  # for a softsign the fix of the checker is told
+
+
 @register
 @dataclass(frozen=True)
 class DropOutputActivation:
@@ -51,7 +54,7 @@ class DropOutputActivation:
             head.last == "softmax" and head.class_axis in head.given.normalised_axes
         ):
             return  # shares against shares: the loss or the function is wrong, but not simply too much
-        applied = applied_at(case, head, head.last) if head.last in OF_ANSWERS else None
+        applied = applied_at(case, head, head.last) if head.last in _DROPPED else None
         edits = () if applied is None else without(case, applied)
         if applied is not None and edits:
             edits = once((*edits, *self._readers(case, head, applied)))
