@@ -33,7 +33,7 @@ from netmend.mend.torch.methods import BASELINE, METHODS, OURS, method
 from netmend.mend.torch.rates import rates
 from netmend.mend.torch.running import Budget
 from netmend.mend.torch.spec import Spec, examples, spec_of
-from netmend.mend.torch.tensors import change_module
+from netmend.mend.torch.state_file import change_module
 
 RESULT = Path(__file__).parent / "results" / "mend-classifiers.json"
 BUDGET = Budget(steps=400, failing_batch=32, guard_batch=128)

@@ -11,15 +11,21 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 from netmend.errors import UsageError  # noqa: E402
-from netmend.mend.torch.language.blocks import blocks_of  # noqa: E402
-from netmend.mend.torch.language.choice import Chooser  # noqa: E402
-from netmend.mend.torch.language.descent import Descent  # noqa: E402
-from netmend.mend.torch.language.objectives import banned_tokens, nll  # noqa: E402
-from netmend.mend.torch.language.originals import Originals  # noqa: E402
+from netmend.mend.torch.language.blocks import (  # noqa: E402
+    Chooser,
+    block_norms,
+    blocks_of,
+    only,
+)
+from netmend.mend.torch.language.descent import (  # noqa: E402
+    Descent,
+    banned_tokens,
+    nll,
+)
+from netmend.mend.torch.language.loading import Originals  # noqa: E402
 from netmend.mend.torch.language.passes import Passes, log_probability  # noqa: E402
 from netmend.mend.torch.language.reference import Cached, Known, Recomputed, divergence  # noqa: E402
 from netmend.mend.torch.language.rows import Pair, Row, collate  # noqa: E402
-from netmend.mend.torch.language.sensitivity import block_norms, only  # noqa: E402
 
 ROWS = [Row((1, 5, 7, 9, 3, 2), 3), Row((1, 6, 8), 2), Row((1, 4, 4, 4, 11), 1)]
 

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from netmend.errors import UsageError
-from netmend.mend.changes import largest_changes
-from netmend.mend.dtypes import bits_type, finite, numbers
+from netmend.mend.change_model import largest_changes
 from netmend.mend.fingerprint import rest_digest
 from netmend.mend.fit import State, fit
 from netmend.mend.patch import Patch, Piece, patch_between
-from netmend.mend.weights import Arrays
+from netmend.mend.weights import Arrays, bits_type, finite, numbers
 
 
 def piece(indices: list[int], size: int = 4, name: str = "w", dtype: str = "F32") -> Piece:

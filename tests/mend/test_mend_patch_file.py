@@ -16,13 +16,12 @@ from hypothesis import strategies as st
 
 from netmend.errors import UsageError
 from netmend.mend.change_model import change_model
-from netmend.mend.dtypes import PATCHABLE, bits_type, finite
 from netmend.mend.fit import State
 from netmend.mend.model_files import open_model
 from netmend.mend.patch import patch_between
 from netmend.mend.patch_file import read_patch, write_patch
 from netmend.mend.safetensors_format import read_contents, write_safetensors
-from netmend.mend.weights import Arrays
+from netmend.mend.weights import PATCHABLE, Arrays, bits_type, finite
 
 Tensors = dict[str, tuple[str, tuple[int, ...], Any]]
 

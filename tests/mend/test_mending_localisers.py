@@ -10,21 +10,24 @@ from torch import nn
 from netmend.errors import UsageError
 from netmend.mend.fit import State
 from netmend.mend.torch.last_layer import LastLayer
-from netmend.mend.torch.localisers.causal import CausalEffect
-from netmend.mend.torch.localisers.contrast import Contrast
-from netmend.mend.torch.localisers.contributions import contributions
-from netmend.mend.torch.localisers.forward_impact import GradientLoss, alike, weights_only
-from netmend.mend.torch.localisers.influence import Influence
-from netmend.mend.torch.localisers.sensitivity import Sensitivity
-from netmend.mend.torch.localisers.spectrum import Spectrum, dstar, ochiai, tarantula
+from netmend.mend.torch.localisers.by_activity import (
+    CausalEffect,
+    GradientLoss,
+    Spectrum,
+    alike,
+    contributions,
+    dstar,
+    ochiai,
+    tarantula,
+    weights_only,
+)
+from netmend.mend.torch.localisers.by_gradient import Contrast, Influence, Sensitivity
 from netmend.mend.torch.loop import mend
-from netmend.mend.torch.optimisers.differential_evolution import Evolution
-from netmend.mend.torch.optimisers.particle_swarm import care, constricted
-from netmend.mend.torch.optimisers.population import Population, split_at
+from netmend.mend.torch.population import Evolution, Population, care, constricted, split_at
 from netmend.mend.torch.searching import NeuronScaling, graded
 from netmend.mend.torch.selectors import badge, neighbours, selected
 from netmend.mend.torch.spec import Spec, spec_of
-from netmend.mend.torch.tensors import change_module
+from netmend.mend.torch.state_file import change_module
 from netmend.mend.torch.units import units
 
 

@@ -14,7 +14,7 @@ from netmend.mend.torch.loop import mend
 from netmend.mend.torch.methods import METHODS, OURS, method
 from netmend.mend.torch.running import Budget
 from netmend.mend.torch.spec import Spec, spec_of
-from netmend.mend.torch.tensors import change_module
+from netmend.mend.torch.state_file import change_module
 
 CENTRES = torch.tensor([[2.0, 0.0, 0.0, 1.0], [0.0, 2.0, 0.0, -1.0], [0.0, 0.0, 2.0, 0.0]])
 

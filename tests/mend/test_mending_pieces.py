@@ -8,10 +8,9 @@ from torch import Tensor, nn
 
 from netmend.errors import UsageError
 from netmend.mend.torch import slicers
-from netmend.mend.torch.averaging import Average
-from netmend.mend.torch.mixing import Mixing
+from netmend.mend.torch.descent import MaskedDescent
+from netmend.mend.torch.mixing import Average, Mixing
 from netmend.mend.torch.objectives import LOGITS, NONE, PREFERENCE, VIOLATION, Objective
-from netmend.mend.torch.optimisers.masked_descent import MaskedDescent
 from netmend.mend.torch.rates import rates
 from netmend.mend.torch.spec import spec_of
 from netmend.mend.torch.tasks import BINARY, NUMBERS, PROBABILITIES, Task, task_of

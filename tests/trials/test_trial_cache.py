@@ -17,7 +17,7 @@ import pytest
 from trying import Project, is_gone
 
 from netmend.errors import UsageError
-from netmend.trials.tail import read_tail
+from netmend.trials.output import read_tail
 from netmend.trials.trial import FINISHED, TIMED_OUT, Limits, Outcome, Rule, Target, Trial, from_json, to_json
 
 

@@ -165,7 +165,7 @@ def _classifier(asked: Asked) -> int:
 
 
 def _data(functions: UserFunctions, option: str, text: str | None) -> Any:
-    from netmend.mend.data_file import read_data
+    from netmend.mend.files import read_data
 
     if text is None:
         return None

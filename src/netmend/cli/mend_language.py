@@ -47,10 +47,10 @@ def mend_language(asked: Asked) -> int:
 
 
 def _options(asked: Asked) -> Options:
-    from netmend.mend.torch.devices import device_for
     from netmend.mend.torch.language.loop import Budget
     from netmend.mend.torch.language.methods import method_named
     from netmend.mend.torch.language.outcome import Options
+    from netmend.mend.torch.loaded import device_for
 
     if not asked.bound >= 0:
         raise UsageError(f"the bound is a growth of perplexity, 0 or more, such as 0.01; got {asked.bound:g}")

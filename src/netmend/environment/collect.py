@@ -8,8 +8,8 @@ import tempfile
 from pathlib import Path
 
 from netmend.environment import machine
-from netmend.environment.devices import devices
 from netmend.environment.facts import Environment
+from netmend.environment.machine import devices
 from netmend.environment.packages import installed, torch_build
 
 

@@ -1,18 +1,84 @@
-"""Putting a patch into a model on disk and taking it out again; nobody's file is overwritten unasked."""
+"""A patch put into a model and taken out again: its single changes, other files, nobody's file overwritten unasked."""
 
 from __future__ import annotations
 
 import hashlib
 import shutil
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+import numpy as np
 
 from netmend.errors import UsageError
 from netmend.mend.files import written_whole
+from netmend.mend.fingerprint import fingerprint
 from netmend.mend.fit import State, fit
 from netmend.mend.model_files import ModelFile, open_model
-from netmend.mend.patch import Patch
+from netmend.mend.patch import Patch, Piece
 from netmend.mend.patch_file import read_patch
+from netmend.mend.weights import Weights, numbers
+
+# The single changes of a patch, the largest first.
+
+
+@dataclass(frozen=True)
+class Change:
+    """One element: its place in the tensor, and its value before and after."""
+
+    name: str
+    place: tuple[int, ...]
+    old: float
+    new: float
+
+
+def largest_changes(patch: Patch, count: int) -> tuple[Change, ...]:
+    """The elements that move farthest; equal ones in the order of the patch."""
+    found = [change for piece in patch.pieces for change in _largest_of(piece, count)]
+    return tuple(sorted(found, key=lambda change: -_distance(change))[:count])
+
+
+def _largest_of(piece: Piece, count: int) -> Iterable[Change]:
+    old, new = numbers(piece.old, piece.dtype), numbers(piece.new, piece.dtype)
+    with np.errstate(invalid="ignore"):
+        distance = np.abs(new - old)
+    distance[np.isnan(distance)] = np.inf  # from or to NaN: farther than anything
+    distance[piece.old == piece.new] = -1.0
+    for at in np.argsort(-distance, kind="stable")[: min(count, piece.touched)]:
+        place = tuple(int(part) for part in np.unravel_index(int(piece.indices[at]), piece.shape))
+        yield Change(piece.name, place, float(old[at]), float(new[at]))
+
+
+def _distance(change: Change) -> float:
+    distance = abs(change.new - change.old)
+    return distance if distance == distance else np.inf
+
+
+# A patch made on a model in memory, for the file that its weights came from.
+
+
+def patch_onto(patch: Patch, weights: Weights, names: Mapping[str, str], where: str) -> Patch:
+    """The same changes under the file's names, fingerprinted on the file; refused should the file hold other values."""
+    pieces = tuple(
+        sorted(
+            (replace(piece, name=names.get(piece.name, piece.name)) for piece in patch.pieces),
+            key=lambda piece: piece.name,
+        )
+    )
+    for piece in pieces:
+        if weights.layout.get(piece.name) != piece.layout:
+            raise UsageError(
+                f"{piece.name} is {piece.layout} in the model and {weights.layout.get(piece.name, 'missing')} in {where}, "
+                "so a patch would not fit; save the model again and mend that"
+            )
+    marks = fingerprint(weights, {piece.name: piece.indices for piece in pieces})
+    made = Patch(pieces, marks, patch.meta)
+    if pieces and fit(made, weights, where) is not State.OUT:
+        raise UsageError(f"{where} holds other values than the model that was mended; save the model again")
+    return made
+
+
+# Putting a patch into a model on disk and taking it out again; nobody's file is overwritten unasked.
 
 
 @dataclass(frozen=True)

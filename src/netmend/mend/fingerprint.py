@@ -14,8 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from netmend.mend.dtypes import Bits, Indices, plain_bytes
-from netmend.mend.weights import Layout, Weights
+from netmend.mend.weights import Bits, Indices, Layout, Weights, plain_bytes
 
 DIGEST = re.compile(r"[0-9a-f]{32}")
 _ELEMENTS_AT_ONCE = 1 << 22

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from netmend.errors import MissingExtra, UsageError
+from netmend.mend.change_model import patch_onto
 from netmend.mend.model_files import open_model
-from netmend.mend.onto import patch_onto
 from netmend.mend.options import MendOptions
 from netmend.mend.result import Mended
 from netmend.mend.session import Told, mend
@@ -26,9 +26,8 @@ def mend_file(
 ) -> Mended:
     """The module was built by the user's function; what weights it has does not matter. The file stays as it is."""
     try:
-        from netmend.mend.torch.devices import device_for
         from netmend.mend.torch.given import refuse_unusable
-        from netmend.mend.torch.loaded import load_weights
+        from netmend.mend.torch.loaded import device_for, load_weights
     except ModuleNotFoundError as problem:
         if (problem.name or "").partition(".")[0] != "torch":
             raise

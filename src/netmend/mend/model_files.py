@@ -11,11 +11,10 @@ from typing import Protocol
 import numpy as np
 
 from netmend.errors import MissingExtra, UsageError
-from netmend.mend.dtypes import Bits
 from netmend.mend.files import beside, folder_whole, sync, written_whole
 from netmend.mend.patch import Piece
 from netmend.mend.safetensors_format import Contents, read_contents
-from netmend.mend.weights import Layout
+from netmend.mend.weights import Bits, Layout
 
 _INDEX = ".safetensors.index.json"
 _PICKLED = (".pt", ".pth", ".bin", ".ckpt")

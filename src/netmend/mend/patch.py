@@ -13,10 +13,9 @@ from functools import cached_property
 import numpy as np
 
 from netmend.errors import UsageError
-from netmend.mend.dtypes import PATCHABLE, Bits, Indices, bits_type, finite, numbers
 from netmend.mend.fingerprint import Fingerprint, fingerprint
 from netmend.mend.safetensors_format import refuse_bad_name
-from netmend.mend.weights import Layout, Weights
+from netmend.mend.weights import PATCHABLE, Bits, Indices, Layout, Weights, bits_type, finite, numbers
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 
 from netmend.errors import UsageError
-from netmend.mend.dtypes import Bits, Indices, bits_type
 from netmend.mend.files import written_whole
 from netmend.mend.fingerprint import DIGEST, Fingerprint, Mark
 from netmend.mend.patch import Patch, Piece
 from netmend.mend.safetensors_format import Contents, read_contents, refuse_bad_name, write_safetensors
-from netmend.mend.weights import Layout
+from netmend.mend.weights import Bits, Indices, Layout, bits_type
 
 VERSION = "1"
 _KEY, _PIECES, _MODEL, _META = "netmend.patch", "netmend.pieces", "netmend.model", "netmend.meta"

@@ -82,14 +82,14 @@ class Mended(Shown):
     def apply(self, model: Any) -> None:
         """Put the recommended patch into the model (a PyTorch module), in place."""
         from netmend.mend.fit import State
-        from netmend.mend.torch.tensors import change_module
+        from netmend.mend.torch.state_file import change_module
 
         change_module(model, self._wanted(), State.IN)
 
     def revert(self, model: Any) -> None:
         """Take it out again, bit for bit."""
         from netmend.mend.fit import State
-        from netmend.mend.torch.tensors import change_module
+        from netmend.mend.torch.state_file import change_module
 
         change_module(model, self._wanted(), State.OUT)
 

@@ -17,7 +17,7 @@ from typing import IO, Any
 import numpy as np
 
 from netmend.errors import UsageError
-from netmend.mend.dtypes import WIDTHS, Bits, bits_type, plain_bytes
+from netmend.mend.weights import WIDTHS, Bits, bits_type, plain_bytes
 
 MOST_HEADER_BYTES = 100_000_000  # the limit of the safetensors library, too
 _MOST_NAME = 1_000

@@ -7,8 +7,7 @@ import sqlite3
 import numpy as np
 
 from netmend.store.codec import to_json
-from netmend.store.limits import Limits
-from netmend.store.thinning import kept_spans
+from netmend.store.thinning import Limits, kept_spans
 from netmend.vocabulary.protocol import Call
 from netmend.vocabulary.table import IntArray
 

@@ -9,9 +9,8 @@ import numpy as np
 
 from netmend.store.blobs import SINGLE, pack_hashes, round_to
 from netmend.store.codec import to_json
-from netmend.store.limits import Limits
 from netmend.store.schema import text_bytes
-from netmend.store.thinning import kept
+from netmend.store.thinning import Limits, kept
 from netmend.vocabulary.batch import BatchPrint
 from netmend.vocabulary.event import Event
 from netmend.vocabulary.facts import KIND_OF_FACT, Fact

@@ -9,9 +9,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from netmend.store.blobs import STEPS, STREAMS, number_type, round_to, unpack, unpack_integers
-from netmend.store.limits import Limits
 from netmend.store.schema import text_bytes
-from netmend.store.thinning import kept
+from netmend.store.thinning import Limits, kept
 from netmend.vocabulary.table import COLUMNS, FloatArray, IntArray
 
 Row = tuple[str, str, int, tuple[float, ...]]  # kind, component, step, values

@@ -20,11 +20,10 @@ from netmend.trials import measures, seeds
 from netmend.trials.examination import examiner_of
 from netmend.trials.guards import Guards, guard_saving
 from netmend.trials.interpreter import flush, use_copy, wind_down
-from netmend.trials.output import Output
+from netmend.trials.output import Output, Tail, end_of_file
 from netmend.trials.racing import Race
 from netmend.trials.relocate import moved
 from netmend.trials.series import of_trace
-from netmend.trials.tail import Tail, end_of_file
 from netmend.trials.trial import FAILED, FINISHED, STOPPED, Limits, Outcome, Rule, Target, Trial, to_json
 from netmend.vocabulary import Site
 

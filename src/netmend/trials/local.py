@@ -14,8 +14,8 @@ from pathlib import Path
 
 from netmend.trials import workspace
 from netmend.trials.nursery import Nursery, Running
+from netmend.trials.output import end_of_file, read_tail
 from netmend.trials.processes import exceeds
-from netmend.trials.tail import end_of_file, read_tail
 from netmend.trials.trial import LOST, OUT_OF_MEMORY, TIMED_OUT, Limits, Outcome, Trial, from_json
 
 _POLL = 0.05  # seconds between looks at the clock

@@ -12,13 +12,13 @@ import torch
 from torch import nn
 
 from netmend.errors import UsageError
-from netmend.mend.dtypes import plain_bytes
-from netmend.mend.parts import Parts, parts_of
+from netmend.mend.options import Parts, parts_of
 from netmend.mend.result import Counts
 from netmend.mend.torch.given import Given, answered, given_of, refuse_unusable, task_for
 from netmend.mend.torch.spec import Examples, Spec
+from netmend.mend.torch.state_file import weights_of
 from netmend.mend.torch.tasks import Task, Wrong
-from netmend.mend.torch.tensors import weights_of
+from netmend.mend.weights import plain_bytes
 
 _FAILING, _GUARD = 1, 2  # so that the two sets are divided by different draws
 

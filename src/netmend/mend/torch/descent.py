@@ -1,4 +1,4 @@
-"""Mending by gradient descent: score units, take a slice, step in it under a guard, look at the hold-outs."""
+"""Mending by gradient descent on a slice of the weights, under a guard."""
 
 from __future__ import annotations
 
@@ -6,14 +6,102 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import torch
+from torch import Tensor, nn
 
+from netmend.errors import UsageError
 from netmend.mend.torch import slicers
 from netmend.mend.torch.localisers import Localiser
 from netmend.mend.torch.objectives import Objective
-from netmend.mend.torch.optimisers.masked_descent import MaskedDescent
 from netmend.mend.torch.running import Run
 from netmend.mend.torch.spec import Spec
+from netmend.mend.torch.undisturbed import mendable
 from netmend.mend.torch.units import LAYER, Group, Mask, Scores, units, whole
+
+# Gradient descent on a slice: what is outside does not move, and neither does the optimiser's memory of it.
+
+RULES: dict[str, Callable[..., torch.optim.Optimizer]] = {
+    "rmsprop": torch.optim.RMSprop,
+    "adam": torch.optim.Adam,
+    "sgd": torch.optim.SGD,
+}
+
+
+class MaskedDescent:
+    """One optimiser over all parameters for a whole run; each step may have a slice of its own."""
+
+    def __init__(
+        self, model: nn.Module, rate: float, rule: str = "rmsprop", clip: float | None = None
+    ) -> None:
+        if rule not in RULES:
+            raise UsageError(f"there is no rule of descent called {rule!r}; choose one of {', '.join(RULES)}")
+        self._parameters = mendable(model)
+        self._rule = RULES[rule](list(self._parameters.values()), lr=rate)
+        self._clip = clip
+        self._last: tuple[Mask, dict[str, Tensor]] = ({}, {})  # a slice that stays is looked at once
+
+    def set_rate(self, rate: float) -> None:
+        for group in self._rule.param_groups:
+            group["lr"] = rate
+
+    def step(self, loss: Callable[[], Tensor], mask: Mask) -> Tensor:
+        """Lower the loss inside the mask; gives the loss before the step."""
+        inside = {name: self._parameters[name] for name in mask}
+        partial = self._partly(mask)
+        for name, one in self._parameters.items():
+            one.requires_grad_(name in inside)
+            one.grad = None  # not zero: a zero gradient would still move moments
+        value = loss()
+        # A layer that the loss does not reach has no gradient, and stays.
+        found = torch.autograd.grad(value, list(inside.values()), allow_unused=True)
+        for (name, one), gradient in zip(inside.items(), found, strict=True):
+            one.grad = gradient if gradient is None or name not in partial else gradient * partial[name]
+        if self._clip is not None:
+            nn.utils.clip_grad_norm_(list(inside.values()), self._clip)
+        kept = self._kept(partial)
+        self._rule.step()
+        self._restore(kept, partial)
+        for one in inside.values():
+            one.grad = None
+        return value.detach()
+
+    def _partly(self, mask: Mask) -> dict[str, Tensor]:
+        """Masks of the parameters that are neither wholly in nor wholly out, on their device."""
+        if mask is not self._last[0]:
+            partial = {
+                name: one.to(self._parameters[name].device)
+                for name, one in mask.items()
+                if not bool(one.all())
+            }
+            self._last = (mask, partial)
+        return self._last[1]
+
+    def _kept(self, partial: dict[str, Tensor]) -> dict[str, dict[str, Tensor]]:
+        """Values and moments of parameters that are partly frozen, before the step."""
+        kept = {}
+        for name in partial:
+            parameter = self._parameters[name]
+            state = self._rule.state.get(parameter, {})
+            alike = {key: one.clone() for key, one in state.items() if _like(one, parameter)}
+            kept[name] = {"": parameter.detach().clone(), **alike}
+        return kept
+
+    @torch.no_grad()
+    def _restore(self, kept: dict[str, dict[str, Tensor]], partial: dict[str, Tensor]) -> None:
+        for name, mask in partial.items():
+            parameter = self._parameters[name]
+            outside = ~mask
+            parameter[outside] = kept[name][""][outside]
+            for key, one in self._rule.state.get(parameter, {}).items():
+                if _like(one, parameter):
+                    before = kept[name].get(key)
+                    one[outside] = 0.0 if before is None else before[outside]
+
+
+def _like(one: object, parameter: nn.Parameter) -> bool:
+    return isinstance(one, Tensor) and one.shape == parameter.shape and one.dim() > 0
+
+
+# Mending by gradient descent: score units, take a slice, step in it under a guard, look at the hold-outs.
 
 Slicer = Callable[[Scores, Iterable[Group]], Mask]
 

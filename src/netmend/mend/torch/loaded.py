@@ -1,4 +1,4 @@
-"""The weights of a file in a module, in the file's own types, so that a patch of the module fits the file."""
+"""The weights of a file in a module, on the device where it is mended."""
 
 from __future__ import annotations
 
@@ -10,6 +10,28 @@ from torch import Tensor, nn
 
 from netmend.errors import UsageError
 from netmend.mend.weights import Layout, Weights
+
+# Where a model is mended.
+
+
+def device_for(name: str) -> torch.device:
+    """The device of that name; "": an accelerator if there is one."""
+    if not name:
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError, ValueError) as problem:
+        told = (str(problem).strip().splitlines() or [type(problem).__name__])[0][:160]
+        raise UsageError(
+            f"the device {name!r} cannot be used here: {told}. Leave --device out, or say cpu"
+        ) from None
+    if device.type == "meta":
+        raise UsageError("the device 'meta' holds no values; say cpu or cuda")
+    return device
+
+
+# The weights of a file in a module, in the file's own types, so that a patch of the module fits the file.
 
 _SIGNED = {1: "u1", 2: "<i2", 4: "<i4", 8: "<i8"}
 _TYPES = {

@@ -16,7 +16,7 @@ from netmend.mend.patch import Patch, patch_between
 from netmend.mend.torch.rates import Rates, rates
 from netmend.mend.torch.running import Budget, Run
 from netmend.mend.torch.spec import Spec
-from netmend.mend.torch.tensors import TensorWeights, weights_of
+from netmend.mend.torch.state_file import TensorWeights, weights_of
 from netmend.mend.torch.undisturbed import copied, mendable, put_back, undisturbed
 
 

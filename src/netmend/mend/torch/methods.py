@@ -8,17 +8,13 @@ from netmend.errors import UsageError
 from netmend.mend.torch import slicers
 from netmend.mend.torch.descent import Descent
 from netmend.mend.torch.last_layer import LastLayer
-from netmend.mend.torch.localisers.contrast import Contrast
-from netmend.mend.torch.localisers.influence import Influence
-from netmend.mend.torch.localisers.sensitivity import Sensitivity
-from netmend.mend.torch.localisers.spectrum import FORMULAS, Spectrum
+from netmend.mend.torch.localisers.by_activity import FORMULAS, Spectrum
+from netmend.mend.torch.localisers.by_gradient import Contrast, Influence, Sensitivity
 from netmend.mend.torch.loop import Method
-from netmend.mend.torch.mixing import Mixing
+from netmend.mend.torch.mixing import Mixing, SparseMixing
 from netmend.mend.torch.objectives import NONE, Objective
-from netmend.mend.torch.optimisers.differential_evolution import Evolution
-from netmend.mend.torch.optimisers.particle_swarm import care, constricted
+from netmend.mend.torch.population import Evolution, care, constricted
 from netmend.mend.torch.searching import NeuronScaling, WeightSearch
-from netmend.mend.torch.sparse_mixing import SparseMixing
 from netmend.mend.torch.units import LAYER, NEURON, WEIGHT
 
 BASELINE = "fine_tune_kl"

@@ -12,9 +12,8 @@ from torch import Tensor
 from netmend.errors import UsageError
 from netmend.mend.torch import slicers
 from netmend.mend.torch.localisers import Localiser
-from netmend.mend.torch.localisers.causal import CausalEffect
-from netmend.mend.torch.localisers.forward_impact import ForwardImpact, GradientLoss, weights_only
-from netmend.mend.torch.optimisers.population import Population
+from netmend.mend.torch.localisers.by_activity import CausalEffect, ForwardImpact, GradientLoss, weights_only
+from netmend.mend.torch.population import Population
 from netmend.mend.torch.running import Run
 from netmend.mend.torch.spec import Examples
 from netmend.mend.torch.tasks import Task

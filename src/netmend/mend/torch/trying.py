@@ -22,7 +22,7 @@ from netmend.mend.torch.loop import mend
 from netmend.mend.torch.methods import method
 from netmend.mend.torch.rates import Rates, rates
 from netmend.mend.torch.running import Budget
-from netmend.mend.torch.tensors import TensorWeights, change_module, weights_of
+from netmend.mend.torch.state_file import TensorWeights, change_module, weights_of
 from netmend.mend.torch.undisturbed import copied, put_back
 
 PARTS = (0.85, 0.7, 0.55, 0.4, 0.25)  # of the way from the old to the new weights

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 
-from netmend.mend.change_model import Changed
-from netmend.mend.changes import largest_changes
+from netmend.mend.change_model import Changed, largest_changes
 from netmend.mend.fit import State
 from netmend.mend.patch import Patch
 from netmend.report.content import Column, Document, Grid, Remark, clean

@@ -9,17 +9,14 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from netmend.errors import UsageError
-from netmend.mend.torch.language.blocks import Block
-from netmend.mend.torch.language.choice import Chooser
-from netmend.mend.torch.language.descent import Descent
+from netmend.mend.torch.language.blocks import Block, Chooser, block_norms, only
+from netmend.mend.torch.language.descent import Descent, Objective, banned_tokens, margins, nll
+from netmend.mend.torch.language.loading import Originals
 from netmend.mend.torch.language.measure import Judge, Measure, Meter
 from netmend.mend.torch.language.methods import Method
-from netmend.mend.torch.language.objectives import Objective, banned_tokens, margins, nll
-from netmend.mend.torch.language.originals import Originals
 from netmend.mend.torch.language.passes import Passes
 from netmend.mend.torch.language.reference import Cached, Recomputed, Reference
 from netmend.mend.torch.language.rows import Data
-from netmend.mend.torch.language.sensitivity import block_norms, only
 
 _One = TypeVar("_One")
 

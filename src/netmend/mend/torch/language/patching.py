@@ -9,11 +9,10 @@ import numpy as np
 from torch import Tensor
 
 from netmend.errors import UsageError
-from netmend.mend.dtypes import Bits
 from netmend.mend.model_files import open_model
 from netmend.mend.patch import Patch, patch_between
-from netmend.mend.torch.tensors import TensorWeights
-from netmend.mend.weights import Layout, Weights
+from netmend.mend.torch.state_file import TensorWeights
+from netmend.mend.weights import Bits, Layout, Weights
 
 
 class _Over:

@@ -1,1 +1,0 @@
-"""What changes a slice: gradient descent, evolution, swarms."""
