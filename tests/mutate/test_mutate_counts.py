@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from mutation_measures import kill_rate_score
 from scipy.stats import fisher_exact
 
 from netmend.errors import UsageError
@@ -15,7 +16,6 @@ from netmend.mutate.counts import (
     PairOutcome,
     successes_verdict,
 )
-from netmend.mutate.scoring import kill_rate_score
 
 FINE, FAILING = Counts(48, 2), Counts(20, 30)
 

@@ -6,9 +6,10 @@ import math
 
 import numpy as np
 import pytest
+from mutation_measures import pairs_needed
 
 from netmend.errors import UsageError
-from netmend.mutate.power import groups_power, paired_power, pairs_needed, t_power
+from netmend.mutate.power import groups_power, paired_power, t_power
 from netmend.mutate.verdicts import scores_verdict
 
 

@@ -6,11 +6,10 @@ import math
 
 import numpy as np
 import pytest
+from mutation_measures import Redundancy, class_score, killed_classes, redundancies, triviality_among_all
 
 from netmend.errors import UsageError
-from netmend.mutate.class_score import class_score, killed_classes
-from netmend.mutate.redundancy import Redundancy, redundancies
-from netmend.mutate.triviality import triviality, triviality_among_all, triviality_of_errors
+from netmend.mutate.triviality import triviality, triviality_of_errors
 
 ORIGINAL = np.array([[1, 1, 1, 1, 0], [1, 1, 0, 0, 0]], dtype=bool)
 MUTANT = np.array([[0, 0, 0, 1, 1], [0, 1, 1, 0, 0]], dtype=bool)

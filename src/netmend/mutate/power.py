@@ -14,7 +14,6 @@ from netmend.errors import UsageError
 
 STABLE = 0.8  # a comparison with less power may come out differently next time
 _CERTAIN = 35.0  # a noncentrality from which on the power is 1 in double precision, with few runs too
-_MOST_PAIRS = 10_000
 
 
 def t_power(noncentrality: float, freedom: float, alpha: float = 0.05) -> float:
@@ -43,19 +42,3 @@ def groups_power(effect: float, first: int, second: int, alpha: float = 0.05) ->
     if first < 2 or second < 2:
         return 0.0
     return t_power(effect / math.sqrt(1 / first + 1 / second), first + second - 2, alpha)
-
-
-def pairs_needed(effect: float, power: float = STABLE, alpha: float = 0.05) -> int | None:
-    """The fewest pairs with which the paired test has that power; None: not within 10,000."""
-    if not 0 < power < 1:
-        raise UsageError(f"The power asked for must lie between 0 and 1, got {power:g}; 0.8 is usual.")
-    if effect <= 0 or paired_power(effect, _MOST_PAIRS, alpha) < power:
-        return None
-    low, high = 1, _MOST_PAIRS  # power grows with the number of pairs
-    while high - low > 1:
-        middle = (low + high) // 2
-        if paired_power(effect, middle, alpha) >= power:
-            high = middle
-        else:
-            low = middle
-    return high

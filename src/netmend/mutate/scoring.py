@@ -11,13 +11,8 @@ number), unstable ones (power below 0.8 on the training data) and crashes, which
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
-import numpy as np
-import numpy.typing as npt
-
-from netmend.errors import UsageError
-from netmend.mutate.counts import KillRate
 from netmend.mutate.outcomes import (
     COUNTED,
     CRASHED,
@@ -47,35 +42,11 @@ def mutation_score(operators: Iterable[OperatorOutcome]) -> Score:
     return Score(_mean([score for score in means.values() if score is not None]), means, outcomes)
 
 
-def kill_rate_score(rates: Mapping[str, Sequence[KillRate]]) -> float | None:
-    """For agents: by operator the kill rates of its configurations; the mean over operators of their means."""
-    means = [_mean([rate.rate for rate in configurations]) for configurations in rates.values()]
-    return _mean([mean for mean in means if mean is not None])
-
-
 def sensitivity(strong: float | None, weak: float | None) -> float | None:
     """How much of the strong test set's score the weak one misses; 0 where it misses nothing, None where there is nothing to miss."""
     if strong is None or weak is None or strong <= 0:
         return None
     return max(0.0, (strong - weak) / strong)
-
-
-def subset_scores(right: npt.ArrayLike, index: npt.ArrayLike) -> list[float]:
-    """One score per run on some of the inputs, from results [runs, inputs] (right or not, or errors): no training needed.
-
-    `index`: numbers of inputs, or true and false for each.
-    """
-    results, chosen = np.asarray(right, dtype=float), np.asarray(index)
-    if results.ndim != 2:
-        raise UsageError(
-            f"Results must have a row per run and a column per input, got shape {results.shape}."
-        )
-    picked = results[:, chosen] if chosen.size else results[:, :0]
-    if not picked.shape[1]:
-        raise UsageError(
-            "The subset has no inputs, so it has no score. Choose classes or numbers that the test set has."
-        )
-    return [float(score) for score in picked.mean(axis=1)]
 
 
 def _listed(outcome: ListedOutcome) -> OutcomeScore:

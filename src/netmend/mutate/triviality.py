@@ -2,7 +2,6 @@
 
 Triviality: of the inputs that the original handles, the share that the mutant does not; the mean over pairs of runs, each pair weighing the same.
 Taking the share among *handled* inputs lets programs be compared whose originals are right in 80 % or in 99 % of the cases.
-`triviality_among_all` is the published measure of DeepCrime's replication, over all inputs; it can never exceed the original's accuracy.
 """
 
 from __future__ import annotations
@@ -24,19 +23,9 @@ Runs = Sequence[npt.ArrayLike] | npt.NDArray[np.generic]  # a row per run; rows 
 def triviality(original_right: Runs, mutant_right: Runs) -> float:
     """Rows: runs of the same seed; columns: training inputs (or configurations of an environment), handled or not."""
     shares = []
-    for original, mutant in _rows(original_right, mutant_right):
+    for original, mutant in pairs_of_runs(original_right, mutant_right):
         if original.any():
             shares.append(float((~mutant[original]).mean()))
-    return float(np.mean(shares)) if shares else 0.0
-
-
-def triviality_among_all(original_right: Runs, mutant_right: Runs) -> float:
-    """The share of inputs that the original handles and the mutant does not, as published."""
-    shares = [
-        float((original & ~mutant).mean())
-        for original, mutant in _rows(original_right, mutant_right)
-        if len(original)
-    ]
     return float(np.mean(shares)) if shares else 0.0
 
 
@@ -52,7 +41,7 @@ def triviality_of_errors(original_error: Runs, mutant_error: Runs) -> float:
     return triviality([pair[0] for pair in handled], [pair[1] for pair in handled])
 
 
-def _rows(original_right: Runs, mutant_right: Runs) -> list[tuple[BoolArray, BoolArray]]:
+def pairs_of_runs(original_right: Runs, mutant_right: Runs) -> list[tuple[BoolArray, BoolArray]]:
     if len(original_right) != len(mutant_right):
         raise UsageError(
             f"Triviality compares pairs of runs, got {len(original_right)} of the original and {len(mutant_right)} of the mutant. "

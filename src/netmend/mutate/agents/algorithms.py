@@ -19,10 +19,6 @@ class Algorithm:
     def qualified(self) -> str:
         return f"{self.package}.{self.name}"
 
-    @property
-    def is_off_policy(self) -> bool:
-        return "buffer_size" in self.defaults
-
 
 _SB3, _CONTRIB = "stable_baselines3", "sb3_contrib"
 _ON_POLICY = {"gamma": 0.99, "ent_coef": 0.0, "vf_coef": 0.5, "max_grad_norm": 0.5, "gae_lambda": 0.95}
