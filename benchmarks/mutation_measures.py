@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from netmend.errors import UsageError
 from netmend.mutate.counts import KillRate
+from netmend.mutate.outcomes import TRIVIAL, Runs, pairs_of_runs, triviality
 from netmend.mutate.power import STABLE, paired_power
-from netmend.mutate.triviality import TRIVIAL, Runs, pairs_of_runs, triviality
 from netmend.vocabulary.table import FloatArray
 
 _MOST_PAIRS = 10_000

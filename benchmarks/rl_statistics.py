@@ -21,7 +21,7 @@ import numpy as np
 from bench.machine import machine, today
 from netmend.mutate.agents.criteria import FELL
 from netmend.mutate.agents.episodes import Episodes
-from netmend.mutate.agents.generators.edge import hardest_passed
+from netmend.mutate.agents.generators import hardest_passed
 from netmend.mutate.agents.options import PROFILES
 from netmend.mutate.agents.pair_verdicts import decided
 from netmend.mutate.agents.result import EDGE

@@ -12,17 +12,12 @@ from numpy.typing import NDArray
 
 from netmend.errors import UsageError
 from netmend.mutate.agents import is_rl
-from netmend.mutate.agents.climbing import EVERY, mildest
+from netmend.mutate.agents.comparison import covering, most_revealing, told_apart
 from netmend.mutate.agents.criteria import FELL, NOT_LANDED, Criterion, parse_criterion, spread_criterion
-from netmend.mutate.agents.environments.known import space_of
-from netmend.mutate.agents.environments.space import Space
+from netmend.mutate.agents.environments import Space, space_of
 from netmend.mutate.agents.episodes import Episodes, read, write
-from netmend.mutate.agents.generators.edge import hardest_passed
-from netmend.mutate.agents.generators.own import parse_own
-from netmend.mutate.agents.generators.predictor import fitted
-from netmend.mutate.agents.generators.strong import most_telling
-from netmend.mutate.agents.generators.weak import easiest
-from netmend.mutate.agents.revealing import covering, most_revealing, told_apart
+from netmend.mutate.agents.generators import easiest, fitted, hardest_passed, most_telling, parse_own
+from netmend.mutate.agents.pair_verdicts import EVERY, mildest
 from netmend.mutate.agents.settings import read_settings, script_of
 
 

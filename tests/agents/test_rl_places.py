@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from netmend.mutate.agents.algorithms import ALGORITHMS
 from netmend.mutate.agents.environment_source import made_at
 from netmend.mutate.agents.ladders import Ladder, RlOperator
-from netmend.mutate.agents.places import training
+from netmend.mutate.agents.places import ALGORITHMS, training
 from netmend.mutate.mutation import OPERATORS, texts_of
 from netmend.program.text.sources import Sources
 from netmend.repair.repair import Case

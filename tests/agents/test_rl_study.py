@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from netmend.errors import UsageError
-from netmend.mutate.agents.environments.known import space_of
+from netmend.mutate.agents.environments import space_of
 from netmend.mutate.agents.episodes import Episodes, write
 from netmend.mutate.agents.examining import EPISODES, FACTS, PLAY
 from netmend.mutate.agents.options import RlOptions

@@ -17,11 +17,10 @@ import pytest
 from netmend.cli import main
 from netmend.errors import UsageError
 from netmend.mutate.additions import Addition
-from netmend.mutate.estimate import Estimate
+from netmend.mutate.choice import Estimate
 from netmend.mutate.examined import Examined
 from netmend.mutate.laboratory import Run
-from netmend.mutate.magnitude import Scale
-from netmend.mutate.magnitude_search import Found
+from netmend.mutate.magnitude import Found, Scale
 from netmend.mutate.outcomes import COUNTED, CRASHED, OutcomeScore, Score
 from netmend.mutate.result import SOURCE, WEIGHT_LEVEL, Mutant, MutationResult, SetScore, Turned
 from netmend.mutate.session import ESTIMATED, INTERRUPTED
@@ -382,7 +381,7 @@ def test_tables_scroll_as_a_whole_on_a_phone() -> None:
 
 
 def test_added_inputs_can_be_tested_with(tmp_path: Path) -> None:
-    from netmend.mutate.added_inputs import write_added
+    from netmend.mutate.additions import write_added
 
     meta = {"sets": {"test": {"names": [""], "whole": True, "batches": 2}}}
     first, second = np.arange(4.0).reshape(2, 2), np.arange(4.0, 8.0).reshape(2, 2)

@@ -7,8 +7,7 @@ import pytest
 from scipy.stats import norm
 
 from netmend.errors import UsageError
-from netmend.mutate.alpha_spending import boundaries, spent
-from netmend.mutate.interim_analyses import KILLED, MORE, SURVIVED, Looks
+from netmend.mutate.interim_analyses import KILLED, MORE, SURVIVED, Looks, boundaries, spent
 from netmend.mutate.verdicts import NO_DIFFERENCE
 
 

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netmend.mutate.magnitude import Scale
-from netmend.mutate.magnitude_search import Found, mildest_killed
+from netmend.mutate.magnitude import Found, Scale, mildest_killed
 from netmend.mutate.verdicts import NO_DIFFERENCE, WORSE, Verdict
 
 DEAD = Verdict(True, 0.001, 2.0, 0.95, False, 5, WORSE)

@@ -10,8 +10,7 @@ from mutation_measures import subset_scores
 
 from netmend.errors import UsageError
 from netmend.mutate import outcomes
-from netmend.mutate.magnitude import Scale
-from netmend.mutate.magnitude_search import Found
+from netmend.mutate.magnitude import Found, Scale
 from netmend.mutate.outcomes import Configuration, GradedOutcome, ListedOutcome
 from netmend.mutate.scoring import mutation_score, sensitivity
 from netmend.mutate.verdicts import NO_DIFFERENCE, NOT_A_NUMBER, WORSE, Verdict, crash_verdict

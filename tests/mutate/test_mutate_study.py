@@ -10,8 +10,7 @@ import pytest
 
 from netmend.mutate.additions import Survivor
 from netmend.mutate.advice import lacking, lined_up
-from netmend.mutate.choice import coarse, spread
-from netmend.mutate.estimate import estimate, steps
+from netmend.mutate.choice import coarse, estimate, spread, steps
 from netmend.mutate.examined import Examined
 from netmend.mutate.interim_analyses import Looks
 from netmend.mutate.judging import NO_EFFECT, Judge

@@ -133,7 +133,7 @@ def _of_test_sets(
 ) -> int:
     """The exit code: 0 done, 1 the score is below `--least`, 130 interrupted."""
     from netmend.cli.progress import MutateProgress
-    from netmend.mutate.added_inputs import write_added
+    from netmend.mutate.additions import write_added
     from netmend.mutate.session import INTERRUPTED
     from netmend.mutate.session import mutate as run_mutate
     from netmend.report.mutate.document import MUTATION, mutation_document
@@ -174,7 +174,7 @@ def _of_agent(
     `--test NAME=FILE.py:FUNCTION` names a generator of the user's own; the weak, strong and edge ones are always there.
     """
     from netmend.cli.progress import AgentProgress
-    from netmend.mutate.agents.generators.own import parse_own
+    from netmend.mutate.agents.generators import parse_own
     from netmend.mutate.agents.options import RlOptions
     from netmend.mutate.agents.result import WEAK
     from netmend.mutate.agents.session import INTERRUPTED, options_of, study, target_of

@@ -15,7 +15,7 @@ from netmend.report.numbers import count, duration, plural, rough_duration
 
 if TYPE_CHECKING:
     from netmend.mend.session import Stage as MendStage
-    from netmend.mutate.estimate import Estimate
+    from netmend.mutate.choice import Estimate
     from netmend.mutate.session import Stage as MutateStage
     from netmend.neutral.explore import Explorer
     from netmend.repair.problem import Problem

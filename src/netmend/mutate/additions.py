@@ -11,13 +11,16 @@ runs which had no part in it is told: each run in turn is scored on what the oth
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from netmend.errors import UsageError
+from netmend.mutate.result import MutationResult
 from netmend.mutate.verdicts import Verdict, scores_verdict
 from netmend.vocabulary.table import FloatArray
 
@@ -25,7 +28,6 @@ MOST_INPUTS = 50
 _SHOWN = 10  # inputs named in a sentence
 _SIZES = (1, 3, 10, 30, 100, 300)  # numbers of inputs that are judged
 _SURE = 0.02  # p-value of a choice on runs that had no part in it: several choices are tried, each may err
-
 BoolArray = npt.NDArray[np.bool_]
 Judge = Callable[[Sequence[float], Sequence[float]], Verdict]
 
@@ -196,3 +198,52 @@ def _named(numbers: npt.NDArray[np.int64]) -> str:
     more = len(numbers) - _SHOWN
     word = "input" if len(numbers) == 1 else "inputs"
     return f"{word} {shown} and {more} more" if more > 0 else f"{word} {shown}"
+
+
+def write_added(result: MutationResult, file: Path) -> int:
+    """Inputs `x` (`x0`, `x1` … for models with several) and labels `y` for the first set with additions; how many there are."""
+    chosen = next((each for each in result.sets if each.additions), None)
+    if chosen is None:
+        np.savez_compressed(_open(file), x=np.zeros(0), y=np.zeros(0))
+        return 0
+    numbers = sorted({number for addition in chosen.additions for number in addition.inputs})
+    columns = rows_of(Path(result.data), chosen.pool, numbers)
+    *inputs, labels = columns
+    named = {"x": inputs[0]} if len(inputs) == 1 else {f"x{place}": each for place, each in enumerate(inputs)}
+    np.savez_compressed(_open(file), **named, y=labels)  # type: ignore[arg-type]
+    return len(labels)
+
+
+def _open(file: Path) -> Path:
+    return file if file.suffix == ".npz" else file.with_name(f"{file.name}.npz")
+
+
+def rows_of(data: Path, name: str, numbers: list[int]) -> list[np.ndarray]:
+    """Rows of a set, by their numbers: each of its inputs, and the labels last."""
+    try:
+        with np.load(data, allow_pickle=False) as arrays:
+            about = json.loads(str(arrays["meta"]))["sets"][name]
+            if about.get("packed"):
+                raise UsageError(
+                    "the model is given several inputs packed into one tensor, which cannot be written one by one; "
+                    "take them by their numbers instead"
+                )
+            parts = [*map(str, range(len(about["names"]))), "label"]
+            batches = [
+                [arrays[f"{name}/{number}/{part}"] for part in parts] for number in range(about["batches"])
+            ]
+    except (OSError, KeyError, ValueError) as problem:
+        raise UsageError(
+            f"the data of the original is gone ({problem}); run the same command again"
+        ) from None
+    starts = np.cumsum([0, *(len(batch[-1]) for batch in batches)])
+    rows: list[list[np.ndarray]] = [[] for _ in parts]
+    for number in numbers:
+        batch = int(np.searchsorted(starts, number, side="right")) - 1
+        for column, array in zip(rows, batches[batch], strict=True):
+            column.append(array[number - int(starts[batch])])
+    if any(len({row.shape for row in column}) > 1 for column in rows):
+        raise UsageError(
+            "the inputs differ in size and do not fit into one array; take them by their numbers instead"
+        )
+    return [np.stack(column) for column in rows]

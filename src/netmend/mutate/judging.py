@@ -10,11 +10,10 @@ import numpy as np
 
 from netmend.mutate.interim_analyses import MORE, Looks
 from netmend.mutate.laboratory import Laboratory, Run
-from netmend.mutate.magnitude import Knob
-from netmend.mutate.magnitude_search import Found, mildest_killed
+from netmend.mutate.magnitude import Found, Knob, mildest_killed
 from netmend.mutate.mutation import Mutation
+from netmend.mutate.outcomes import triviality, triviality_of_errors
 from netmend.mutate.test_sets import TRAINING
-from netmend.mutate.triviality import triviality, triviality_of_errors
 from netmend.mutate.verdicts import Verdict, crash_verdict
 
 NO_EFFECT = "trains exactly as the original"

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from netmend.mutate.additions import Addition
-from netmend.mutate.estimate import Estimate
-from netmend.mutate.magnitude import Scale
-from netmend.mutate.magnitude_search import Found
+from netmend.mutate.choice import Estimate
+from netmend.mutate.magnitude import Found, Scale
 from netmend.mutate.outcomes import Score
 from netmend.mutate.verdicts import Verdict
 

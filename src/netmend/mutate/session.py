@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from netmend.mutate.estimate import Estimate
+from netmend.mutate.choice import Estimate
 from netmend.mutate.examined import DATA
 from netmend.mutate.laboratory import Interrupted, Laboratory
 from netmend.mutate.options import MutateOptions
@@ -73,8 +73,7 @@ def mutate(
 
 
 def _result(target: Target, study: Study, stopped: str) -> MutationResult:
-    from netmend.mutate.summing_up import constant_sets, set_scores
-    from netmend.mutate.weight_study import weight_mutants
+    from netmend.mutate.summing_up import constant_sets, set_scores, weight_mutants
 
     used = study.laboratory.runner.used
     plain = MutationResult(

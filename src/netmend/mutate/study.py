@@ -10,8 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from netmend.errors import UsageError
-from netmend.mutate.choice import Chosen, chosen
-from netmend.mutate.estimate import Estimate, estimate
+from netmend.mutate.choice import Chosen, Estimate, chosen, estimate
 from netmend.mutate.judging import Judge, Trained
 from netmend.mutate.laboratory import Interrupted, Laboratory, Run, seeds_of
 from netmend.mutate.magnitude import Knob

@@ -19,8 +19,7 @@ import numpy as np
 from netmend.launch.run import Finished
 from netmend.mutate.agents import agent, episodes
 from netmend.mutate.agents.chain import singles
-from netmend.mutate.agents.environments.known import space_of
-from netmend.mutate.agents.environments.space import Rows, Space
+from netmend.mutate.agents.environments import Rows, Space, space_of
 from netmend.mutate.agents.listening import Seen, id_of, listen
 from netmend.mutate.agents.playing import play
 

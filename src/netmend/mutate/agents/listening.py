@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from netmend.mutate.agents.chain import singles
-from netmend.mutate.agents.environments.known import space_of
-from netmend.mutate.agents.environments.space import Space
+from netmend.mutate.agents.environments import Space, space_of
 
 
 @dataclass

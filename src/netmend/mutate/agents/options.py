@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from netmend.errors import UsageError
-from netmend.mutate.agents.climbing import EVERY
-from netmend.mutate.agents.pair_verdicts import LEAST_RUNS
+from netmend.mutate.agents.pair_verdicts import EVERY, LEAST_RUNS
 from netmend.trials.options import TrialOptions
 
 

@@ -1,4 +1,4 @@
-"""Is a mutant killed by a list of starts? Pair by pair, and over the trainings.
+"""Is a mutant killed by a list of starts? Pair by pair, and over the trainings; and which is the mildest of a ladder that is.
 
 µPRL judges each pair of agents by Fisher's test and kills where half of the pairs are worse (`mutate/counts.py`). That says that *these agents*
 differ, and two trainings of one program differ as well: where some trainings come out badly, equal programs are killed far more often than the level says
@@ -8,7 +8,7 @@ differ, and two trainings of one program differ as well: where some trainings co
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
 from netmend.mutate import interim_analyses as looks
@@ -17,7 +17,6 @@ from netmend.mutate.verdicts import scores_verdict
 
 LEAST_RUNS = 3  # with fewer no difference is significant
 LEVEL = 0.05
-
 Pairs = Sequence[tuple[Counts, Counts]]  # original and mutant of each seed
 
 
@@ -63,3 +62,36 @@ def decided(pairs: Pairs, runs: int, alpha: float = LEVEL) -> PairsVerdict | Non
 def _shares(pairs: Pairs) -> tuple[list[float], list[float]]:
     """Of starts that are passed."""
     return [1 - old.failure_share for old, _ in pairs], [1 - new.failure_share for _, new in pairs]
+
+
+EVERY = 100  # looks: more than any ladder has steps
+
+
+def mildest(count: int, looks: int) -> Generator[int, bool, int | None]:
+    """Asks for indices of a ladder, is told whether they are killed, returns the mildest killed one that it found.
+
+    The extreme first: a ladder of which not even that is killed is given up. Without a limit on looks, all are asked.
+    """
+    if looks >= EVERY:
+        killed = []
+        for index in range(count):
+            killed.append((yield index))
+        return next((index for index, dead in enumerate(killed) if dead), None)
+    lower, upper = -1, count - 1
+    if not (yield upper):
+        return None
+    for _ in range(looks - 1):
+        if upper - lower <= 1:
+            break
+        middle = (lower + upper) // 2
+        if (yield middle):
+            upper = middle
+        else:
+            lower = middle
+    return upper
+
+
+def chunks(runs: int) -> list[int]:
+    """Numbers of pairs after which to look: the fewest that can decide, then one at a time."""
+    first = (runs + 1) // 2
+    return list(range(first, runs + 1))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from netmend.mutate.agents.chain import copies, hold_still, singles
-from netmend.mutate.agents.environments.space import Rows, Space
+from netmend.mutate.agents.environments import Rows, Space
 from netmend.mutate.agents.episodes import Episodes
 
 _AT_ONCE = 64  # environments that are asked for actions together

@@ -9,14 +9,13 @@ from pathlib import Path
 
 from netmend.errors import UsageError
 from netmend.mutate.agents.comparison import compare
-from netmend.mutate.agents.estimate import estimate
 from netmend.mutate.agents.ladders import Ladder, RlOperator
 from netmend.mutate.agents.options import RlOptions
 from netmend.mutate.agents.places import training
 from netmend.mutate.agents.result import RlStudy
 from netmend.mutate.agents.settings import read_settings, script_of
 from netmend.mutate.agents.study import Study
-from netmend.mutate.agents.summary import summary
+from netmend.mutate.agents.summary import estimate, summary
 from netmend.mutate.mutation import OPERATORS
 from netmend.program.text.sources import Sources
 from netmend.repair.repair import Case

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from netmend.errors import UsageError
-from netmend.mutate.agents.algorithms import ALGORITHMS
+from netmend.mutate.agents.places import ALGORITHMS
 
 _KEYS = {
     "algorithm": "PPO, DQN, SAC …",

@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netmend.mutate.agents.criteria import Criterion
-from netmend.mutate.agents.environments.space import Rows
+from netmend.mutate.agents.environments import Rows
 from netmend.mutate.agents.episodes import Episodes
-from netmend.mutate.agents.generators.edge import hardest_passed
-from netmend.mutate.agents.generators.weak import easiest
+from netmend.mutate.agents.generators import easiest, hardest_passed
 from netmend.mutate.agents.options import Profile
 from netmend.mutate.agents.result import EDGE, WEAK
 from netmend.mutate.counts import Counts

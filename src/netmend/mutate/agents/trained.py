@@ -12,7 +12,7 @@ import numpy as np
 
 from netmend.errors import UsageError
 from netmend.mutate.agents import episodes
-from netmend.mutate.agents.environments.space import Rows
+from netmend.mutate.agents.environments import Rows
 from netmend.mutate.agents.episodes import Episodes
 from netmend.mutate.agents.examining import EPISODES, FACTS, PLAY, Orders
 from netmend.trials.runner import Runner

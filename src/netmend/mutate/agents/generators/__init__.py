@@ -1,1 +1,0 @@
-"""Generators of test environments: from which starts an agent is tested."""
