@@ -15,14 +15,17 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from netmend.errors import UsageError
-from netmend.mutate.result import MutationResult
 from netmend.mutate.verdicts import Verdict, scores_verdict
 from netmend.vocabulary.table import FloatArray
+
+if TYPE_CHECKING:
+    from netmend.mutate.result import MutationResult
 
 MOST_INPUTS = 50
 _SHOWN = 10  # inputs named in a sentence
