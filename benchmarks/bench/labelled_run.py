@@ -14,12 +14,12 @@ from bench.launched import launched
 from bench.machine import machine, today
 from bench.outcomes import SCHEMA, Told
 from bench.trainings import LONGEST, Training, Trainings, recorder_state, settled
-from netmend.api import judge as judged_run
 from netmend.store import read_trace
 from netmend.trials.relocate import relocated
 from netmend.trials.runner import Executor
 from netmend.trials.trial import Outcome
 from netmend.vocabulary import Fault
+from netmend.watching import judge as judged_run
 
 Tell = Callable[[str, Outcome, bool], None]
 

@@ -18,11 +18,11 @@ from bench.machine import machine, today
 from bench.outcomes import BUGGY, FIXED, Fault22, Result22, Run22, Told
 from bench.repair_study import Work, searched
 from bench.trainings import Training, Trainings, recorder_state, settled
-from netmend.api import judge as judge_run
 from netmend.store import read_trace
 from netmend.trials.relocate import relocated
 from netmend.trials.runner import Executor
 from netmend.trials.trial import Outcome
+from netmend.watching import judge as judge_run
 
 Tell = Callable[[str, Outcome | None, bool], None]  # what has ended, how, whether it was known before
 Begin = Callable[[str, int], None]  # a stage, and how many pieces of work it has

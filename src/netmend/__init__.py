@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from netmend.api import (
-        Report,
-        Watch,
         adequacy,
         check,
         diagnose,
@@ -27,6 +25,7 @@ if TYPE_CHECKING:
     from netmend.check.outcome import Outcome
     from netmend.errors import NetmendError
     from netmend.vocabulary import Diagnosis, Fault, Finding, Trace
+    from netmend.watching import Report, Watch
 
 __all__ = [
     "Diagnosis",
@@ -55,13 +54,13 @@ _PLACES = {
     "Fault": "netmend.vocabulary",
     "Finding": "netmend.vocabulary.finding",
     "Outcome": "netmend.check.outcome",
-    "Report": "netmend.api",
+    "Report": "netmend.watching",
     "adequacy": "netmend.api",
     "check": "netmend.api",
     "diagnose": "netmend.api",
     "NetmendError": "netmend.errors",
     "Trace": "netmend.vocabulary",
-    "Watch": "netmend.api",
+    "Watch": "netmend.watching",
     "load": "netmend.api",
     "locate": "netmend.api",
     "mend": "netmend.api",

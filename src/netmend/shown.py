@@ -7,9 +7,10 @@ from typing import Any
 
 # What tells of a result and what its JSON holds, by its class: results are made below `report/`, which imports them.
 FORMS = {
-    "Adequacy": ("adequacy", "adequacy_document", "ADEQUACY"),
-    "Located": ("locate", "located_document", "LOCATED"),
-    "Mended": ("mend.search", "mend_document", "MENDED"),
+    "Adequacy": ("adequacy:adequacy_document", "adequacy:ADEQUACY"),
+    "Located": ("locate:located_document", "locate:LOCATED"),
+    "Mended": ("mend.search:mend_document", "mend.search:MENDED"),
+    "Outcome": ("check.findings:outcome_text", "check.json:OUTCOME"),
 }
 
 
@@ -17,15 +18,17 @@ class Shown:
     """Prints itself; `json()` is the form for machines (docs/json.md)."""
 
     def json(self) -> str:
-        return str(_forms(self)[1].json(self))
+        return str(_form(self, 1).json(self))
 
     def __str__(self) -> str:
+        shown = _form(self, 0)(self)
+        if isinstance(shown, str):
+            return shown
         from netmend.report.terminal import as_text, draw
 
-        return as_text(draw(_forms(self)[0](self)), no_color=True)
+        return as_text(draw(shown), no_color=True)
 
 
-def _forms(result: Shown) -> tuple[Any, Any]:
-    name, document, fields = FORMS[type(result).__name__]
-    module = import_module(f"netmend.report.{name}")
-    return getattr(module, document), getattr(module, fields)
+def _form(result: Shown, which: int) -> Any:
+    module, _, name = FORMS[type(result).__name__][which].partition(":")
+    return getattr(import_module(f"netmend.report.{module}"), name)

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from netmend.api import judge
 from netmend.cli import main
 from netmend.diagnose.checked import NOT_APPLICABLE, PASSED, SPOKE, TOO_SHORT, checks
 from netmend.diagnose.detector import DETECTORS
 from netmend.store import RunWriter
 from netmend.store.judged import Judged, KeptFault, read_judged, write_judged
 from netmend.vocabulary import RunFact, Trace
+from netmend.watching import judge
 
 FAULT = KeptFault("LYR-SOFTMAX-EXTRA", "softmax or sigmoid is applied twice", 0.99, "train.py:32")
 

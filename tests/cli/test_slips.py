@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from netmend.api import Report
 from netmend.cli import main
 from netmend.errors import UsageError
 from netmend.vocabulary import (
@@ -18,6 +17,7 @@ from netmend.vocabulary import (
     Table,
     Trace,
 )
+from netmend.watching import Report
 
 
 def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from netmend.shown import Shown
 from netmend.vocabulary.finding import Finding
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Outcome(Shown):
     """Findings, in order of file and line, and what could not be checked. Iterates over its findings."""
 
     findings: tuple[Finding, ...] = ()
@@ -55,18 +56,8 @@ class Outcome:
 
         return RULES.classes()
 
-    def json(self) -> str:
-        from netmend.report.check.findings import render
-
-        return render("json", self)
-
     def __iter__(self) -> Iterator[Finding]:
         return iter(self.findings)
 
     def __len__(self) -> int:
         return len(self.findings)
-
-    def __str__(self) -> str:
-        from netmend.report.check.findings import render, summary
-
-        return (render("text", self) + summary(self)).rstrip()

@@ -77,8 +77,8 @@ class Aftermath:
         if self._judged is None:
             self._patience.begin()
             started = perf_counter()
-            from netmend.api import judge
             from netmend.store import read_trace
+            from netmend.watching import judge
 
             watching = self._watching
             if watching.problem is not None and not watching.path.exists():

@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from netmend import report
-from netmend.api import diagnose, judge
+from netmend.api import diagnose
 from netmend.check.select import did_you_mean
 from netmend.errors import UsageError
 from netmend.export import FORMATS, export
 from netmend.store import RunInfo, find_run, list_runs, read_trace, runs_root
 from netmend.store.judged import Judged, read_judged
 from netmend.vocabulary import CRASHED, Trace
+from netmend.watching import judge
 
 
 def _root(directory: Path | None) -> Path:

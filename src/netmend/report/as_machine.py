@@ -6,62 +6,45 @@ from pathlib import PurePath
 from typing import Any
 
 from netmend.diagnose.measures.progress import main_progress
-from netmend.report.machine import artifact, json_text, region, sarif_text, workflow_command
+from netmend.report.machine import Fields, artifact, region, result_json, sarif_text, workflow_command
 from netmend.report.wording import metric_name
 from netmend.unit import page
-from netmend.version import VERSION
-from netmend.vocabulary import CRASHED, LEAVES, Crash, Diagnosis, Fault, Site, Trace
+from netmend.vocabulary import CRASHED, LEAVES, Diagnosis, Fault, Site, Trace
 from netmend.vocabulary.change import Patch
 
-SCHEMA = 1  # of the JSON output; extended only by adding
 FORMATS = ("text", "json", "sarif", "github")
 
 
 def as_data(trace: Trace, diagnosis: Diagnosis) -> dict[str, Any]:
     """The diagnosis as plain data; see docs/json.md."""
-    run = trace.run
+
+    def site(item: Any) -> dict[str, Any] | None:
+        return _site(trace, item.site)
+
+    advice = Fields("code", "message", ("site", site))
+    symptom = Fields("code", "message", "component", "step=first_step", "observed", "limit", ("site", site))
+    crash = Fields("exception", "message", ("site", site), "step", "notes")
+    run = Fields("id=name", "script", "arguments", "status", "steps", "seconds", "overhead")
     return {
-        "schema": SCHEMA,
-        "netmend": VERSION,
         "verdict": diagnosis.verdict,
         "reason": diagnosis.reason,
         "headline": diagnosis.headline,
         "faults": [_fault(trace, fault, rank) for rank, fault in enumerate(diagnosis.faults, start=1)],
         "suspects": [_fault(trace, fault, rank) for rank, fault in enumerate(diagnosis.suspects, start=1)],
-        "advice": [
-            {"code": item.code, "message": item.message, "site": _site(trace, item.site)}
-            for item in diagnosis.advice
-        ],
-        "symptoms": [
-            {
-                "code": symptom.code,
-                "message": symptom.message,
-                "component": symptom.component,
-                "step": symptom.first_step,
-                "observed": _finite(symptom.observed),
-                "limit": _finite(symptom.limit),
-                "site": _site(trace, symptom.site),
-            }
-            for symptom in diagnosis.symptoms
-        ],
+        "advice": advice.of(diagnosis.advice),
+        "symptoms": symptom.of(diagnosis.symptoms),
         "run": {
-            "id": run.name,
-            "script": run.script,
-            "arguments": list(run.arguments),
-            "status": run.status,
-            "steps": run.steps,
-            "seconds": _finite(run.seconds),
-            "overhead": _finite(run.overhead),
+            **run(trace.run),
             "metric": _metric(trace),
-            "missing": list(run.missing),
-            "crash": _crash(trace, diagnosis.crash),
+            "missing": trace.run.missing,
+            "crash": crash.of(diagnosis.crash),
         },
-        "failures": list(diagnosis.failures),
+        "failures": diagnosis.failures,
     }
 
 
 def as_json(trace: Trace, diagnosis: Diagnosis) -> str:
-    return json_text(as_data(trace, diagnosis))
+    return result_json(as_data(trace, diagnosis))
 
 
 def as_sarif(trace: Trace, diagnosis: Diagnosis) -> str:
@@ -134,26 +117,25 @@ def render(form: str, trace: Trace, diagnosis: Diagnosis) -> str:
     return {"json": as_json, "sarif": as_sarif, "github": as_github}[form](trace, diagnosis)
 
 
+_EVIDENCE = Fields("message", "weight", "symptom", "step")
+_EDIT = Fields("line", "column", "end_line", "end_column", "text")
+_SITE = Fields("line", "column", "end_line", "end_column")
+_WORDS = Fields(
+    "summary", "reason", "remedy", "refutation", ("evidence", _EVIDENCE), "symptoms", "first_step"
+)
+
+
 def _fault(trace: Trace, fault: Fault, rank: int) -> dict[str, Any]:
     return {
         "rank": rank,
         "code": fault.cause,
-        "aliases": list(fault.aliases),
+        "aliases": fault.aliases,
         "title": fault.title,
         "confidence": fault.confidence,
         "component": fault.component,
         "site": _site(trace, fault.site),
         "related": [_site(trace, site) for site in fault.related],
-        "summary": fault.summary,
-        "reason": fault.reason,
-        "remedy": fault.remedy,
-        "refutation": fault.refutation,
-        "evidence": [
-            {"message": item.message, "weight": item.weight, "symptom": item.symptom, "step": item.step}
-            for item in fault.evidence
-        ],
-        "symptoms": list(fault.symptoms),
-        "first_step": fault.first_step,
+        **_WORDS(fault),
         "edit": _edit(trace, fault.edit),
     }
 
@@ -161,50 +143,16 @@ def _fault(trace: Trace, fault: Fault, rank: int) -> dict[str, Any]:
 def _edit(trace: Trace, edit: Patch | None) -> dict[str, Any] | None:
     if edit is None:
         return None
-    return {
-        "title": edit.title,
-        "diff": edit.diff,
-        "edits": [
-            {
-                "file": _relative(trace, item.file),
-                "line": item.edit.line,
-                "column": item.edit.column,
-                "end_line": item.edit.end_line,
-                "end_column": item.edit.end_column,
-                "text": item.edit.text,
-            }
-            for item in edit.edits
-        ],
-        "arguments": None if edit.arguments is None else list(edit.arguments),
-    }
+    edits = [{"file": _relative(trace, item.file), **_EDIT(item.edit)} for item in edit.edits]
+    return {"title": edit.title, "diff": edit.diff, "edits": edits, "arguments": edit.arguments}
 
 
 def _crash_text(diagnosis: Diagnosis) -> str:
     return " ".join((f"{diagnosis.reason}.", *diagnosis.story))
 
 
-def _crash(trace: Trace, crash: Crash | None) -> dict[str, Any] | None:
-    if crash is None:
-        return None
-    return {
-        "exception": crash.exception,
-        "message": crash.message,
-        "site": _site(trace, crash.site),
-        "step": crash.step,
-        "notes": list(crash.notes),
-    }
-
-
 def _site(trace: Trace, site: Site | None) -> dict[str, Any] | None:
-    if site is None:
-        return None
-    return {
-        "file": _relative(trace, site.file),
-        "line": site.line,
-        "column": site.column,
-        "end_line": site.end_line,
-        "end_column": site.end_column,
-    }
+    return None if site is None else {"file": _relative(trace, site.file), **_SITE(site)}
 
 
 def _relative(trace: Trace, file: str) -> str:
@@ -232,15 +180,11 @@ def _metric(trace: Trace) -> dict[str, Any] | None:
     last = max(evaluated, key=lambda table: int(table.steps[-1]), default=None)
     return {
         "name": metric_name(trace) if course.metric_last is not None or last is not None else None,
-        "training": _finite(course.metric_last),
-        "evaluation": None if last is None else _finite(float(last.known("metric")[1][-1])),
-        "loss": _finite(course.last),
-        "relative_loss": _finite(course.last_relative),
+        "training": course.metric_last,
+        "evaluation": None if last is None else float(last.known("metric")[1][-1]),
+        "loss": course.last,
+        "relative_loss": course.last_relative,
     }
-
-
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and value - value == 0 else None
 
 
 def _explanation(code: str) -> str:

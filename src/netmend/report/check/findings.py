@@ -28,9 +28,9 @@ def render(form: str, outcome: Outcome, look: Look = _PLAIN) -> str:
 
         return as_text(outcome, replace(look, width=None, excerpts=False))
     if form == "json":
-        from netmend.report.check.json import as_json
+        from netmend.report.check.json import OUTCOME
 
-        return as_json(outcome)
+        return OUTCOME.json(outcome)
     if form == "sarif":
         from netmend.report.check.sarif import as_sarif
 
@@ -47,6 +47,11 @@ def summary(outcome: Outcome, look: Look = _PLAIN, unsafe: bool = False) -> str:
     from netmend.report.check.text import closing
 
     return closing(outcome, look, unsafe)
+
+
+def outcome_text(outcome: Outcome) -> str:
+    """An outcome as it shows itself."""
+    return (render("text", outcome) + summary(outcome)).rstrip()
 
 
 def statistics(outcome: Outcome, form: str = "text", look: Look = _PLAIN) -> str:
