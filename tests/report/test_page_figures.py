@@ -10,9 +10,8 @@ import sample
 
 from netmend.report import html
 from netmend.report.axes import Axis
-from netmend.report.curves import Curve, Line, has_spike
-from netmend.report.scale import cuts
-from netmend.report.svg import WIDTH, line_chart
+from netmend.report.curves import Curve, Line, cuts, has_spike
+from netmend.report.plots import WIDTH, line_chart
 from netmend.report.terminal import console
 from netmend.vocabulary import FAULTY, HEALTHY, Diagnosis, Evidence, Fault, Table, Trace
 

@@ -10,12 +10,11 @@ import numpy as np
 import sample
 
 from netmend.report import console, diagnosis_text, html
+from netmend.report.as_html import key_figures
+from netmend.report.code import changed_lines
 from netmend.report.curves import curves, telling_curves
-from netmend.report.fault_edit import changed_lines
-from netmend.report.figures import key_figures
-from netmend.report.orders import orders
 from netmend.report.overview import overhead_words, remarks
-from netmend.report.run_sections import evaluation_section, protocol_section
+from netmend.report.run_sections import evaluation_section, orders, protocol_section
 from netmend.report.wording import metric_name, verdict_words
 from netmend.vocabulary import (
     CRASHED,

@@ -41,7 +41,7 @@ def show_run(name: str, html: Path | None, rank: int, directory: Path | None, ch
     trace = read_trace(path, rank)
     if checked:
         from netmend.diagnose.checked import checks
-        from netmend.report.as_checked import checked_text
+        from netmend.report.as_diagnosis import checked_text
 
         diagnosis = judge(path, trace)
         report.console(sys.stdout).print(checked_text(checks(trace, diagnosis.symptoms), diagnosis))

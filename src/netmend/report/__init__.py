@@ -10,12 +10,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from netmend.report.as_diagnosis import diagnosis_text
+    from netmend.report.as_diagnosis import diagnosis_text, summary
     from netmend.report.as_html import html
     from netmend.report.as_machine import FORMATS, as_json, render
     from netmend.report.as_page import page
     from netmend.report.as_runs_table import runs_table
-    from netmend.report.as_summary import summary
     from netmend.report.live import LiveStatus
     from netmend.report.repair.document import repair_json, repair_text
     from netmend.report.repair.page import repair_page
@@ -50,7 +49,7 @@ _HOMES = {
     "repair_json": "netmend.report.repair.document",
     "repair_text": "netmend.report.repair.document",
     "runs_table": "netmend.report.as_runs_table",
-    "summary": "netmend.report.as_summary",
+    "summary": "netmend.report.as_diagnosis",
 }
 
 

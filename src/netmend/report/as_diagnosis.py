@@ -1,8 +1,9 @@
-"""A diagnosis on the terminal: the verdict, then each fault with its line, what was seen, why, and what to change."""
+"""A diagnosis on the terminal: the verdict, then each fault with its line, what was seen, why, and what to change; what was checked; the closing summary."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from pathlib import Path
 
@@ -10,16 +11,20 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.style import Style
 from rich.text import Text
 
+from netmend.diagnose.checked import FAILED, NOT_APPLICABLE, PASSED, SPOKE, TOO_SHORT, Check, by_outcome
 from netmend.program.text.positions import Lines
 from netmend.program.text.sources import Sources
 from netmend.report.check.excerpt import AROUND, excerpt, span_of
 from netmend.report.check.look import Look
+from netmend.report.code import ChangedLine, changed_lines, told_once
 from netmend.report.content import Remark, clean, doubt, place
-from netmend.report.fault_edit import ChangedLine, changed_lines, told_once
-from netmend.report.numbers import alike, sure
+from netmend.report.numbers import alike, plural, share, sure
+from netmend.report.overview import advice_when_untrained, alarms, headline, remarks
 from netmend.report.signs import cells, cropped
 from netmend.report.terminal import STYLES, Indented, Remarks, blank
 from netmend.report.wording import verdict_words
+from netmend.store import runs_root
+from netmend.store.places import spare
 from netmend.vocabulary import Diagnosis, Fault, Site, Trace
 from netmend.vocabulary.change import Patch
 
@@ -151,3 +156,88 @@ def _words(trace: Trace, fault: Fault, story: Sequence[str]) -> Iterator[Remark]
     places.pop(place(fault.site, trace.run), None)
     for where in list(places)[:2]:
         yield Remark("see also", where, tone="muted")
+
+
+_TONES = {SPOKE: "bad", FAILED: "warn", PASSED: "good", TOO_SHORT: "muted", NOT_APPLICABLE: "muted"}
+
+_OUTCOME_HEADS = {PASSED: "  problems that were looked for and not found"}
+
+
+def checked_text(found: Iterable[Check], diagnosis: Diagnosis) -> RenderableType:
+    """Counts first, then every check by outcome, then the causes that were weighed."""
+    groups = by_outcome(found)
+    counts = ", ".join(f"{len(group)} {outcome}" for outcome, group in groups.items())
+    total = plural(sum(map(len, groups.values())), "check")
+    parts: list[RenderableType] = [Text("netmend  ", "bold").append(f"{total}: {counts}", "bold")]
+    for outcome, group in groups.items():
+        parts += [
+            blank(),
+            Text(outcome, STYLES[_TONES[outcome]]).append(_OUTCOME_HEADS.get(outcome, ""), "dim"),
+        ]
+        parts.append(Remarks([Remark(check.code, _check_words(check)) for check in group], indent=2))
+    if causes := tuple(_causes(diagnosis)):
+        parts += [blank(), Text("causes", "bold"), Remarks(causes, indent=2)]
+    parts += [blank(), Text("netmend explain CODE says what a check looks for.", "dim")]
+    return Group(*parts)
+
+
+def _check_words(check: Check) -> str:
+    if check.outcome == SPOKE:
+        return alike(clean(check.why))
+    return alike(clean(f"{check.title}{f': {check.why}' if check.why else ''}"))
+
+
+def _causes(diagnosis: Diagnosis) -> Iterator[Remark]:
+    for fault in diagnosis.faults:
+        yield Remark("reported", clean(f"{fault.title} ({fault.cause}, {sure(fault.confidence)})"))
+    for fault in diagnosis.suspects:
+        words = f"{fault.title} ({fault.cause}, {share(fault.confidence)})"
+        yield Remark("ruled out", clean(words), tone="muted")
+
+
+_WARNING, _PROBE = "warning: ", "--probe "  # how sentences begin that are no gap in what was seen
+_MOST_MISSING = 3  # the page of the run lists all
+
+
+def summary(
+    trace: Trace, run_path: Path | None, page: Path | None = None, next_command: str = ""
+) -> RenderableType:
+    """What was seen, in some ten lines, where to look further (unless the run is not kept), and the one command that helps."""
+    bad = trace.run.status == "failed" or any(remark.tone == "bad" for remark in alarms(trace))
+    style = STYLES["bad"] if bad else STYLES["warn"] if not trace.run.steps else "bold"
+    title = Text("netmend  ", style="bold").append(headline(trace), style)
+    lines = [*_lines(trace), *(_places(trace, run_path, page) if run_path is not None else ())]
+    if next_command:
+        lines.append(Remark("next", next_command, tone="good", whole=True))
+    return Group(title, Remarks(lines, indent=2))
+
+
+def _lines(trace: Trace) -> Iterator[Remark]:
+    yield from alarms(trace)
+    yield from remarks(trace)
+    if not trace.run.steps:
+        yield from (Remark("to do", text, tone="warn") for text in advice_when_untrained(trace))
+    warnings = [text for text in trace.run.missing if text.startswith(_WARNING)]
+    missing = [text for text in trace.run.missing if not text.startswith((_WARNING, _PROBE))]
+    yield from (Remark("warning", clean(text.removeprefix(_WARNING)), tone="warn") for text in warnings)
+    yield from (Remark("not seen", clean(text), tone="warn") for text in missing[:_MOST_MISSING])
+    if len(missing) > _MOST_MISSING:
+        yield Remark("not seen", f"and {len(missing) - _MOST_MISSING} more", tone="muted")
+
+
+def _places(trace: Trace, run_path: Path, page: Path | None) -> Iterator[Remark]:
+    # Places and commands are copied: they are never broken in the middle.
+    yield Remark("recorded", clean(str(_from_here(run_path))), whole=True)
+    if page is not None:
+        yield Remark("page", clean(str(_from_here(page))), whole=True)
+    root = runs_root()
+    at_home = run_path.parent.resolve() in (root.resolve(), spare(root).resolve())
+    name = clean(trace.run.name or run_path.name) if at_home else shlex.quote(clean(str(run_path)))
+    yield Remark("more", f"netmend show {name}", whole=True)
+
+
+def _from_here(path: Path) -> Path:
+    try:
+        return path.resolve().relative_to(Path.cwd().resolve())
+    except (ValueError, OSError):
+        return path

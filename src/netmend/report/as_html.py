@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from netmend.report.content import clean
-from netmend.report.curves import telling_curves
-from netmend.report.depth import depth_curves
+from netmend.report.content import Figure, clean
+from netmend.report.curves import depth_curves, telling_curves
 from netmend.report.fault_cards import cards
-from netmend.report.figures import key_figures
 from netmend.report.heatmap import heat_maps
-from netmend.report.numbers import alike
-from netmend.report.overview import advice_when_untrained, alarms, headline, remarks
+from netmend.report.numbers import alike, count, duration, share
+from netmend.report.overview import (
+    advice_when_untrained,
+    alarms,
+    headline,
+    last_metrics,
+    learning,
+    overhead_words,
+    remarks,
+)
 from netmend.report.plots import heat_plot, plot
-from netmend.report.run_sections import LOOP_TITLE
+from netmend.report.run_sections import LOOP_TITLE, timelines
 from netmend.report.sections import origin_remarks, sections
 from netmend.report.templates import templates
-from netmend.report.timeline import timelines
-from netmend.report.wording import verdict_words
+from netmend.report.wording import metric_name, verdict_words
 from netmend.vocabulary import CRASHED, FAULTY, HEALTHY, UNDECIDED, Diagnosis, Trace
 
 _CLASSES = {
@@ -59,3 +64,23 @@ def html(trace: Trace, title: str | None = None, diagnosis: Diagnosis | None = N
         timelines=timelines(trace),
         sections=sections(trace),
     )
+
+
+def key_figures(trace: Trace) -> tuple[Figure, ...]:
+    """Steps, loss, metric and overhead, as far as they are known."""
+    run = trace.run
+    if not run.steps:
+        return ()
+    figures = [Figure("steps", count(run.steps), f"in {duration(run.seconds)}")]
+    for name, told in learning(trace):
+        figures.append(Figure(f"loss, {name}" if name else "loss", told.text, told.tail))
+    for phase, value, on in last_metrics(trace):
+        figures.append(Figure(f"{phase} {metric_name(trace)}", value, on))
+    if run.every is not None and run.overhead is not None:
+        figures.append(
+            Figure("overhead", share(run.overhead), "--full" if run.every == 1 else f"--every {run.every}")
+        )
+    elif run.every is None:
+        spent, _, judged = overhead_words(run).partition(" in the loop")
+        figures.append(Figure("overhead", spent, f"in the loop{judged}"))
+    return tuple(figures)

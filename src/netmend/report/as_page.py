@@ -11,10 +11,9 @@ from rich.text import Text
 
 from netmend.report.axes import Axis, tick_label
 from netmend.report.content import Remark, clean
-from netmend.report.curves import Curve, telling_curves
+from netmend.report.curves import Curve, scale_words, telling_curves
 from netmend.report.numbers import sure
 from netmend.report.overview import advice_when_untrained, alarms, headline, remarks
-from netmend.report.scale import scale_words
 from netmend.report.sections import origin_remarks, sections
 from netmend.report.terminal import GridTable, Remarks, blank
 from netmend.report.textplot import text_plot

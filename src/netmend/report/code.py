@@ -1,11 +1,16 @@
-"""The user's code around a line, for excerpts."""
+"""The user's code around a line, and how a change alters it, line by line."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import shlex
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from netmend.program.text.sources import Sources
-from netmend.vocabulary import Site
+from netmend.report.content import clean
+from netmend.vocabulary import Fault, Site
+from netmend.vocabulary.change import FileEdit, Patch
 
 
 @dataclass(frozen=True)
@@ -47,3 +52,78 @@ def _line(number: int, text: str, site: Site, last: int) -> CodeLine:
         start = len(encoded[: site.column].decode(errors="ignore"))
         end = len(encoded[: site.end_column].decode(errors="ignore")) if site.end_column is not None else end
     return CodeLine(number, plain, True, start, max(end, start + 1))
+
+
+FILE, OLD, NEW, GAP, SAME = "file", "old", "new", "gap", "same"
+
+_KINDS = {"-": OLD, "+": NEW, " ": SAME}
+
+
+@dataclass(frozen=True)
+class ChangedLine:
+    kind: str  # file | old | new | gap | same
+    text: str  # with its sign, without the indentation that all lines of its place share
+
+
+def told_once(faults: Sequence[Fault]) -> tuple[Fault, ...]:
+    """The same faults; where an earlier change holds a later one, the later fault says so instead of showing the lines again."""
+    told: list[Fault] = []
+    for fault in faults:
+        own = set(fault.edit.edits) if fault.edit is not None else set()
+        rank = next(
+            (n for n, other in enumerate(faults[: len(told)], start=1) if own and own <= _edits(other)), 0
+        )
+        if rank:
+            fault = replace(
+                fault, edit=None, remedy=f"{fault.remedy} The change of {rank} does this already."
+            )
+        told.append(fault)
+    return tuple(told)
+
+
+def _edits(fault: Fault) -> set[FileEdit]:
+    return set() if fault.edit is None else set(fault.edit.edits)
+
+
+def changed_lines(edit: Patch) -> tuple[ChangedLine, ...]:
+    """Lines that differ, grouped as in the diff; a gap between places that lie apart, the line above where lines only come."""
+    found: list[ChangedLine] = []
+    place: list[str] = []
+    above = ""
+
+    def close() -> None:
+        if place and above and not any(line[0] == "-" for line in place):
+            place.insert(0, above)
+        bodies = textwrap.dedent("\n".join(line[1:].expandtabs(4) for line in place)).split("\n")
+        found.extend(
+            ChangedLine(_KINDS[line[0]], f"{line[0]} {_indented(body)}".rstrip())
+            for line, body in zip(place, bodies, strict=False)
+        )
+        place.clear()
+
+    for line in edit.diff.splitlines():
+        if line.startswith("--- "):
+            close()
+        elif line.startswith("+++ "):
+            found.append(ChangedLine(FILE, clean(line.removeprefix("+++ b/").strip())))
+        elif line[:1] in ("-", "+"):
+            place.append(line)
+        elif line[:1] in ("@", " "):
+            if place:
+                close()
+                found.append(ChangedLine(GAP, "…"))
+            above = "" if line[:1] == "@" else line if line.strip() else above
+    close()
+    if edit.arguments is not None:
+        found.append(ChangedLine(NEW, clean(f"+ {shlex.join(edit.arguments)}")))
+    kept = [
+        line
+        for index, line in enumerate(found)
+        if line.kind != GAP or (index + 1 < len(found) and found[index + 1].kind != FILE)
+    ]
+    return tuple(kept)
+
+
+def _indented(code: str) -> str:
+    indent = code[: len(code) - len(code.lstrip(" "))]
+    return f"{indent}{clean(code)}"

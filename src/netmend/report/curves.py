@@ -1,14 +1,17 @@
-"""The curves of a run: which series belong into one plot, and how long ones are thinned without losing extremes."""
+"""The curves of a run: which series belong into one plot, what its axis leaves out, and how long ones are thinned without losing extremes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
+from netmend.report.axes import Axis, tick_label
 from netmend.report.content import clean
+from netmend.report.layers import LayerRow, layer_rows
+from netmend.report.numbers import count
 from netmend.report.wording import has_metric, metric_name
 from netmend.vocabulary import Table, TargetFact, Trace
 from netmend.vocabulary.table import FloatArray, IntArray
@@ -154,3 +157,63 @@ def _metric_curve(trace: Trace, marks: tuple[int, ...]) -> Curve:
     )
     name = metric_name(trace)
     return Curve(name, lines, unit="share" if name == "accuracy" else "number", marks=marks)
+
+
+_MOST_MODELS = 4
+
+
+def depth_curves(trace: Trace) -> Iterator[Curve]:
+    """Per model, the gradient rms of its layers in execution order: at first, typically, at last."""
+    models: dict[str, list[LayerRow]] = {}
+    for row in layer_rows(trace):
+        if row.order is not None and row.parameters:
+            models.setdefault(row.model, []).append(row)
+    for model, rows in list(models.items())[:_MOST_MODELS]:
+        title = "gradient rms by depth" + (f", {clean(model)}" if len(models) > 1 else "")
+        curve = _depth_curve(trace, rows, title)
+        if curve is not None:
+            yield curve
+
+
+def _depth_curve(trace: Trace, rows: list[LayerRow], title: str) -> Curve | None:
+    names: list[str] = []
+    values: list[tuple[float, float, float]] = []
+    for row in rows:
+        _, found = trace.series("gradient", row.main_parameter, "rms")
+        found = found[np.isfinite(found)]
+        if len(found):
+            names.append(clean(row.name))
+            values.append((float(found[0]), float(np.median(found)), float(found[-1])))
+    if len(names) < 2:
+        return None
+    table = np.array(values)
+    positions = np.arange(1, len(names) + 1)
+    lines = tuple(
+        Line(label, positions, table[:, index]) for index, label in enumerate(("first", "median", "last"))
+    )
+    return Curve(title, lines, log=True, names=tuple(names))
+
+
+def scale_words(curve: Curve, axis: Axis) -> str:
+    """The kind of axis where it is not the plain one, and what it leaves out."""
+    return ", ".join((*(("log scale",) if axis.log else ()), *cuts(curve, axis)))
+
+
+def cuts(curve: Curve, axis: Axis) -> Iterator[str]:
+    """`clipped at 1,250; highest 591,400 at step 10`; nothing where the axis holds every value."""
+    steps = np.concatenate([line.steps for line in curve.lines])
+    values = np.concatenate([line.values for line in curve.lines])
+    steps, values = steps[np.isfinite(values)], values[np.isfinite(values)]
+
+    def beyond(edge: float, name: str, at: int) -> str:
+        where = curve.names[int(steps[at]) - 1] if curve.names else f"step {count(int(steps[at]))}"
+        value = tick_label(float(values[at]), curve.unit)
+        return f"clipped at {tick_label(edge, curve.unit)}; {name} {value} at {where}"
+
+    highest, lowest = int(np.argmax(values)), int(np.argmin(values))
+    if values[highest] > axis.high:
+        yield beyond(axis.high, "highest", highest)
+    if axis.log and values[lowest] == 0:
+        yield "0 is drawn on the lower edge"
+    elif values[lowest] < axis.low:
+        yield beyond(axis.low, "lowest", lowest)

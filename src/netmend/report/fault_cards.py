@@ -9,11 +9,9 @@ import numpy as np
 
 from netmend.diagnose.measures.progress import main_progress
 from netmend.program.text.sources import Sources
-from netmend.report.code import CodeLine, excerpt
+from netmend.report.code import ChangedLine, CodeLine, changed_lines, excerpt, told_once
 from netmend.report.content import Remark, clean, doubt, place
-from netmend.report.curves import Curve, Line, curves, has_spike
-from netmend.report.depth import depth_curves
-from netmend.report.fault_edit import ChangedLine, changed_lines, told_once
+from netmend.report.curves import Curve, Line, curves, depth_curves, has_spike
 from netmend.report.heatmap import HeatMap, heat_maps
 from netmend.report.numbers import alike, sure
 from netmend.report.plots import Plot, heat_plot, plot

@@ -2,16 +2,62 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
+from markupsafe import Markup
 
 from netmend.report.content import Column, Grid, Remark, Section, clean, place
 from netmend.report.numbers import UNKNOWN, count, duration, measure, percent, plural, share
-from netmend.report.orders import Order, orders, shown_orders
 from netmend.report.overview import overhead_words
 from netmend.report.wording import metric_name
-from netmend.vocabulary import Pattern, Table, Trace
+from netmend.vocabulary import Call, Pattern, Site, Table, Trace
+
+_COPY = re.compile(r"#\d+$")  # `loader#2`: a loader made anew in each epoch
+_MOST_ORDERS = 6  # a loop has two or three; more mean that something odd varies from step to step
+
+
+@dataclass(frozen=True)
+class Order:
+    """Calls between two optimiser steps: each as often as `pattern` says, or up to `most` times."""
+
+    pattern: Pattern
+    most: tuple[int, ...]
+
+
+def orders(trace: Trace) -> tuple[Order, ...]:
+    """All orders, the most frequent first."""
+    alike: dict[tuple[object, ...], list[Pattern]] = {}
+    for pattern in trace.patterns:
+        alike.setdefault(tuple(map(_essence, pattern.calls)), []).append(pattern)
+    return tuple(sorted(map(_merged, alike.values()), key=lambda order: -order.pattern.steps))
+
+
+def shown_orders(trace: Trace) -> tuple[Order, ...]:
+    """The orders that most steps follow."""
+    return orders(trace)[:_MOST_ORDERS]
+
+
+def _essence(call: Call) -> tuple[str, str, str, Site | None]:
+    return call.what, _COPY.sub("", call.component), call.detail, call.site
+
+
+def _merged(patterns: list[Pattern]) -> Order:
+    columns = list(zip(*(pattern.calls for pattern in patterns), strict=True))
+    calls = tuple(replace(column[0], times=min(call.times for call in column)) for column in columns)
+    spans = sorted(span for pattern in patterns for span in pattern.spans)
+    joined: list[tuple[int, int]] = []
+    for first, last in spans:
+        if joined and first == joined[-1][1] + 1:
+            joined[-1] = (joined[-1][0], last)
+        else:
+            joined.append((first, last))
+    more = sum(pattern.more_steps for pattern in patterns)
+    most = tuple(max(call.times for call in column) for column in columns)
+    return Order(Pattern(calls, tuple(joined), more), most)
+
 
 LOOP_TITLE = "Loop"
 _MOST_EVALUATIONS = 20
@@ -151,4 +197,53 @@ def missing_section(trace: Trace) -> Section:
     """What could not be seen, and why."""
     return Section(
         "Not seen", remarks=tuple(Remark("missing", clean(text), tone="warn") for text in trace.run.missing)
+    )
+
+
+_WIDTH, _HEIGHT = 600, 10
+_PIXELS = 300  # resolution of the strip: thousands of spans must not become thousands of shapes
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """One order of calls: its rows (line, call, component, detail, times) and its strip."""
+
+    grid: Grid
+    strip: Markup
+
+
+def timelines(trace: Trace) -> tuple[Timeline, ...]:
+    """The patterns in the order of the protocol section, each with its strip."""
+    grids = protocol_section(trace).grids
+    last = max((span[1] for pattern in trace.patterns for span in pattern.spans), default=1)
+    return tuple(
+        Timeline(grid, _strip(order.pattern, last))
+        for grid, order in zip(grids, shown_orders(trace), strict=True)
+    )
+
+
+def _strip(pattern: Pattern, last: int) -> Markup:
+    """Where between the first and the last step the pattern was followed."""
+    covered = [False] * _PIXELS
+    for start, stop in pattern.spans:
+        low = int((start - 1) / max(1, last) * _PIXELS)
+        high = int((stop - 0.5) / max(1, last) * _PIXELS)
+        for index in range(max(0, low), min(_PIXELS, max(low, high) + 1)):
+            covered[index] = True
+    scale = _WIDTH / _PIXELS
+    shapes = []
+    index = 0
+    while index < _PIXELS:
+        end = index
+        while end < _PIXELS and covered[end]:
+            end += 1
+        if end > index:
+            width = (end - index) * scale
+            shapes.append(
+                f'<rect class="c0" x="{index * scale:.0f}" y="0" width="{width:.0f}" height="{_HEIGHT}"/>'
+            )
+        index = max(end, index + 1)
+    return Markup(
+        f'<svg class="span" viewBox="0 0 {_WIDTH} {_HEIGHT}" preserveAspectRatio="none" role="img" '
+        f'aria-label="steps that follow this order">{"".join(shapes)}</svg>'
     )

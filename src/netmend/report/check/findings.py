@@ -32,11 +32,11 @@ def render(form: str, outcome: Outcome, look: Look = _PLAIN) -> str:
 
         return OUTCOME.json(outcome)
     if form == "sarif":
-        from netmend.report.check.sarif import as_sarif
+        from netmend.report.check.code_scanning import as_sarif
 
         return as_sarif(outcome)
     if form in ("github", "gitlab"):
-        from netmend.report.check.ci import as_github, as_gitlab
+        from netmend.report.check.code_scanning import as_github, as_gitlab
 
         return as_github(outcome) if form == "github" else as_gitlab(outcome)
     raise UsageError(f"--format must be one of {', '.join(FORMATS)}, got {form!r}")

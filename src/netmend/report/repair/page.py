@@ -19,6 +19,7 @@ from netmend.report.content import Figure, Remark, clean
 from netmend.report.curves import Curve, Line
 from netmend.report.numbers import duration, failed_words, mean_words, measure, plural, sure
 from netmend.report.patches import start_words, version_lines
+from netmend.report.plots import WIDTH, line_chart
 from netmend.report.repair.document import repair_document, tried_grid
 from netmend.report.repair.words import (
     chance_words,
@@ -32,7 +33,6 @@ from netmend.report.repair.words import (
     proof_remarks,
 )
 from netmend.report.signs import harmless
-from netmend.report.svg import WIDTH, line_chart
 from netmend.report.templates import page
 from netmend.trials.trial import Outcome
 from netmend.vocabulary import Fault
