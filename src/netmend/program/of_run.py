@@ -36,6 +36,8 @@ class EvaluatedProgram:
         if path not in self._evaluated:
             parsed = self.sources.file(path)
             program = Program(parsed.text, path, parsed.tree, self._project) if parsed is not None else None
+            if program is not None:
+                program.machine.seen = {}
             self._evaluated[path] = program
         return self._evaluated[path]
 
@@ -67,6 +69,15 @@ class EvaluatedProgram:
 
     def calls(self, site: Site | None) -> list[Call]:
         return [event.call for event in self.at(site) if event.call is not None]
+
+    def values(self, file: str, node: ast.expr) -> list[Value]:
+        """What an expression stands for, each time that it is come to."""
+        for program in self.programs(file):
+            program.entries  # noqa: B018 - evaluates it
+            found = (program.machine.seen or {}).get(id(node))
+            if found:
+                return found
+        return []
 
     def bodies(self, function: ast.AST) -> Iterator[Body]:
         """Each time that a function is gone into."""

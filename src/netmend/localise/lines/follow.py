@@ -6,7 +6,9 @@ import ast
 import re
 from dataclasses import dataclass
 
-from netmend.program.text.queries import Function, last_name, site_of
+from netmend.program.engine.values import Param, Value, options
+from netmend.program.of_run import program_of
+from netmend.program.text.queries import assignments, last_name, site_of
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import Site
 
@@ -43,148 +45,67 @@ def value_origin(sources: Sources, file: str, value: ast.expr) -> Site:
     return _follow(sources, file, value, 0) or site_of(file, value)
 
 
-def _follow(sources: Sources, file: str, value: ast.expr, hops: int) -> Site | None:
+def _follow(sources: Sources, file: str, written: ast.expr, hops: int) -> Site | None:
+    """Where the program sets what it has at an expression; None where that is several places, or cannot be told."""
     if hops > _MOST_HOPS:
         return None
-    if isinstance(value, ast.Name):
-        return _name(sources, file, value, hops)
-    if isinstance(value, ast.Attribute):
-        return _attribute(sources, file, value.attr, hops)
-    if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Constant):
-        return _key(sources, file, str(value.slice.value))
-    if isinstance(value, ast.Call) and last_name(value.func) in ("get", "float", "int") and value.args:
-        first = value.args[0]
-        if last_name(value.func) == "get" and isinstance(first, ast.Constant):
-            return _key(sources, file, str(first.value)) or site_of(file, value)
-        return _follow(sources, file, first, hops + 1)
-    return site_of(file, value)
+    if isinstance(written, ast.Call) and written.args and last_name(written.func) in ("float", "int"):
+        return _follow(sources, file, written.args[0], hops + 1)
+    if not isinstance(written, ast.Name | ast.Attribute | ast.Subscript):
+        return _by_name(sources, file, written, hops) or site_of(file, written)
+    values = program_of(sources).values(file, written)
+    found = {_set_at(sources, written, option, hops) for value in values for option in options(value)}
+    places = found - {None}
+    if len(places) == 1:
+        return places.pop()
+    return None if places else _by_name(sources, file, written, hops)
 
 
-def _name(sources: Sources, file: str, name: ast.Name, hops: int) -> Site | None:
-    here = Site(file, name.lineno)
-    function = sources.function_around(here)
-    if function is not None:
-        local = _assigned(function, name.id, before=name.lineno)
-        if local is not None:
-            return _follow(sources, file, local, hops + 1)
-        if any(argument.arg == name.id for argument in _arguments(function)):
-            return _parameter(sources, file, function, name.id, hops)
-    tree = sources.tree(file)
-    if tree is None:
+def _set_at(sources: Sources, written: ast.expr, value: Value, hops: int) -> Site | None:
+    """Where a value was made; for a parameter that nothing is given for, its default."""
+    program = program_of(sources)
+    if isinstance(value, Param):
+        return program.site(value.default.node) if value.default is not None else None
+    file = program.file_of(value.node)
+    if file is None or not isinstance(value.node, ast.expr) or value.node is written:
         return None
-    value = _assigned(tree, name.id, before=None)
-    if value is not None:
-        return _follow(sources, file, value, hops + 1)
-    return _imported(sources, file, name.id, hops)
+    return _follow(sources, file.file, value.node, hops + 1)
 
 
-def _assigned(scope: ast.Module | Function, name: str, before: int | None) -> ast.expr | None:
-    """The last plain assignment to a name in a scope, above a line if one is given."""
-    found: ast.expr | None = None
-    for node in ast.walk(scope):
-        if before is not None and getattr(node, "lineno", 0) >= before:
-            continue
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
-                found = _matching(target, node.value, name) or found
-        elif (
-            isinstance(node, ast.AnnAssign | ast.NamedExpr)
-            and isinstance(node.target, ast.Name)
-            and node.target.id == name
-            and node.value is not None
-        ):
-            found = node.value
-    return found
+def _by_name(sources: Sources, file: str, node: ast.expr, hops: int) -> Site | None:
+    """What the text says where the program does not: constants, options, fields and configuration files of that name."""
+    if isinstance(node, ast.Name):
+        tree = sources.tree(file)
+        made = [part for part in assignments(tree, node.id) if tree is not None and part in tree.body]
+        return _follow(sources, file, made[-1].value, hops + 1) if made else None
+    if isinstance(node, ast.Attribute):
+        return _attribute(sources, file, node.attr)
+    key: ast.expr | None = node.slice if isinstance(node, ast.Subscript) else None
+    if isinstance(node, ast.Call) and node.args and last_name(node.func) == "get":
+        key = node.args[0]
+    return _key(sources, file, str(key.value)) if isinstance(key, ast.Constant) else None
 
 
-def _matching(target: ast.expr, value: ast.expr, name: str) -> ast.expr | None:
-    if isinstance(target, ast.Name):
-        return value if target.id == name else None
-    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
-        for part, given in zip(target.elts, value.elts, strict=True):
-            if isinstance(part, ast.Name) and part.id == name:
-                return given
-    return None
-
-
-def _arguments(function: Function) -> list[ast.arg]:
-    return [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
-
-
-def _parameter(sources: Sources, file: str, function: Function, name: str, hops: int) -> Site | None:
-    """A parameter's value: what the only call gives for it, else its default."""
-    positional = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
-    position = positional.index(name) if name in positional else None
-    called = function.name
-    if called == "__init__":
-        position = None if position is None else position - 1
-        called = _class_of(sources, file, function) or called
-    elif positional[:1] in (["self"], ["cls"]) and position is not None:
-        position -= 1
-    given: list[tuple[str, ast.expr]] = []
-    calls = 0
-    for other in sources.files(near=file):
-        for call in sources.calls_named(other, called):
-            calls += 1
-            value = sources.argument(call, name, position)
-            if value is not None:
-                given.append((other, value))
-    if len(given) == 1 and calls == 1:
-        return _follow(sources, given[0][0], given[0][1], hops + 1)
-    default = _default(function, name)
-    if default is not None and not given:
-        return site_of(file, default)
-    return None
-
-
-def _default(function: Function, name: str) -> ast.expr | None:
-    positional = [*function.args.posonlyargs, *function.args.args]
-    defaults = dict(
-        zip(
-            (a.arg for a in positional[len(positional) - len(function.args.defaults) :]),
-            function.args.defaults,
-            strict=True,
-        )
-    )
-    keyword = dict(zip((a.arg for a in function.args.kwonlyargs), function.args.kw_defaults, strict=True))
-    return defaults.get(name) or keyword.get(name)
-
-
-def _class_of(sources: Sources, file: str, function: Function) -> str:
-    for node in sources.nodes(file, ast.ClassDef):
-        if function in node.body:
-            return node.name
-    return ""
-
-
-def _attribute(sources: Sources, file: str, name: str, hops: int) -> Site | None:
-    """`args.lr`, `config.lr`, `self.lr`: an argparse default, a class field, an assignment, a keyword of a namespace."""
+def _attribute(sources: Sources, file: str, name: str) -> Site | None:
+    """`args.lr`, `config.lr`: an argparse default, a class field, a keyword of a namespace, a configuration key."""
     for other in sources.files(near=file):
         for node in sources.nodes(other):
+            found: ast.expr | None = None
             if isinstance(node, ast.Call) and last_name(node.func) == "add_argument":
                 if _option(node) == name:
                     if given_option(sources, name):
                         return None  # the default was not used: the value is none of the source's
-                    default = sources.argument(node, "default")
-                    return site_of(other, default if default is not None else node)
+                    found = sources.argument(node, "default") or node
             elif isinstance(node, ast.ClassDef):
-                field = _field(node, name)
-                if field is not None:
-                    return site_of(other, field)
+                found = _field(node, name)
             elif isinstance(node, ast.Call) and last_name(node.func) in (
                 "SimpleNamespace",
                 "Namespace",
                 "dict",
             ):
-                given = sources.argument(node, name)
-                if given is not None:
-                    return site_of(other, given)
-    for node in sources.nodes(file, ast.Assign):
-        for target in node.targets:
-            given = _attribute_value(target, node.value, name)
-            if given is None or (isinstance(given, ast.Attribute) and given.attr == name):
-                continue
-            return _follow(sources, file, given, hops + 1)
+                found = sources.argument(node, name)
+            if found is not None:
+                return site_of(other, found)
     return _configured(sources, file, name)
 
 
@@ -197,17 +118,6 @@ def given_option(sources: Sources, name: str) -> str:
             value = sources.arguments[index + 1 : index + 2]
             found = argument if equals else " ".join((argument, *value))
     return found
-
-
-def _attribute_value(target: ast.expr, value: ast.expr, name: str) -> ast.expr | None:
-    """What an assignment gives to an attribute: `self.lr = x`, `self.epochs, self.lr = n, x`."""
-    if isinstance(target, ast.Attribute):
-        return value if target.attr == name else None
-    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
-        for part, given in zip(target.elts, value.elts, strict=True):
-            if isinstance(part, ast.Attribute) and part.attr == name:
-                return given
-    return None
 
 
 def _option(call: ast.Call) -> str:
@@ -261,20 +171,6 @@ def _configured(sources: Sources, file: str, key: str) -> Site | None:
         for number, line in enumerate(sources.lines(str(path)), start=1):
             if pattern.search(line):
                 return Site(str(path), number, 0, number, len(line))
-    return None
-
-
-def _imported(sources: Sources, file: str, name: str, hops: int) -> Site | None:
-    for node in sources.nodes(file, ast.ImportFrom):
-        if node.module:
-            for alias in node.names:
-                if (alias.asname or alias.name) == name:
-                    ending = node.module.replace(".", "/") + ".py"
-                    for other in sources.files(near=file):
-                        tree = sources.tree(other) if other.replace("\\", "/").endswith(ending) else None
-                        value = None if tree is None else _assigned(tree, alias.name, before=None)
-                        if value is not None:
-                            return _follow(sources, other, value, hops + 1)
     return None
 
 

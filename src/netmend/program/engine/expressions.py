@@ -52,7 +52,10 @@ def evaluate(machine: Machine, node: ast.AST | None, scope: Scope) -> Value:
     if machine.effort < 0:
         machine.spend()
     handler = _HANDLERS.get(type(node))
-    return handler(machine, node, scope) if handler is not None else Unknown(node)
+    value = handler(machine, node, scope) if handler is not None else Unknown(node)
+    if machine.seen is not None:
+        machine.seen.setdefault(id(node), []).append(value)
+    return value
 
 
 def _constant(machine: Machine, node: ast.Constant, scope: Scope) -> Value:
