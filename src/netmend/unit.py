@@ -6,7 +6,7 @@ import importlib
 import inspect
 import pkgutil
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import FrozenInstanceError, dataclass, field, fields, is_dataclass
 from functools import cached_property
 from types import ModuleType
@@ -53,7 +53,8 @@ def convention(value: Any, origin: str) -> Any:
 class Run:
     """An example: a run that a unit must be silent about, or must speak about.
 
-    Given as `lambda: net_run(...)`: examples are for tests and pages, and a judge that loads the unit must not pay for them.
+    Written as `{"flat from the start": lambda: net_run(...)}`: examples are for tests and pages, and a judge that loads the unit must not
+    pay for them. With the leaf that is expected, where it is not the unit's own: `{"flat": ("HYP-LR-LOW", lambda: ...)}`.
     """
 
     title: str
@@ -63,6 +64,16 @@ class Run:
     @cached_property
     def trace(self) -> Trace:
         return self.build() if callable(self.build) else self.build
+
+
+def runs(examples: Mapping[str, Any] | tuple[Run, ...]) -> tuple[Run, ...]:
+    """Examples as they are written, or taken from another unit, as they are used."""
+    if isinstance(examples, tuple):
+        return examples
+    return tuple(
+        Run(title, build[1], build[0]) if isinstance(build, tuple) else Run(title, build)
+        for title, build in examples.items()
+    )
 
 
 def record(unit: type[Any]) -> type[Any]:

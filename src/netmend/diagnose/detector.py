@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from netmend.diagnose.measures.acting import acts
 from netmend.diagnose.measures.ending import finished
-from netmend.unit import Family, Run, record
+from netmend.unit import Family, record, runs
 from netmend.vocabulary import Symptom, Trace
 
 
@@ -25,11 +25,12 @@ class Detector:
         bool
     ]  # its question makes no sense where a program makes its own data by acting
     needs_end: ClassVar[bool]  # it tells an absence: a run that was cut short has nothing to say about it
-    HEALTHY: ClassVar[tuple[Run, ...]]  # runs it must be silent about, one of them just on the quiet side
-    FAULTY: ClassVar[tuple[Run, ...]]
+    HEALTHY: ClassVar[Any]  # runs it must be silent about, one of them just on the quiet side: see unit.Run
+    FAULTY: ClassVar[Any]
 
     def __init_subclass__(cls, code: str, needs_fixed_data: bool = False, needs_end: bool = False) -> None:
         cls.code, cls.needs_fixed_data, cls.needs_end = code, needs_fixed_data, needs_end
+        cls.HEALTHY, cls.FAULTY = runs(cls.HEALTHY), runs(cls.FAULTY)
         DETECTORS.register(record(cls))
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from netmend.localise.case import Case
-from netmend.unit import Family, Run, record
+from netmend.unit import Family, Run, record, runs
 from netmend.vocabulary import LEAVES, Evidence, Fault, Site, Symptom
 
 PROVEN = 4.5  # log-odds of evidence that settles a case by itself (99 %): a call that is not there, a shape that does not fit
@@ -27,10 +27,10 @@ class Cause:
     """
 
     code: ClassVar[str]
-    FAULTY: ClassVar[tuple[Run, ...]]  # at least one; `Run.code` where the leaf differs from `code`
+    FAULTY: ClassVar[Any]  # at least one, see unit.Run; with the leaf where it differs from `code`
 
     def __init_subclass__(cls, code: str) -> None:
-        cls.code = code
+        cls.code, cls.FAULTY = code, runs(cls.FAULTY)
         CAUSES.register(record(cls))
 
     def accuse(self, case: Case) -> Iterator[Fault]:

@@ -9,7 +9,7 @@ from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.loop import by_optimizer, first_step, is_training, stepping, unfolded
 from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
 from netmend.diagnose.measures.wiring import stepped_optimizers, used_gradients
-from netmend.unit import Run, convention, exact
+from netmend.unit import convention, exact
 from netmend.vocabulary import Call, LossFact, Pattern, Site, Symptom, Trace
 
 
@@ -61,59 +61,41 @@ class StepBeforeBackward(Detector, code="D203"):
                 detail={"lost": True, "cleared": True},
             )
 
-    HEALTHY = (
-        Run("the usual loop", lambda: trained(optimizer())),
-        Run(
-            "another forward pass between backward and step",
-            lambda: trained(
-                optimizer(),
-                loop=[("zero_grad forward=train,grad backward forward=train,grad step:optimizer", 20)],
-            ),
+    HEALTHY = {
+        "the usual loop": lambda: trained(optimizer()),
+        "another forward pass between backward and step": lambda: trained(
+            optimizer(),
+            loop=[("zero_grad forward=train,grad backward forward=train,grad step:optimizer", 20)],
         ),
-        Run(
-            "two losses, stepped one after the other",
-            lambda: trained(
-                optimizer(),
-                loop=[("forward=train,grad backward step:a", 20), ("backward step:b", 20)],
-            ),
+        "two losses, stepped one after the other": lambda: trained(
+            optimizer(),
+            loop=[("forward=train,grad backward step:a", 20), ("backward step:b", 20)],
         ),
-    )
-    FAULTY = (
-        Run(
-            "cleared before they are used",
-            lambda: trained(
-                optimizer(),
-                loop=[("forward=train,grad loss backward zero_grad:optimizer step:optimizer", 20)],
-            ),
+    }
+    FAULTY = {
+        "cleared before they are used": lambda: trained(
+            optimizer(),
+            loop=[("forward=train,grad loss backward zero_grad:optimizer step:optimizer", 20)],
         ),
-        Run(
-            "cleared before they are used, for one of two networks that take turns",
-            lambda: trained(
-                replace(optimizer(), name="of_one"),
-                replace(optimizer(), name="of_other"),
-                *network(
-                    Layer("one", optimizer="of_one"),
-                    Layer("other", optimizer="of_other", gradient=None, update=0.0),
-                ),
-                loop=[
-                    ("zero_grad:of_one forward:model=train,grad loss backward step:of_one", 40),
-                    ("forward:model=train,grad loss backward zero_grad:of_other step:of_other", 20),
-                ],
+        "cleared before they are used, for one of two networks that take turns": lambda: trained(
+            replace(optimizer(), name="of_one"),
+            replace(optimizer(), name="of_other"),
+            *network(
+                Layer("one", optimizer="of_one"),
+                Layer("other", optimizer="of_other", gradient=None, update=0.0),
             ),
+            loop=[
+                ("zero_grad:of_one forward:model=train,grad loss backward step:of_one", 40),
+                ("forward:model=train,grad loss backward zero_grad:of_other step:of_other", 20),
+            ],
         ),
-        Run(
-            "gradients are lost",
-            lambda: trained(
-                optimizer(), loop=[("backward zero_grad forward=train,grad loss step:optimizer", 20)]
-            ),
+        "gradients are lost": lambda: trained(
+            optimizer(), loop=[("backward zero_grad forward=train,grad loss step:optimizer", 20)]
         ),
-        Run(
-            "gradients are one batch late",
-            lambda: trained(
-                optimizer(), loop=[("zero_grad backward forward=train,grad loss step:optimizer", 20)]
-            ),
+        "gradients are one batch late": lambda: trained(
+            optimizer(), loop=[("zero_grad backward forward=train,grad loss step:optimizer", 20)]
         ),
-    )
+    }
 
 
 def _cleared(pattern: Pattern, trace: Trace) -> Call | None:
@@ -198,56 +180,43 @@ class GradientsClearedBetweenBatches(Detector, code="D207"):
             },
         )
 
-    HEALTHY = (
-        Run("the usual loop", lambda: trained(optimizer())),
-        Run(
-            "accumulation, cleared after the step",
-            lambda: trained(
-                optimizer(),
-                loop=[("zero_grad:optimizer forward=train,grad*4 loss*4 backward*4 step:optimizer", 20)],
-            ),
+    HEALTHY = {
+        "the usual loop": lambda: trained(optimizer()),
+        "accumulation, cleared after the step": lambda: trained(
+            optimizer(),
+            loop=[("zero_grad:optimizer forward=train,grad*4 loss*4 backward*4 step:optimizer", 20)],
         ),
-        Run(
-            "another optimiser is cleared in between",
-            lambda: trained(
-                optimizer(),
-                loop=[
-                    (
-                        "zero_grad:a forward=train,grad backward@20 zero_grad:b forward=train,grad backward@22 step:a",
-                        20,
-                    )
-                ],
-            ),
+        "another optimiser is cleared in between": lambda: trained(
+            optimizer(),
+            loop=[
+                (
+                    "zero_grad:a forward=train,grad backward@20 zero_grad:b forward=train,grad backward@22 step:a",
+                    20,
+                )
+            ],
         ),
-        Run(
-            "two passes from two lines: sharpness-aware minimisation",
-            lambda: trained(
-                optimizer(),
-                loop=[
-                    (
-                        "forward=train,grad@20 backward@21 zero_grad:optimizer forward=train,grad@23 backward@24 "
-                        "step:optimizer",
-                        20,
-                    )
-                ],
-            ),
+        "two passes from two lines: sharpness-aware minimisation": lambda: trained(
+            optimizer(),
+            loop=[
+                (
+                    "forward=train,grad@20 backward@21 zero_grad:optimizer forward=train,grad@23 backward@24 "
+                    "step:optimizer",
+                    20,
+                )
+            ],
         ),
-        Run(
-            "a closure that is evaluated several times",
-            lambda: trained(optimizer(), loop=[(_LOST + "=closure", 20)]),
+        "a closure that is evaluated several times": lambda: trained(
+            optimizer(), loop=[(_LOST + "=closure", 20)]
         ),
-    )
-    FAULTY = (
-        Run("cleared for every small batch", lambda: trained(optimizer(), loop=[(_LOST, 20)])),
-        Run(
-            "cleared by the model",
-            lambda: trained(
-                optimizer(),
-                *network(Layer("fc")),
-                loop=[(_LOST.replace("zero_grad:optimizer", "zero_grad:model"), 20)],
-            ),
+    }
+    FAULTY = {
+        "cleared for every small batch": lambda: trained(optimizer(), loop=[(_LOST, 20)]),
+        "cleared by the model": lambda: trained(
+            optimizer(),
+            *network(Layer("fc")),
+            loop=[(_LOST.replace("zero_grad:optimizer", "zero_grad:model"), 20)],
         ),
-    )
+    }
 
 
 def _clear_between(pattern: Pattern, models: set[str]) -> Call | None:
@@ -329,30 +298,23 @@ class AccumulationNotAveraged(Detector, code="D208"):
             detail={"batches": batches, "share": steps / total},
         )
 
-    HEALTHY = (
-        Run("one batch per step", lambda: trained(optimizer(), _LOSS)),
-        Run(
-            "divided",
-            lambda: trained(
-                optimizer(),
-                replace(_LOSS, criterion="expression", operations=("DivBackward0", "NllLossBackward0")),
-                loop=[(_LOOP, 20)],
-            ),
+    HEALTHY = {
+        "one batch per step": lambda: trained(optimizer(), _LOSS),
+        "divided": lambda: trained(
+            optimizer(),
+            replace(_LOSS, criterion="expression", operations=("DivBackward0", "NllLossBackward0")),
+            loop=[(_LOOP, 20)],
         ),
-        Run(
-            "sums that are scaled by the rate",
-            lambda: trained(optimizer(), replace(_LOSS, settings={"reduction": "sum"}), loop=[(_LOOP, 20)]),
+        "sums that are scaled by the rate": lambda: trained(
+            optimizer(), replace(_LOSS, settings={"reduction": "sum"}), loop=[(_LOOP, 20)]
         ),
-        Run(
-            "two losses of one batch",
-            lambda: trained(
-                optimizer(),
-                _LOSS,
-                loop=[("zero_grad forward=train,grad backward@12 backward@13 step:optimizer", 20)],
-            ),
+        "two losses of one batch": lambda: trained(
+            optimizer(),
+            _LOSS,
+            loop=[("zero_grad forward=train,grad backward@12 backward@13 step:optimizer", 20)],
         ),
-    )
-    FAULTY = (Run("not divided", lambda: trained(optimizer(), _LOSS, loop=[(_LOOP, 20)])),)
+    }
+    FAULTY = {"not divided": lambda: trained(optimizer(), _LOSS, loop=[(_LOOP, 20)])}
 
 
 def _is_mean(trace: Trace, loss: LossFact) -> bool:

@@ -19,7 +19,7 @@ from netmend.diagnose.measures.acting import (
 from netmend.diagnose.measures.acting_examples import a_world, acted, an_agent
 from netmend.diagnose.measures.agent_settings import judged
 from netmend.diagnose.measures.loop import calls
-from netmend.unit import Run, calibrated, convention, published
+from netmend.unit import calibrated, convention, published
 from netmend.vocabulary import ModuleFact, OptimizerFact, Site, Symptom, Table, Trace
 
 
@@ -70,26 +70,22 @@ class LearningNeverStarts(Detector, code="D719", needs_end=True):
             detail={"never": share == 1.0},
         )  # fmt: skip
 
-    HEALTHY = (
-        Run("learns from the start", lambda: acted(a_world(), an_agent())),
-        Run(
-            "a warm-up of half the run", lambda: acted(a_world(), an_agent("DQN", {"learning_starts": 2500}))
+    HEALTHY = {
+        "learns from the start": lambda: acted(a_world(), an_agent()),
+        "a warm-up of half the run": lambda: acted(a_world(), an_agent("DQN", {"learning_starts": 2500})),
+        "nothing to train: a random policy": lambda: acted(a_world(), steps=0),
+        "a hand-written loop": lambda: acted(a_world(steps_before_learning=500)),
+    }
+    FAULTY = {
+        "starts after the end": lambda: acted(
+            a_world(), an_agent("DQN", {"learning_starts": 50_000}, updates=0), steps=0
         ),
-        Run("nothing to train: a random policy", lambda: acted(a_world(), steps=0)),
-        Run("a hand-written loop", lambda: acted(a_world(steps_before_learning=500))),
-    )
-    FAULTY = (
-        Run(
-            "starts after the end",
-            lambda: acted(a_world(), an_agent("DQN", {"learning_starts": 50_000}, updates=0), steps=0),
+        "starts late": lambda: acted(a_world(), an_agent("DQN", {"learning_starts": 4500})),
+        "a hand-written loop that never trains": lambda: acted(
+            a_world(), OptimizerFact("optimizer", "Adam", (), Site("train.py", 8)), steps=0
         ),
-        Run("starts late", lambda: acted(a_world(), an_agent("DQN", {"learning_starts": 4500}))),
-        Run(
-            "a hand-written loop that never trains",
-            lambda: acted(a_world(), OptimizerFact("optimizer", "Adam", (), Site("train.py", 8)), steps=0),
-        ),
-        Run("a hand-written loop that trains late", lambda: acted(a_world(steps_before_learning=4000))),
-    )
+        "a hand-written loop that trains late": lambda: acted(a_world(steps_before_learning=4000)),
+    }
 
 
 class ActionsCollapse(Detector, code="D722"):
@@ -148,32 +144,22 @@ class ActionsCollapse(Detector, code="D722"):
                 )
         return found
 
-    HEALTHY = (
-        Run("tries both", lambda: acted(a_world(), an_agent(), looks=[{"entropy": 0.5}] * 10)),
-        Run(
-            "sure of itself and better", lambda: acted(a_world(), an_agent(), looks=[{"entropy": 0.01}] * 10)
+    HEALTHY = {
+        "tries both": lambda: acted(a_world(), an_agent(), looks=[{"entropy": 0.5}] * 10),
+        "sure of itself and better": lambda: acted(a_world(), an_agent(), looks=[{"entropy": 0.01}] * 10),
+        "greedy but for 5 %": lambda: acted(a_world(), behaviour=[0.975] * 12, returns=[10.0, 11.0] * 30),
+    }
+    FAULTY = {
+        "one action only": lambda: acted(
+            a_world(), behaviour=[0.6, 0.8, *[0.999] * 10], returns=[20.0, 21.0] * 10 + [9.0, 10.0] * 20
         ),
-        Run(
-            "greedy but for 5 %", lambda: acted(a_world(), behaviour=[0.975] * 12, returns=[10.0, 11.0] * 30)
+        "no entropy left": lambda: acted(
+            a_world(),
+            an_agent(),
+            looks=[{"entropy": 0.69}, *[{"entropy": 0.001}] * 9],
+            returns=[9.0, 10.0] * 30,
         ),
-    )
-    FAULTY = (
-        Run(
-            "one action only",
-            lambda: acted(
-                a_world(), behaviour=[0.6, 0.8, *[0.999] * 10], returns=[20.0, 21.0] * 10 + [9.0, 10.0] * 20
-            ),
-        ),
-        Run(
-            "no entropy left",
-            lambda: acted(
-                a_world(),
-                an_agent(),
-                looks=[{"entropy": 0.69}, *[{"entropy": 0.001}] * 9],
-                returns=[9.0, 10.0] * 30,
-            ),
-        ),
-    )
+    }
 
 
 _HEAD = ModuleFact("q_net.2", "Linear", "q_net", order=2, output_shapes=((32, 2),))
@@ -224,28 +210,18 @@ class ValuesExplode(Detector, code="D723"):
         horizon = max(horizon, float(longest.max()) if len(longest) and not agents(trace) else 0.0)
         return {"factor": max(values) / (largest_reward(world) * horizon)}
 
-    HEALTHY = (
-        Run(
-            "values of a good policy",
-            lambda: acted(a_world(), an_agent(), looks=[{"value_highest": 90.0}] * 10),
+    HEALTHY = {
+        "values of a good policy": lambda: acted(a_world(), an_agent(), looks=[{"value_highest": 90.0}] * 10),
+        "no values seen": lambda: acted(a_world(), an_agent()),
+    }
+    FAULTY = {
+        "values of an agent": lambda: acted(a_world(), an_agent(), looks=[{"value_highest": 9000.0}] * 10),
+        "answers of a hand-written network": lambda: acted(
+            a_world(),
+            _HEAD,
+            more=[Table.of("activation", "q_net.2", {n: (0.0, 1.0, 1.0, -1.0, 10.0**n) for n in range(8)})],
         ),
-        Run("no values seen", lambda: acted(a_world(), an_agent())),
-    )
-    FAULTY = (
-        Run(
-            "values of an agent", lambda: acted(a_world(), an_agent(), looks=[{"value_highest": 9000.0}] * 10)
-        ),
-        Run(
-            "answers of a hand-written network",
-            lambda: acted(
-                a_world(),
-                _HEAD,
-                more=[
-                    Table.of("activation", "q_net.2", {n: (0.0, 1.0, 1.0, -1.0, 10.0**n) for n in range(8)})
-                ],
-            ),
-        ),
-    )
+    }
 
 
 def _outputs(trace: Trace) -> list[float]:
@@ -288,47 +264,36 @@ class AgentSettingUnusual(Detector, code="D724"):
                     detail={"setting": found.name, "leaf": found.leaf, "better": found.better},
                 )
 
-    HEALTHY = (
-        Run(
-            "defaults of PPO",
-            lambda: acted(
-                a_world(),
-                an_agent(settings={"n_steps": 64, "ent_coef": 0.0, "vf_coef": 0.5, "max_grad_norm": 0.5}),
+    HEALTHY = {
+        "defaults of PPO": lambda: acted(
+            a_world(),
+            an_agent(settings={"n_steps": 64, "ent_coef": 0.0, "vf_coef": 0.5, "max_grad_norm": 0.5}),
+        ),
+        "settings at the border": lambda: acted(
+            a_world(), an_agent(settings={"gamma": 0.9, "ent_coef": 0.1, "vf_coef": 1.0})
+        ),
+        "defaults of DQN": lambda: acted(
+            a_world(),
+            an_agent(
+                "DQN",
+                {
+                    "exploration_final_eps": 0.05,
+                    "exploration_initial_eps": 1.0,
+                    "exploration_fraction": 0.1,
+                    "tau": 1.0,
+                    "buffer_size": 50_000,
+                },
+                buffer_filled=5000,
             ),
         ),
-        Run(
-            "settings at the border",
-            lambda: acted(a_world(), an_agent(settings={"gamma": 0.9, "ent_coef": 0.1, "vf_coef": 1.0})),
+    }
+    FAULTY = {
+        "short-sighted": lambda: acted(a_world(), an_agent(settings={"gamma": 0.3})),
+        "random to the end": lambda: acted(
+            a_world(), an_agent("DQN", {"exploration_final_eps": 0.9}, buffer_filled=5000)
         ),
-        Run(
-            "defaults of DQN",
-            lambda: acted(
-                a_world(),
-                an_agent(
-                    "DQN",
-                    {
-                        "exploration_final_eps": 0.05,
-                        "exploration_initial_eps": 1.0,
-                        "exploration_fraction": 0.1,
-                        "tau": 1.0,
-                        "buffer_size": 50_000,
-                    },
-                    buffer_filled=5000,
-                ),
-            ),
+        "a tiny buffer": lambda: acted(
+            a_world(), an_agent("DQN", {"buffer_size": 64, "batch_size": 32}, buffer_filled=64)
         ),
-    )
-    FAULTY = (
-        Run("short-sighted", lambda: acted(a_world(), an_agent(settings={"gamma": 0.3}))),
-        Run(
-            "random to the end",
-            lambda: acted(a_world(), an_agent("DQN", {"exploration_final_eps": 0.9}, buffer_filled=5000)),
-        ),
-        Run(
-            "a tiny buffer",
-            lambda: acted(
-                a_world(), an_agent("DQN", {"buffer_size": 64, "batch_size": 32}, buffer_filled=64)
-            ),
-        ),
-        Run("entropy above all", lambda: acted(a_world(), an_agent(settings={"ent_coef": 5.0}))),
-    )
+        "entropy above all": lambda: acted(a_world(), an_agent(settings={"ent_coef": 5.0})),
+    }

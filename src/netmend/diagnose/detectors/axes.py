@@ -10,7 +10,7 @@ from netmend.diagnose.measures.heads import Head, heads, place_of
 from netmend.diagnose.measures.loss_examples import given, layer, run_of, wanted
 from netmend.diagnose.measures.probe_examples import mixed, recurrent, swapped
 from netmend.library.losses import BINARY
-from netmend.unit import Run, calibrated, exact
+from netmend.unit import calibrated, exact
 from netmend.vocabulary import (
     FunctionFact,
     LoaderFact,
@@ -87,54 +87,37 @@ class SoftmaxOverWrongAxis(Detector, code="D408"):
             and 0 not in target.normalised_axes
         )
 
-    HEALTHY = (
-        Run(
-            "log-softmax over the classes",
-            lambda: run_of(
-                "nll_loss", given(16, 4, through=["LogSoftmax"], high=0.0, log_axes=[1]), wanted(16)
-            ),
+    HEALTHY = {
+        "log-softmax over the classes": lambda: run_of(
+            "nll_loss", given(16, 4, through=["LogSoftmax"], high=0.0, log_axes=[1]), wanted(16)
         ),
-        Run(
-            "classes on axis 1 of a sequence",
-            lambda: run_of(
-                "nll_loss", given(8, 4, 5, through=["LogSoftmax"], high=0.0, log_axes=[1]), wanted(8, 5)
-            ),
+        "classes on axis 1 of a sequence": lambda: run_of(
+            "nll_loss", given(8, 4, 5, through=["LogSoftmax"], high=0.0, log_axes=[1]), wanted(8, 5)
         ),
-        Run(
-            "a ranking: scores of a list against shares that sum to one",
-            lambda: run_of("cross_entropy", given(16), wanted(16, high=1, whole=False, axes=[0])),
+        "a ranking: scores of a list against shares that sum to one": lambda: run_of(
+            "cross_entropy", given(16), wanted(16, high=1, whole=False, axes=[0])
         ),
-        Run(
-            "one sample alone",
-            lambda: run_of(
-                "nll_loss", given(1, 4, through=["LogSoftmax"], high=0.0, log_axes=[1]), wanted(1)
-            ),
+        "one sample alone": lambda: run_of(
+            "nll_loss", given(1, 4, through=["LogSoftmax"], high=0.0, log_axes=[1]), wanted(1)
         ),
-    )
-    FAULTY = (
-        Run(
-            "log-softmax over the batch",
-            lambda: run_of(
-                "nll_loss",
-                given(16, 4, through=["LogSoftmax"], low=-5, high=-0.1, log_axes=[0]),
-                wanted(16),
-                more=[layer("log_softmax", 16, 4, dim=0)],
-            ),
+    }
+    FAULTY = {
+        "log-softmax over the batch": lambda: run_of(
+            "nll_loss",
+            given(16, 4, through=["LogSoftmax"], low=-5, high=-0.1, log_axes=[0]),
+            wanted(16),
+            more=[layer("log_softmax", 16, 4, dim=0)],
         ),
-        Run(
-            "softmax over the batch, for a loss on probabilities",
-            lambda: run_of(
-                "binary_cross_entropy",
-                given(16, 1, through=["Softmax"], low=0, high=0.3, axes=[0]),
-                wanted(16, 1, high=1),
-                more=[layer("softmax", 16, 1, dim=0)],
-            ),
+        "softmax over the batch, for a loss on probabilities": lambda: run_of(
+            "binary_cross_entropy",
+            given(16, 1, through=["Softmax"], low=0, high=0.3, axes=[0]),
+            wanted(16, 1, high=1),
+            more=[layer("softmax", 16, 1, dim=0)],
         ),
-        Run(
-            "a vector of scores into cross entropy",
-            lambda: run_of("cross_entropy", given(16), wanted(16, high=1, dtype="float32")),
+        "a vector of scores into cross entropy": lambda: run_of(
+            "cross_entropy", given(16), wanted(16, high=1, dtype="float32")
         ),
-    )
+    }
 
 
 _PAIRS = "pair scores"
@@ -183,15 +166,15 @@ class AttentionOverBatch(Detector, code="D417"):
                 detail={"axis": axis, "rank": len(shape)},
             )
 
-    HEALTHY = (
-        Run("over heads, of a first axis that is no batch", lambda: _attending((8, 14, 14), 0)),
-        Run("over another axis", lambda: _attending((32, 4, 14, 14), 1)),
-        Run("one sample", lambda: _attending((1, 14, 14), 0, batch=1)),
-    )
-    FAULTY = (
-        Run("three axes", lambda: _attending((32, 1, 8), 0)),
-        Run("several heads", lambda: _attending((32, 4, 8, 8), 0)),
-    )
+    HEALTHY = {
+        "over heads, of a first axis that is no batch": lambda: _attending((8, 14, 14), 0),
+        "over another axis": lambda: _attending((32, 4, 14, 14), 1),
+        "one sample": lambda: _attending((1, 14, 14), 0, batch=1),
+    }
+    FAULTY = {
+        "three axes": lambda: _attending((32, 1, 8), 0),
+        "several heads": lambda: _attending((32, 4, 8, 8), 0),
+    }
 
 
 def _batch_sizes(trace: Trace) -> Iterator[int]:
@@ -258,40 +241,34 @@ class SamplesMixed(Detector, code="D601"):
         ]
         return {"change_limit": max(found)} if found else {}
 
-    HEALTHY = (
-        Run("nothing but rounding", lambda: mixed(2e-4)),
-        Run(
-            "time comes first on purpose",
-            lambda: recurrent(given=(32, 10, 6), output=(32, 10, 3), target=(320,)),
+    HEALTHY = {
+        "nothing but rounding": lambda: mixed(2e-4),
+        "time comes first on purpose": lambda: recurrent(
+            given=(32, 10, 6), output=(32, 10, 3), target=(320,)
         ),
-        Run("points of one cloud", lambda: mixed(given=(500, 3), output=(500, 4), target=(500,), loader=0)),
-        Run(
-            "batch norm without running averages",
-            lambda: mixed(kind="BatchNorm1d", operation="native_batch_norm"),
+        "points of one cloud": lambda: mixed(given=(500, 3), output=(500, 4), target=(500,), loader=0),
+        "batch norm without running averages": lambda: mixed(
+            kind="BatchNorm1d", operation="native_batch_norm"
         ),
-        Run("discriminator that looks at its batch", lambda: mixed(optimizers=2)),
-        Run("targets of another size", lambda: mixed(target=(8,))),
-        Run(
-            "as many steps as samples, time first",
-            lambda: mixed(axis="lost", layers_batch_first=False, loader=0),
+        "discriminator that looks at its batch": lambda: mixed(optimizers=2),
+        "targets of another size": lambda: mixed(target=(8,)),
+        "as many steps as samples, time first": lambda: mixed(
+            axis="lost", layers_batch_first=False, loader=0
         ),
-    )
-    FAULTY = (
-        Run("a view that is no transpose", lambda: mixed()),
-        Run("recurrent layer over samples", lambda: recurrent()),
-        Run(
-            "the last sample instead of the last step",
-            lambda: mixed(
-                operation="select",
-                axis="lost",
-                layers_batch_first=True,
-                loader=0,
-                given=(16, 16),
-                output=(16, 1),
-                target=(16,),
-            ),
+    }
+    FAULTY = {
+        "a view that is no transpose": lambda: mixed(),
+        "recurrent layer over samples": lambda: recurrent(),
+        "the last sample instead of the last step": lambda: mixed(
+            operation="select",
+            axis="lost",
+            layers_batch_first=True,
+            loader=0,
+            given=(16, 16),
+            output=(16, 1),
+            target=(16,),
         ),
-    )
+    }
 
 
 def _message(probe: ProbeFact, lost: bool) -> str:
@@ -359,15 +336,15 @@ class AxesSwapped(Detector, code="D609"):
                 },
             )
 
-    HEALTHY = (
-        Run("an axis of one element moves", lambda: swapped((32, 1, 30), (32, 30, 1))),
-        Run("frames in pairs", lambda: swapped((32, 30, 6), (32, 15, 12))),
-    )
-    FAULTY = (
-        Run("time and channels", lambda: swapped()),
-        Run("pixels and classes, before the loss", lambda: swapped((8, 5, 32, 32), (8192, 5), classes=True)),
-        Run("samples and time", lambda: swapped((32, 10, 6), (10, 32, 6))),
-    )
+    HEALTHY = {
+        "an axis of one element moves": lambda: swapped((32, 1, 30), (32, 30, 1)),
+        "frames in pairs": lambda: swapped((32, 30, 6), (32, 15, 12)),
+    }
+    FAULTY = {
+        "time and channels": lambda: swapped(),
+        "pixels and classes, before the loss": lambda: swapped((8, 5, 32, 32), (8192, 5), classes=True),
+        "samples and time": lambda: swapped((32, 10, 6), (10, 32, 6)),
+    }
 
 
 def _shape(sizes: tuple[int, ...]) -> str:

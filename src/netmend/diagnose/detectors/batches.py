@@ -21,7 +21,7 @@ from netmend.diagnose.measures.fact_examples import with_facts
 from netmend.diagnose.measures.heads import minimised
 from netmend.diagnose.measures.objective import objective
 from netmend.diagnose.measures.progress import progress
-from netmend.unit import Run, calibrated, convention, exact
+from netmend.unit import calibrated, convention, exact
 from netmend.vocabulary import (
     BatchPrint,
     LoaderFact,
@@ -110,18 +110,17 @@ class NotShuffled(Detector, code="D308", needs_fixed_data=True):
             found["drift_limit"] = drift[0]
         return found
 
-    HEALTHY = (
-        Run("mixed batches", lambda: _ordered([{"0": 10, "1": 10}] * 8, changes=10)),
-        Run("the whole set in every batch", lambda: _ordered([{"0": 100, "1": 100}] * 20, changes=1)),
-        Run("the loader shuffles", lambda: _ordered([{"0": 20}, {"1": 20}] * 4, changes=0, shuffle=True)),
-    )
-    FAULTY = (
-        Run(
-            "one class after the other",
-            lambda: _ordered([{"0": 20}] * 4 + [{"1": 20}] * 4, changes=0, shuffle=False),
+    HEALTHY = {
+        "mixed batches": lambda: _ordered([{"0": 10, "1": 10}] * 8, changes=10),
+        "the whole set in every batch": lambda: _ordered([{"0": 100, "1": 100}] * 20, changes=1),
+        "the loader shuffles": lambda: _ordered([{"0": 20}, {"1": 20}] * 4, changes=0, shuffle=True),
+    }
+    FAULTY = {
+        "one class after the other": lambda: _ordered(
+            [{"0": 20}] * 4 + [{"1": 20}] * 4, changes=0, shuffle=False
         ),
-        Run("sorted real targets", lambda: _sorted_targets()),
-    )
+        "sorted real targets": lambda: _sorted_targets(),
+    }
 
 
 def _sorted_targets() -> Trace:
@@ -191,27 +190,22 @@ class BatchTooSmall(Detector, code="D313", needs_fixed_data=True):
         sizes = [batch.size for batch in trace.batches if batch.phase == "training"]
         return training_loader(trace) is None and sum(other > 4 * size for other in sizes) > 0.1 * len(sizes)
 
-    HEALTHY = (
-        Run("four samples without batch statistics", lambda: _normalised_in_batches(4, "LayerNorm")),
-        Run("eight with them", lambda: _normalised_in_batches(8, "BatchNorm1d")),
-        Run(
-            "one text, whose every letter is predicted",
-            lambda: _normalised_in_batches(1, "LayerNorm", places=200),
+    HEALTHY = {
+        "four samples without batch statistics": lambda: _normalised_in_batches(4, "LayerNorm"),
+        "eight with them": lambda: _normalised_in_batches(8, "BatchNorm1d"),
+        "one text, whose every letter is predicted": lambda: _normalised_in_batches(
+            1, "LayerNorm", places=200
         ),
-        Run(
-            "three images of many places",
-            lambda: _normalised_in_batches(3, "BatchNorm2d", shape=(3, 16, 8, 8)),
+        "three images of many places": lambda: _normalised_in_batches(3, "BatchNorm2d", shape=(3, 16, 8, 8)),
+        "nothing was trained": lambda: _normalised_in_batches(1, "LayerNorm", steps=0),
+    }
+    FAULTY = {
+        "two with batch statistics": lambda: _normalised_in_batches(2, "BatchNorm2d"),
+        "three images that are down to one place": lambda: _normalised_in_batches(
+            3, "BatchNorm2d", shape=(3, 16, 1, 1)
         ),
-        Run("nothing was trained", lambda: _normalised_in_batches(1, "LayerNorm", steps=0)),
-    )
-    FAULTY = (
-        Run("two with batch statistics", lambda: _normalised_in_batches(2, "BatchNorm2d")),
-        Run(
-            "three images that are down to one place",
-            lambda: _normalised_in_batches(3, "BatchNorm2d", shape=(3, 16, 1, 1)),
-        ),
-        Run("single samples", lambda: _normalised_in_batches(1, "LayerNorm")),
-    )
+        "single samples": lambda: _normalised_in_batches(1, "LayerNorm"),
+    }
 
 
 def _places(layer: ModuleFact) -> int:
@@ -282,13 +276,13 @@ class FewUpdates(Detector, code="D314", needs_fixed_data=True, needs_end=True):
             detail={"size": size, "samples": samples, "whole": size >= 0.95 * samples},
         )
 
-    HEALTHY = (
-        Run("small batches", lambda: _updated(60, 32, 1000)),
-        Run("the whole set, many times", lambda: _updated(500, 200, 200)),
-        Run("a tiny set and a larger batch", lambda: _updated(20, 1000, 90)),
-        Run("labelled nodes of a graph", lambda: _graph()),
-    )
-    FAULTY = (Run("the whole set, twenty times", lambda: _updated(20, 1000, 1000)),)
+    HEALTHY = {
+        "small batches": lambda: _updated(60, 32, 1000),
+        "the whole set, many times": lambda: _updated(500, 200, 200),
+        "a tiny set and a larger batch": lambda: _updated(20, 1000, 90),
+        "labelled nodes of a graph": lambda: _graph(),
+    }
+    FAULTY = {"the whole set, twenty times": lambda: _updated(20, 1000, 1000)}
 
 
 def _on_a_part(trace: Trace, size: int) -> bool:
@@ -346,10 +340,10 @@ class BatchCollapsed(Detector, code="D318", needs_fixed_data=True):
                 detail={"samples": samples, "loader": loader.created if loader is not None else None},
             )
 
-    HEALTHY = (
-        Run("stacked", lambda: _collated(50, 5000, 5000, (50, 50))),
-        Run("packed into one long row", lambda: _collated(50, 5000, 5100, (1, 1))),
-        Run("a batch of one", lambda: _collated(1, 100, 100, (1,))),
-        Run("broken samples were left out", lambda: _collated(50, 5000, 4700, (47, 47))),
-    )
-    FAULTY = (Run("only the first is left", lambda: _collated(50, 5000, 100, (1, 1))),)
+    HEALTHY = {
+        "stacked": lambda: _collated(50, 5000, 5000, (50, 50)),
+        "packed into one long row": lambda: _collated(50, 5000, 5100, (1, 1)),
+        "a batch of one": lambda: _collated(1, 100, 100, (1,)),
+        "broken samples were left out": lambda: _collated(50, 5000, 4700, (47, 47)),
+    }
+    FAULTY = {"only the first is left": lambda: _collated(50, 5000, 100, (1, 1))}

@@ -9,7 +9,7 @@ import numpy as np
 from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.loop import calls, first_step, stepping, unfolded, usual_site
 from netmend.diagnose.measures.loop_examples import optimizer, trained
-from netmend.unit import Run, calibrated, convention
+from netmend.unit import calibrated, convention
 from netmend.vocabulary import Call, Pattern, Symptom, Table, Trace
 
 
@@ -54,11 +54,11 @@ class ClippingEatsGradient(Detector, code="D211"):
         ratios = _ratios(trace)
         return {"factor": float(np.median(ratios))} if len(ratios) else {}
 
-    HEALTHY = (
-        Run("only bursts are cut", lambda: trained(optimizer(), _clipped(0.7, 1.0))),
-        Run("cut on every step, but not by much", lambda: trained(optimizer(), _clipped(30.0, 1.0))),
-    )
-    FAULTY = (Run("nothing is left", lambda: trained(optimizer(), _clipped(2.0, 1e-4))),)
+    HEALTHY = {
+        "only bursts are cut": lambda: trained(optimizer(), _clipped(0.7, 1.0)),
+        "cut on every step, but not by much": lambda: trained(optimizer(), _clipped(30.0, 1.0)),
+    }
+    FAULTY = {"nothing is left": lambda: trained(optimizer(), _clipped(2.0, 1e-4))}
 
 
 def _ratios(trace: Trace) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -100,35 +100,24 @@ class ClippingMisplaced(Detector, code="D227"):
             site=call.site,
         )
 
-    HEALTHY = (
-        Run(
-            "between backward and step",
-            lambda: trained(
-                optimizer(), loop=[("zero_grad forward=train,grad backward clip=norm step:optimizer", 20)]
-            ),
+    HEALTHY = {
+        "between backward and step": lambda: trained(
+            optimizer(), loop=[("zero_grad forward=train,grad backward clip=norm step:optimizer", 20)]
         ),
-        Run(
-            "after each of several backward passes",
-            lambda: trained(
-                optimizer(),
-                loop=[
-                    ("zero_grad forward=train,grad*2 backward@20 clip=norm backward@22 step:optimizer", 20)
-                ],
-            ),
+        "after each of several backward passes": lambda: trained(
+            optimizer(),
+            loop=[("zero_grad forward=train,grad*2 backward@20 clip=norm backward@22 step:optimizer", 20)],
         ),
-    )
-    FAULTY = (
-        Run(
-            "after the step",
-            lambda: trained(
-                optimizer(),
-                loop=[
-                    ("zero_grad forward=train,grad backward step:optimizer", 1),
-                    ("clip=norm zero_grad forward=train,grad backward step:optimizer", 20),
-                ],
-            ),
-        ),
-    )
+    }
+    FAULTY = {
+        "after the step": lambda: trained(
+            optimizer(),
+            loop=[
+                ("zero_grad forward=train,grad backward step:optimizer", 1),
+                ("clip=norm zero_grad forward=train,grad backward step:optimizer", 20),
+            ],
+        )
+    }
 
 
 def _backward_and_step(pattern: Pattern) -> bool:
@@ -182,11 +171,11 @@ class ClippedBeforeUnscaling(Detector, code="D212"):
             site=call.site,
         )
 
-    HEALTHY = (
-        Run("unscaled first", lambda: trained(optimizer(), _SCALE, loop=[(_RIGHT, 20)])),
-        Run("no mixed precision", lambda: trained(optimizer(), loop=[(_WRONG, 20)])),
-    )
-    FAULTY = (Run("clipped first", lambda: trained(optimizer(), _SCALE, loop=[(_WRONG, 20)])),)
+    HEALTHY = {
+        "unscaled first": lambda: trained(optimizer(), _SCALE, loop=[(_RIGHT, 20)]),
+        "no mixed precision": lambda: trained(optimizer(), loop=[(_WRONG, 20)]),
+    }
+    FAULTY = {"clipped first": lambda: trained(optimizer(), _SCALE, loop=[(_WRONG, 20)])}
 
 
 def _clipped_first(pattern: Pattern) -> Call | None:
@@ -242,5 +231,5 @@ class LossScaleFalls(Detector, code="D225"):
             site=skipped[0][1].site,
         )
 
-    HEALTHY = (Run("some steps at the start", lambda: _skipped(200, 20)),)
-    FAULTY = (Run("most steps", lambda: _skipped(20, 180)),)
+    HEALTHY = {"some steps at the start": lambda: _skipped(200, 20)}
+    FAULTY = {"most steps": lambda: _skipped(20, 180)}

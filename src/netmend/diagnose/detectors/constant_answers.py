@@ -11,7 +11,7 @@ from netmend.diagnose.measures.chain import Link, chain
 from netmend.diagnose.measures.examples import flat
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.objective import objective
-from netmend.unit import Run, calibrated, convention, exact
+from netmend.unit import calibrated, convention, exact
 from netmend.vocabulary import (
     COLUMNS,
     LossFact,
@@ -112,41 +112,31 @@ class ConstantOutput(Detector, code="D109", needs_fixed_data=True):
         found = self._spread(trace)
         return {} if found is None else {found[2]: found[1]}
 
-    HEALTHY = (
-        Run("answers differ", lambda: net_run(facts=[_LOSS])),
-        Run(
-            "too short",
-            lambda: net_run(losses=flat(20), facts=[_LOSS], activations={4: {"sample_spread": 1e-6}}),
+    HEALTHY = {
+        "answers differ": lambda: net_run(facts=[_LOSS]),
+        "too short": lambda: net_run(
+            losses=flat(20), facts=[_LOSS], activations={4: {"sample_spread": 1e-6}}
         ),
-        Run(
-            "better than one answer since the last look",
-            lambda: net_run(
-                losses=[*flat(100), *flat(100, 0.9)], facts=[_LOSS], activations={4: {"sample_spread": 1e-6}}
-            ),
+        "better than one answer since the last look": lambda: net_run(
+            losses=[*flat(100), *flat(100, 0.9)], facts=[_LOSS], activations={4: {"sample_spread": 1e-6}}
         ),
-    )
-    FAULTY = (
-        Run(
-            "one answer",
-            lambda: net_run(
-                losses=flat(200),
-                facts=[_LOSS],
-                activations={
-                    2: {"sample_spread": 1e-6},
-                    3: {"sample_spread": 1e-6},
-                    4: {"sample_spread": 1e-6},
-                },
-            ),
+    }
+    FAULTY = {
+        "one answer": lambda: net_run(
+            losses=flat(200),
+            facts=[_LOSS],
+            activations={
+                2: {"sample_spread": 1e-6},
+                3: {"sample_spread": 1e-6},
+                4: {"sample_spread": 1e-6},
+            },
         ),
-        Run(
-            "one answer for all houses",
-            lambda: net_run(
-                losses=flat(200),
-                facts=[_LOSS, TaskFact(_LOSS.name, "regression"), TargetFact(_LOSS.name, std=1.0)],
-                activations={4: {"sample_spread": 1e-5}},
-            ),
+        "one answer for all houses": lambda: net_run(
+            losses=flat(200),
+            facts=[_LOSS, TaskFact(_LOSS.name, "regression"), TargetFact(_LOSS.name, std=1.0)],
+            activations={4: {"sample_spread": 1e-5}},
         ),
-    )
+    }
 
 
 def _answering(predicted: list[float], labels: float, later: float | None = None) -> Trace:
@@ -235,15 +225,14 @@ class ClassCollapse(Detector, code="D511", needs_fixed_data=True):
         shares = [share for table in tables if (share := self._share(table)) is not None]
         return {"share_limit": min(shares)} if shares else {}
 
-    HEALTHY = (
-        Run("all classes are given", lambda: _answering([0.0, 0.3, 0.9, 1.0, 1.0, 1.0, 1.0, 1.0], 1.05)),
-        Run("looked at only in the beginning", lambda: _answering([0.4] + [0.0] * 9, 0.9, later=0.02)),
-        Run("only one class exists", lambda: _answering([0.0] * 8, 0.0)),
-    )
-    FAULTY = (
-        Run("one class for all", lambda: _answering([0.4] + [0.0] * 9, 0.9)),
-        Run(
-            "looked at only in the beginning, and nothing changed",
-            lambda: _answering([0.4] + [0.0] * 9, 0.9, later=0.6),
+    HEALTHY = {
+        "all classes are given": lambda: _answering([0.0, 0.3, 0.9, 1.0, 1.0, 1.0, 1.0, 1.0], 1.05),
+        "looked at only in the beginning": lambda: _answering([0.4] + [0.0] * 9, 0.9, later=0.02),
+        "only one class exists": lambda: _answering([0.0] * 8, 0.0),
+    }
+    FAULTY = {
+        "one class for all": lambda: _answering([0.4] + [0.0] * 9, 0.9),
+        "looked at only in the beginning, and nothing changed": lambda: _answering(
+            [0.4] + [0.0] * 9, 0.9, later=0.6
         ),
-    )
+    }

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.ending import failing_layer
-from netmend.unit import Run, convention
+from netmend.unit import convention
 from netmend.vocabulary import RunFact, Site, Symptom, Trace
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")  # some messages are written for a terminal
@@ -45,16 +45,13 @@ class Crashed(Detector, code="D701"):
             detail={"exception": run.exception, "layer": None if layer is None else layer.name},
         )
 
-    HEALTHY = (
-        Run("finished", lambda: _ended("finished", None)),
-        Run("interrupted", lambda: _ended("interrupted", "KeyboardInterrupt: ")),
-        Run("left with a code of its own", lambda: _ended("failed", "SystemExit: 3")),
-    )
-    FAULTY = (
-        Run(
-            "shapes that do not fit",
-            lambda: _ended(
-                "failed", "RuntimeError: mat1 and mat2 shapes cannot be multiplied (32x32 and 16x4)"
-            ),
-        ),
-    )
+    HEALTHY = {
+        "finished": lambda: _ended("finished", None),
+        "interrupted": lambda: _ended("interrupted", "KeyboardInterrupt: "),
+        "left with a code of its own": lambda: _ended("failed", "SystemExit: 3"),
+    }
+    FAULTY = {
+        "shapes that do not fit": lambda: _ended(
+            "failed", "RuntimeError: mat1 and mat2 shapes cannot be multiplied (32x32 and 16x4)"
+        )
+    }

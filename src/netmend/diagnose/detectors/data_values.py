@@ -10,7 +10,7 @@ import numpy as np
 
 from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.batches import Features, features, prints
-from netmend.unit import Run, calibrated, convention, exact
+from netmend.unit import calibrated, convention, exact
 from netmend.vocabulary import (
     BatchPrint,
     ModelFact,
@@ -65,8 +65,8 @@ class InputNonfinite(Detector, code="D301"):
                 site=None if model is None else model.called,
             )
 
-    HEALTHY = (Run("all finite", lambda: _with_bad_values([0.0] * 5)),)
-    FAULTY = (Run("some rows hold NaN", lambda: _with_bad_values([0.0, 3.0, 0.0, 2.0])),)
+    HEALTHY = {"all finite": lambda: _with_bad_values([0.0] * 5)}
+    FAULTY = {"some rows hold NaN": lambda: _with_bad_values([0.0, 3.0, 0.0, 2.0])}
 
 
 def _with_features(rows: list[tuple[float, float]], first: str = "Linear") -> Trace:
@@ -183,18 +183,18 @@ class InputBadlyScaled(Detector, code="D302", needs_fixed_data=True):
         sizes = [max(math.hypot(*row[:2]) for row in batch.features) for batch in described]
         return float(np.mean(np.array(sizes) <= self.size_limit)) >= self.ordinary_share
 
-    HEALTHY = (
-        Run("standardised", lambda: _with_features([(0.0, 1.0)] * 6)),
-        Run("0 to 10 is no matter", lambda: _with_features([(5.0, 3.0), (4.0, 2.0)])),
-        Run("a judge that is given real samples and what another model makes", _judged),
-        Run("two inputs of ordinary size", lambda: _two_inputs(2.0)),
-        Run("a norm layer comes first", lambda: _with_features([(120.0, 60.0)] * 3, first="BatchNorm2d")),
-    )
-    FAULTY = (
-        Run("raw pixels", lambda: _with_features([(110.0, 70.0)] * 3)),
-        Run("one feature is a price", lambda: _with_features([(0.2, 1.0), (3e5, 1e5)])),
-        Run("a second input in its own units", lambda: _two_inputs(3e4)),
-    )
+    HEALTHY = {
+        "standardised": lambda: _with_features([(0.0, 1.0)] * 6),
+        "0 to 10 is no matter": lambda: _with_features([(5.0, 3.0), (4.0, 2.0)]),
+        "a judge that is given real samples and what another model makes": _judged,
+        "two inputs of ordinary size": lambda: _two_inputs(2.0),
+        "a norm layer comes first": lambda: _with_features([(120.0, 60.0)] * 3, first="BatchNorm2d"),
+    }
+    FAULTY = {
+        "raw pixels": lambda: _with_features([(110.0, 70.0)] * 3),
+        "one feature is a price": lambda: _with_features([(0.2, 1.0), (3e5, 1e5)]),
+        "a second input in its own units": lambda: _two_inputs(3e4),
+    }
 
 
 def _entrances(trace: Trace) -> Iterator[ModuleFact]:
@@ -263,11 +263,11 @@ class InputLayoutSuspect(Detector, code="D303", needs_fixed_data=True):
         ratios = [ratio for _, ratio in _ratios(trace)]
         return {"ratio_limit": max(ratios)} if ratios else {}
 
-    HEALTHY = (
-        Run("pictures as they should be", lambda: _laid_out(0.2, 0.5)),
-        Run("noise looks the same either way", lambda: _laid_out(1.0, 1.0)),
-    )
-    FAULTY = (Run("reshaped instead of permuted", lambda: _laid_out(0.6, 0.2)),)
+    HEALTHY = {
+        "pictures as they should be": lambda: _laid_out(0.2, 0.5),
+        "noise looks the same either way": lambda: _laid_out(1.0, 1.0),
+    }
+    FAULTY = {"reshaped instead of permuted": lambda: _laid_out(0.6, 0.2)}
 
 
 def _ratios(trace: Trace) -> Iterator[tuple[ProbeFact, float]]:
@@ -329,12 +329,12 @@ class TargetBadlyScaled(Detector, code="D305", needs_fixed_data=True):
             "offset_limit": max(abs(mean) / std if std > 0 and abs(mean) > 1 else 0.0 for mean, std in known),
         }
 
-    HEALTHY = (
-        Run("standardised", lambda: _with_targets(0.0, 1.0)),
-        Run("a few units", lambda: _with_targets(3.0, 2.0)),
-        Run("class ids are no quantities", lambda: _with_targets(40.0, 30.0, kind="classification")),
-    )
-    FAULTY = (Run("prices", lambda: _with_targets(3e5, 8e4)),)
+    HEALTHY = {
+        "standardised": lambda: _with_targets(0.0, 1.0),
+        "a few units": lambda: _with_targets(3.0, 2.0),
+        "class ids are no quantities": lambda: _with_targets(40.0, 30.0, kind="classification"),
+    }
+    FAULTY = {"prices": lambda: _with_targets(3e5, 8e4)}
 
 
 def _regressions(trace: Trace) -> Iterator[TargetFact]:

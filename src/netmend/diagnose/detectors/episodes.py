@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.acting import agents, returns, training_world, worlds
 from netmend.diagnose.measures.acting_examples import a_world, acted, an_agent
-from netmend.unit import Run, convention, exact
+from netmend.unit import convention, exact
 from netmend.vocabulary import Symptom, Trace
 
 
@@ -39,11 +39,11 @@ class SteppedAfterEnd(Detector, code="D715"):
                     },
                 )
 
-    HEALTHY = (
-        Run("reset after every end", lambda: acted(a_world())),
-        Run("one step at the end of the program", lambda: acted(a_world(after_end=1))),
-    )
-    FAULTY = (Run("never reset", lambda: acted(a_world(after_end=3200, resets=0))),)
+    HEALTHY = {
+        "reset after every end": lambda: acted(a_world()),
+        "one step at the end of the program": lambda: acted(a_world(after_end=1)),
+    }
+    FAULTY = {"never reset": lambda: acted(a_world(after_end=3200, resets=0))}
 
 
 class TruncationMerged(Detector, code="D716"):
@@ -68,11 +68,11 @@ class TruncationMerged(Detector, code="D716"):
                     detail={"chain": list(world.chain)},
                 )
 
-    HEALTHY = (
-        Run("flags passed on", lambda: acted(a_world(truncated=80, terminated=70))),
-        Run("no time limit was reached", lambda: acted(a_world())),
-    )
-    FAULTY = (Run("flags merged", lambda: acted(a_world(merged=40))),)
+    HEALTHY = {
+        "flags passed on": lambda: acted(a_world(truncated=80, terminated=70)),
+        "no time limit was reached": lambda: acted(a_world()),
+    }
+    FAULTY = {"flags merged": lambda: acted(a_world(merged=40))}
 
 
 class TimeLimitsEndEpisodes(Detector, code="D717"):
@@ -100,11 +100,11 @@ class TimeLimitsEndEpisodes(Detector, code="D717"):
                 site=world.stepped,
             )
 
-    HEALTHY = (
-        Run("episodes end by themselves", lambda: acted(a_world(truncated=10))),
-        Run("two long episodes", lambda: acted(a_world(truncated=2, episodes=2, terminated=0))),
-    )
-    FAULTY = (Run("all are cut off", lambda: acted(a_world(truncated=150, terminated=0))),)
+    HEALTHY = {
+        "episodes end by themselves": lambda: acted(a_world(truncated=10)),
+        "two long episodes": lambda: acted(a_world(truncated=2, episodes=2, terminated=0)),
+    }
+    FAULTY = {"all are cut off": lambda: acted(a_world(truncated=150, terminated=0))}
 
 
 class SameStart(Detector, code="D718"):
@@ -134,12 +134,12 @@ class SameStart(Detector, code="D718"):
             site=world.reset or world.stepped,
         )
 
-    HEALTHY = (
-        Run("a seed for the first episode only", lambda: acted(a_world(seeded_resets=1))),
-        Run("a new seed for each episode", lambda: acted(a_world(seeded_resets=150))),
-        Run("some episodes repeated", lambda: acted(a_world(seeded_resets=20, same_starts=19))),
-    )
-    FAULTY = (Run("one seed for all", lambda: acted(a_world(seeded_resets=150, same_starts=149))),)
+    HEALTHY = {
+        "a seed for the first episode only": lambda: acted(a_world(seeded_resets=1)),
+        "a new seed for each episode": lambda: acted(a_world(seeded_resets=150)),
+        "some episodes repeated": lambda: acted(a_world(seeded_resets=20, same_starts=19)),
+    }
+    FAULTY = {"one seed for all": lambda: acted(a_world(seeded_resets=150, same_starts=149))}
 
 
 class FewRollouts(Detector, code="D725", needs_end=True):
@@ -172,22 +172,18 @@ class FewRollouts(Detector, code="D725", needs_end=True):
                     detail={"rollout": gathers * agent.copies},
                 )
 
-    HEALTHY = (
-        Run("many rollouts", lambda: acted(a_world(), an_agent(settings={"n_steps": 128}))),
-        Run("four rollouts", lambda: acted(a_world(), an_agent(settings={"n_steps": 1024}, trainings=4))),
-        Run(
-            "an algorithm with a replay buffer",
-            lambda: acted(a_world(), an_agent("DQN", {"n_steps": 1}, trainings=2, buffer_filled=500)),
+    HEALTHY = {
+        "many rollouts": lambda: acted(a_world(), an_agent(settings={"n_steps": 128})),
+        "four rollouts": lambda: acted(a_world(), an_agent(settings={"n_steps": 1024}, trainings=4)),
+        "an algorithm with a replay buffer": lambda: acted(
+            a_world(), an_agent("DQN", {"n_steps": 1}, trainings=2, buffer_filled=500)
         ),
-    )
-    FAULTY = (
-        Run(
-            "one rollout",
-            lambda: acted(
-                a_world(), an_agent(settings={"n_steps": 2048}, trainings=1, planned=1000, timesteps=2048)
-            ),
-        ),
-    )
+    }
+    FAULTY = {
+        "one rollout": lambda: acted(
+            a_world(), an_agent(settings={"n_steps": 2048}, trainings=1, planned=1000, timesteps=2048)
+        )
+    }
 
 
 class ReturnsFall(Detector, code="D726"):
@@ -234,14 +230,11 @@ class ReturnsFall(Detector, code="D726"):
         )
         return {"fall_limit": (float(first.mean()) - float(last.mean())) / error}
 
-    HEALTHY = (
-        Run("rises", lambda: acted(a_world(), returns=[float(20 + index) for index in range(60)])),
-        Run("neither", lambda: acted(a_world(), returns=[20.0, 30.0, 10.0] * 20)),
-        Run("few episodes", lambda: acted(a_world(), returns=[30.0] * 6 + [10.0] * 6)),
-    )
-    FAULTY = (
-        Run(
-            "worse and worse",
-            lambda: acted(a_world(), returns=[22.0, 25.0, 18.0] * 10 + [9.0, 10.0, 9.5] * 20),
-        ),
-    )
+    HEALTHY = {
+        "rises": lambda: acted(a_world(), returns=[float(20 + index) for index in range(60)]),
+        "neither": lambda: acted(a_world(), returns=[20.0, 30.0, 10.0] * 20),
+        "few episodes": lambda: acted(a_world(), returns=[30.0] * 6 + [10.0] * 6),
+    }
+    FAULTY = {
+        "worse and worse": lambda: acted(a_world(), returns=[22.0, 25.0, 18.0] * 10 + [9.0, 10.0, 9.5] * 20)
+    }

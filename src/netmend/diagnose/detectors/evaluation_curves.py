@@ -10,7 +10,7 @@ from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.examples import LOSS, falling, flat, run_with
 from netmend.diagnose.measures.objective import constant_of, evaluations, objective, smooth
 from netmend.diagnose.measures.progress import Progress
-from netmend.unit import Run, calibrated, convention
+from netmend.unit import calibrated, convention
 from netmend.vocabulary import Symptom, TargetFact, Trace
 
 
@@ -77,21 +77,19 @@ class Overfitting(Detector, code="D506", needs_fixed_data=True):
             else 0.0,
         }
 
-    HEALTHY = (
-        Run("falls together", lambda: run_with(falling(200), evaluations=[0.6, 0.4, 0.2, 0.12, 0.1, 0.09])),
-        Run("a mild rise", lambda: run_with(falling(200), evaluations=[0.7, 0.5, 0.42, 0.4, 0.44, 0.48])),
-        Run("never evaluated", lambda: run_with(falling(200))),
-    )
-    FAULTY = (
-        Run(
-            "known by heart, hardly of use",
-            lambda: run_with(falling(200, end=0.02), evaluations=[0.95, 0.9, 0.85, 0.8, 0.8, 0.8]),
+    HEALTHY = {
+        "falls together": lambda: run_with(falling(200), evaluations=[0.6, 0.4, 0.2, 0.12, 0.1, 0.09]),
+        "a mild rise": lambda: run_with(falling(200), evaluations=[0.7, 0.5, 0.42, 0.4, 0.44, 0.48]),
+        "never evaluated": lambda: run_with(falling(200)),
+    }
+    FAULTY = {
+        "known by heart, hardly of use": lambda: run_with(
+            falling(200, end=0.02), evaluations=[0.95, 0.9, 0.85, 0.8, 0.8, 0.8]
         ),
-        Run(
-            "evaluation rises",
-            lambda: run_with(falling(200, end=0.02), evaluations=[0.8, 0.6, 0.7, 0.9, 1.1, 1.3]),
+        "evaluation rises": lambda: run_with(
+            falling(200, end=0.02), evaluations=[0.8, 0.6, 0.7, 0.9, 1.1, 1.3]
         ),
-    )
+    }
 
 
 class Overtraining(Detector, code="D507", needs_fixed_data=True, needs_end=True):
@@ -135,18 +133,15 @@ class Overtraining(Detector, code="D507", needs_fixed_data=True, needs_end=True)
             "rise_limit": late / float(smooth(losses).min()),
         }
 
-    HEALTHY = (
-        Run("best at the end", lambda: run_with(falling(200), evaluations=[1 / (1 + n) for n in range(12)])),
-        Run("flat after the best", lambda: run_with(falling(200), evaluations=[0.5, 0.4, 0.3] + [0.33] * 9)),
-    )
-    FAULTY = (
-        Run(
-            "rises from pass 3 on",
-            lambda: run_with(
-                falling(200, end=0.3), evaluations=[0.6, 0.4, *[0.4 + 0.05 * n for n in range(12)]]
-            ),
-        ),
-    )
+    HEALTHY = {
+        "best at the end": lambda: run_with(falling(200), evaluations=[1 / (1 + n) for n in range(12)]),
+        "flat after the best": lambda: run_with(falling(200), evaluations=[0.5, 0.4, 0.3] + [0.33] * 9),
+    }
+    FAULTY = {
+        "rises from pass 3 on": lambda: run_with(
+            falling(200, end=0.3), evaluations=[0.6, 0.4, *[0.4 + 0.05 * n for n in range(12)]]
+        )
+    }
 
 
 class TrainingWorseThanEvaluation(Detector, code="D509", needs_fixed_data=True):
@@ -184,13 +179,11 @@ class TrainingWorseThanEvaluation(Detector, code="D509", needs_fixed_data=True):
             return {}
         return {"gap_limit": course.last / late, "least_relative": float(course.relative[-1])}
 
-    HEALTHY = (
-        Run("both low", lambda: run_with(falling(200), evaluations=[0.3, 0.2, 0.1, 0.1])),
-        Run(
-            "dropout on purpose", lambda: run_with(falling(200, end=0.45), evaluations=[0.5, 0.4, 0.32, 0.3])
-        ),
-    )
-    FAULTY = (Run("training far above", lambda: run_with(flat(200, 0.9), evaluations=[0.6, 0.5, 0.35, 0.3])),)
+    HEALTHY = {
+        "both low": lambda: run_with(falling(200), evaluations=[0.3, 0.2, 0.1, 0.1]),
+        "dropout on purpose": lambda: run_with(falling(200, end=0.45), evaluations=[0.5, 0.4, 0.32, 0.3]),
+    }
+    FAULTY = {"training far above": lambda: run_with(flat(200, 0.9), evaluations=[0.6, 0.5, 0.35, 0.3])}
 
 
 class LossMetricDecoupled(Detector, code="D510", needs_fixed_data=True):
@@ -238,15 +231,11 @@ class LossMetricDecoupled(Detector, code="D510", needs_fixed_data=True):
         facts = {**trace.facts, "target": {LOSS: TargetFact(LOSS, 100, {"0": 40, "1": 30, "2": 30})}}
         return Trace(facts, trace.tables)
 
-    HEALTHY = (
-        Run(
-            "both get better",
-            lambda: LossMetricDecoupled._example([0.33 + 0.006 * step for step in range(100)]),
-        ),
-    )
-    FAULTY = (
-        Run(
-            "accuracy stays at chance",
-            lambda: LossMetricDecoupled._example([0.3 + 0.05 * (step % 3) for step in range(100)]),
-        ),
-    )
+    HEALTHY = {
+        "both get better": lambda: LossMetricDecoupled._example([0.33 + 0.006 * step for step in range(100)])
+    }
+    FAULTY = {
+        "accuracy stays at chance": lambda: LossMetricDecoupled._example(
+            [0.3 + 0.05 * (step % 3) for step in range(100)]
+        )
+    }

@@ -11,7 +11,7 @@ from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.batches import class_counts, features, other_scale, prints
 from netmend.diagnose.measures.loop_examples import optimizer, trained
 from netmend.diagnose.measures.probe_examples import dropped, probed
-from netmend.unit import Run, calibrated, convention, exact
+from netmend.unit import calibrated, convention, exact
 from netmend.vocabulary import BatchPrint, FunctionFact, LossFact, OperandFact, Site, Symptom, Table, Trace
 
 
@@ -60,32 +60,29 @@ class GradientsInEvaluation(Detector, code="D224", needs_fixed_data=True):
                     site=loss.called,
                 )
 
-    HEALTHY = (
-        Run("without gradients", lambda: _evaluated(5, 0.0)),
-        Run("one look", lambda: _evaluated(1, 1.0)),
-    )
-    FAULTY = (
-        Run("with gradients", lambda: _evaluated(5, 1.0)),
-        Run(
-            "the training loss once more, for the records",
-            lambda: trained(
-                optimizer(),
-                LossFact(
-                    "mse_loss@train.py:42",
-                    "mse_loss",
-                    operands=(OperandFact("prediction", requires_grad=True),),
-                    called=Site("train.py", 42),
-                ),
-                loop=[
-                    (
-                        "forward=train,grad@42 loss:mse_loss@42 zero_grad forward=train,grad@38 loss@38 backward@39 "
-                        "step:optimizer",
-                        20,
-                    )
-                ],
+    HEALTHY = {
+        "without gradients": lambda: _evaluated(5, 0.0),
+        "one look": lambda: _evaluated(1, 1.0),
+    }
+    FAULTY = {
+        "with gradients": lambda: _evaluated(5, 1.0),
+        "the training loss once more, for the records": lambda: trained(
+            optimizer(),
+            LossFact(
+                "mse_loss@train.py:42",
+                "mse_loss",
+                operands=(OperandFact("prediction", requires_grad=True),),
+                called=Site("train.py", 42),
             ),
+            loop=[
+                (
+                    "forward=train,grad@42 loss:mse_loss@42 zero_grad forward=train,grad@38 loss@38 backward@39 "
+                    "step:optimizer",
+                    20,
+                )
+            ],
         ),
-    )
+    }
 
 
 def _unused(trace: Trace, loss: LossFact) -> int:
@@ -146,22 +143,18 @@ class EvaluationNotDeterministic(Detector, code="D603"):
                 detail={"model": probe.component},
             )
 
-    HEALTHY = (
-        Run("the same twice", lambda: dropped(0.0, "")),
-        Run(
-            "a latent value is drawn on purpose",
-            lambda: Trace(facts={"probe": dropped(0.3, "randn_like").facts["probe"]}),
+    HEALTHY = {
+        "the same twice": lambda: dropped(0.0, ""),
+        "a latent value is drawn on purpose": lambda: Trace(
+            facts={"probe": dropped(0.3, "randn_like").facts["probe"]}
         ),
-    )
-    FAULTY = (
-        Run("functional dropout", lambda: dropped()),
-        Run(
-            "a new layer at every pass",
-            lambda: probed(
-                "eval determinism", {"difference": 0.4, "operation": "bernoulli", "kind": "Dropout"}
-            ),
+    }
+    FAULTY = {
+        "functional dropout": lambda: dropped(),
+        "a new layer at every pass": lambda: probed(
+            "eval determinism", {"difference": 0.4, "operation": "bernoulli", "kind": "Dropout"}
         ),
-    )
+    }
 
 
 def _with_inputs(training: tuple[float, float], evaluation: tuple[float, float]) -> Trace:
@@ -237,21 +230,20 @@ class TrainingEvaluationSkew(Detector, code="D310", needs_fixed_data=True):
         ratio = np.abs(np.log(evaluated.std[varied] / trained.std[varied]))
         return {"shift_limit": float(np.median(shift)), "scale_limit": float(np.exp(np.median(ratio)))}
 
-    HEALTHY = (
-        Run("alike", lambda: _with_inputs((0.0, 1.0), (0.1, 0.95))),
-        Run("noise widens training", lambda: _images((-0.9, 1.9, 0.13, 0.41), (0.0, 1.0, 0.13, 0.31))),
-        Run("brightness varies in training", lambda: _images((0.0, 1.5, 0.13, 0.33), (0.0, 1.0, 0.13, 0.31))),
-        Run("other pictures in evaluation", lambda: _images((0.0, 1.0, 0.13, 0.31), (0.0, 1.0, 0.2, 0.38))),
-        Run("augmentation widens training", lambda: _with_inputs((0.0, 1.4), (0.0, 1.0))),
-    )
-    FAULTY = (
-        Run("0..1 and -1..1", lambda: _images((-1.0, 1.0, -0.74, 0.62), (0.0, 1.0, 0.13, 0.31))),
-        Run(
-            "statistics of another data set",
-            lambda: _images((-0.42, 2.82, 0.0, 1.0), (-2.12, 2.25, -1.55, 1.35)),
+    HEALTHY = {
+        "alike": lambda: _with_inputs((0.0, 1.0), (0.1, 0.95)),
+        "noise widens training": lambda: _images((-0.9, 1.9, 0.13, 0.41), (0.0, 1.0, 0.13, 0.31)),
+        "brightness varies in training": lambda: _images((0.0, 1.5, 0.13, 0.33), (0.0, 1.0, 0.13, 0.31)),
+        "other pictures in evaluation": lambda: _images((0.0, 1.0, 0.13, 0.31), (0.0, 1.0, 0.2, 0.38)),
+        "augmentation widens training": lambda: _with_inputs((0.0, 1.4), (0.0, 1.0)),
+    }
+    FAULTY = {
+        "0..1 and -1..1": lambda: _images((-1.0, 1.0, -0.74, 0.62), (0.0, 1.0, 0.13, 0.31)),
+        "statistics of another data set": lambda: _images(
+            (-0.42, 2.82, 0.0, 1.0), (-2.12, 2.25, -1.55, 1.35)
         ),
-        Run("only training is normalised", lambda: _with_inputs((0.0, 1.0), (120.0, 60.0))),
-    )
+        "only training is normalised": lambda: _with_inputs((0.0, 1.0), (120.0, 60.0)),
+    }
 
 
 def _with_classes(training: dict[str, int], evaluation: dict[str, int]) -> Trace:
@@ -300,14 +292,13 @@ class EvaluationClassesUnseen(Detector, code="D312", needs_fixed_data=True):
         ]
         return {"share_limit": max(shares)} if shares else {}
 
-    HEALTHY = (
-        Run("the same classes", lambda: _with_classes({"0": 20, "1": 20}, {"0": 9, "1": 11})),
-        Run(
-            "a rare class that training has not shown yet",
-            lambda: _with_classes({"0": 20, "1": 20}, {"0": 50, "1": 48, "2": 2}),
+    HEALTHY = {
+        "the same classes": lambda: _with_classes({"0": 20, "1": 20}, {"0": 9, "1": 11}),
+        "a rare class that training has not shown yet": lambda: _with_classes(
+            {"0": 20, "1": 20}, {"0": 50, "1": 48, "2": 2}
         ),
-    )
-    FAULTY = (Run("sorted, then cut", lambda: _with_classes({"0": 20, "1": 20}, {"2": 30})),)
+    }
+    FAULTY = {"sorted, then cut": lambda: _with_classes({"0": 20, "1": 20}, {"2": 30})}
 
 
 def _evaluated_labels(trace: Trace) -> Counter[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.probe_examples import probed
-from netmend.unit import Run, convention, exact
+from netmend.unit import convention, exact
 from netmend.vocabulary import ProbeFact, Symptom, Trace
 
 
@@ -67,19 +67,18 @@ class InputIgnored(Detector, code="D602"):
             detail=values,
         )
 
-    HEALTHY = (
-        Run("a small change", lambda: probed("input dependency", {"change": 1e-4, "ignored": ()}, step=16)),
-        Run(
-            "a head that starts at zero",
-            lambda: probed("input dependency", {"change": 0.0, "ignored": ()}, step=0),
+    HEALTHY = {
+        "a small change": lambda: probed("input dependency", {"change": 1e-4, "ignored": ()}, step=16),
+        "a head that starts at zero": lambda: probed(
+            "input dependency", {"change": 0.0, "ignored": ()}, step=0
         ),
-        Run("learned by heart", lambda: probed("input ignored", {"s": 0.01, "s_shuffled": 1.0})),
-        Run("too slow to say", lambda: probed("input ignored", {"s": 0.93, "s_shuffled": 1.01})),
-    )
-    FAULTY = (
-        Run("no effect at all", lambda: probed("input dependency", {"change": 0.0, "ignored": ()}, step=16)),
-        Run("inputs do not help", lambda: probed("input ignored", {"s": 1.0, "s_shuffled": 1.0})),
-    )
+        "learned by heart": lambda: probed("input ignored", {"s": 0.01, "s_shuffled": 1.0}),
+        "too slow to say": lambda: probed("input ignored", {"s": 0.93, "s_shuffled": 1.01}),
+    }
+    FAULTY = {
+        "no effect at all": lambda: probed("input dependency", {"change": 0.0, "ignored": ()}, step=16),
+        "inputs do not help": lambda: probed("input ignored", {"s": 1.0, "s_shuffled": 1.0}),
+    }
 
 
 class BatchOverfitFails(Detector, code="D606"):
@@ -118,19 +117,16 @@ class BatchOverfitFails(Detector, code="D606"):
                 detail=dict(values),
             )
 
-    HEALTHY = (
-        Run(
-            "by heart", lambda: probed("batch overfit", {"first": 2.3, "best": 0.02, "steps": 40, "s": 0.01})
-        ),
-        Run("slow", lambda: probed("batch overfit", {"first": 2.3, "best": 1.9, "steps": 200, "s": 0.85})),
-        Run("no time", lambda: probed("batch overfit", {"first": 2.3, "best": 2.3, "steps": 4, "s": 1.0})),
-    )
-    FAULTY = (
-        Run(
-            "not even one batch",
-            lambda: probed("batch overfit", {"first": 2.35, "best": 2.29, "steps": 200, "s": 1.0}),
-        ),
-    )
+    HEALTHY = {
+        "by heart": lambda: probed("batch overfit", {"first": 2.3, "best": 0.02, "steps": 40, "s": 0.01}),
+        "slow": lambda: probed("batch overfit", {"first": 2.3, "best": 1.9, "steps": 200, "s": 0.85}),
+        "no time": lambda: probed("batch overfit", {"first": 2.3, "best": 2.3, "steps": 4, "s": 1.0}),
+    }
+    FAULTY = {
+        "not even one batch": lambda: probed(
+            "batch overfit", {"first": 2.35, "best": 2.29, "steps": 200, "s": 1.0}
+        )
+    }
 
 
 class GradientWrong(Detector, code="D607"):
@@ -162,23 +158,15 @@ class GradientWrong(Detector, code="D607"):
                 detail=dict(probe.values),
             )
 
-    HEALTHY = (
-        Run(
-            "right",
-            lambda: probed("gradient check", {"function": "Swish", "error": 1e-7, "wrong_share": 0.0}),
-        ),
-        Run(
-            "a kink", lambda: probed("gradient check", {"function": "Clip", "error": 0.1, "wrong_share": 0.1})
-        ),
-    )
-    FAULTY = (
-        Run(
-            "a factor is missing",
-            lambda: probed(
-                "gradient check", {"function": "Square", "error": 0.5, "wrong_share": 1.0, "ratio": 0.5}
-            ),
-        ),
-    )
+    HEALTHY = {
+        "right": lambda: probed("gradient check", {"function": "Swish", "error": 1e-7, "wrong_share": 0.0}),
+        "a kink": lambda: probed("gradient check", {"function": "Clip", "error": 0.1, "wrong_share": 0.1}),
+    }
+    FAULTY = {
+        "a factor is missing": lambda: probed(
+            "gradient check", {"function": "Square", "error": 0.5, "wrong_share": 1.0, "ratio": 0.5}
+        )
+    }
 
 
 class RateProbe(Detector, code="D608"):
@@ -223,38 +211,28 @@ class RateProbe(Detector, code="D608"):
                 detail={"direction": direction, **probe.values},
             )
 
-    HEALTHY = (
-        Run(
-            "falls",
-            lambda: probed("rate probe", {"x0.01": 1.0, "x0.1": 0.95, "x1": 0.6, "x10": 0.3, "x100": 9.0}),
+    HEALTHY = {
+        "falls": lambda: probed(
+            "rate probe", {"x0.01": 1.0, "x0.1": 0.95, "x1": 0.6, "x10": 0.3, "x100": 9.0}
         ),
-        Run(
-            "slow",
-            lambda: probed("rate probe", {"x0.01": 1.0, "x0.1": 1.0, "x1": 0.98, "x10": 0.7, "x100": 0.02}),
+        "slow": lambda: probed(
+            "rate probe", {"x0.01": 1.0, "x0.1": 1.0, "x1": 0.98, "x10": 0.7, "x100": 0.02}
         ),
-        Run(
-            "cautious",
-            lambda: probed(
-                "rate probe", {"x0.01": 1.0, "x0.1": 0.999, "x1": 0.98, "x10": 0.85, "x100": 0.72}
-            ),
+        "cautious": lambda: probed(
+            "rate probe", {"x0.01": 1.0, "x0.1": 0.999, "x1": 0.98, "x10": 0.85, "x100": 0.72}
         ),
-        Run(
-            "nothing helps",
-            lambda: probed("rate probe", {"x0.01": 1.0, "x0.1": 1.0, "x1": 1.0, "x10": 1.0, "x100": 1.0}),
+        "nothing helps": lambda: probed(
+            "rate probe", {"x0.01": 1.0, "x0.1": 1.0, "x1": 1.0, "x10": 1.0, "x100": 1.0}
         ),
-    )
-    FAULTY = (
-        Run(
-            "too high",
-            lambda: probed(
-                "rate probe", {"x0.01": 0.9, "x0.1": 0.3, "x1": 4.0, "x10": 80.0, "x100": math.nan}
-            ),
+    }
+    FAULTY = {
+        "too high": lambda: probed(
+            "rate probe", {"x0.01": 0.9, "x0.1": 0.3, "x1": 4.0, "x10": 80.0, "x100": math.nan}
         ),
-        Run(
-            "too low",
-            lambda: probed("rate probe", {"x0.01": 1.0, "x0.1": 1.0, "x1": 0.9995, "x10": 0.99, "x100": 0.5}),
+        "too low": lambda: probed(
+            "rate probe", {"x0.01": 1.0, "x0.1": 1.0, "x1": 0.9995, "x10": 0.99, "x100": 0.5}
         ),
-    )
+    }
 
 
 def _reached(values: Mapping[str, Any], name: str) -> float:

@@ -11,7 +11,7 @@ from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
 from netmend.diagnose.measures.probe_examples import probed
 from netmend.diagnose.measures.wiring import Wire, layers_of, loaded, wires
-from netmend.unit import Run, convention, exact
+from netmend.unit import convention, exact
 from netmend.vocabulary import Event, ModuleFact, OptimizerFact, Symptom, Table, Trace
 from netmend.vocabulary.table import FloatArray, IntArray
 
@@ -119,72 +119,53 @@ class StepSkipsParameters(Detector, code="D229"):
         now = sizes[np.clip(np.searchsorted(known, steps, side="right") - 1, 0, None)]
         return np.asarray(np.fmax(initial, now), dtype=np.float64)
 
-    HEALTHY = (
-        Run("everything moves", lambda: trained(optimizer(), *network(Layer("encoder"), Layer("decoder")))),
-        Run(
-            "too little for the number format",
-            lambda: trained(optimizer(), *network(replace(_SKIPPED, gradient=1e-9), Layer("decoder"))),
+    HEALTHY = {
+        "everything moves": lambda: trained(optimizer(), *network(Layer("encoder"), Layer("decoder"))),
+        "too little for the number format": lambda: trained(
+            optimizer(), *network(replace(_SKIPPED, gradient=1e-9), Layer("decoder"))
         ),
-        Run(
-            "a group whose rate is 0",
-            lambda: trained(
-                optimizer(),
-                *network(_SKIPPED, Layer("decoder")),
-                Table.of("rate", "optimizer[0]", {0: (0.0,)}),
+        "a group whose rate is 0": lambda: trained(
+            optimizer(),
+            *network(_SKIPPED, Layer("decoder")),
+            Table.of("rate", "optimizer[0]", {0: (0.0,)}),
+        ),
+        "weights that have grown so large that the step is lost to rounding": lambda: trained(
+            optimizer(),
+            *network(_SKIPPED, Layer("decoder")),
+            Table.of("weight", "model.encoder.weight", dict.fromkeys(range(8), (0.0, 1e12, 1e12))),
+        ),
+        "nothing moves: another fault": lambda: trained(optimizer(), *network(_SKIPPED)),
+        "moved again at the end": lambda: trained(
+            optimizer(),
+            *network(replace(_SKIPPED, update=None), Layer("decoder")),
+            Table.of(
+                "update", "model.encoder.weight", {**dict.fromkeys(range(7), (0.0, 0.0)), 7: (0.1, 0.1)}
             ),
         ),
-        Run(
-            "weights that have grown so large that the step is lost to rounding",
-            lambda: trained(
-                optimizer(),
-                *network(_SKIPPED, Layer("decoder")),
-                Table.of("weight", "model.encoder.weight", dict.fromkeys(range(8), (0.0, 1e12, 1e12))),
+        "two looks close to one another": lambda: trained(
+            optimizer(),
+            *network(replace(_SKIPPED, update=None), Layer("decoder")),
+            Table.of(
+                "update",
+                "model.encoder.weight",
+                {**dict.fromkeys(range(6), (0.1, 0.1)), 6: (0.0, 0.0), 7: (0.0, 0.0)},
             ),
         ),
-        Run("nothing moves: another fault", lambda: trained(optimizer(), *network(_SKIPPED))),
-        Run(
-            "moved again at the end",
-            lambda: trained(
-                optimizer(),
-                *network(replace(_SKIPPED, update=None), Layer("decoder")),
-                Table.of(
-                    "update", "model.encoder.weight", {**dict.fromkeys(range(7), (0.0, 0.0)), 7: (0.1, 0.1)}
-                ),
+    }
+    FAULTY = {
+        "one layer is passed over": lambda: trained(
+            optimizer(), *network(_SKIPPED, Layer("decoder"), Layer("head")), losses=[0.5] * 40
+        ),
+        "passed over from some step on": lambda: trained(
+            optimizer(),
+            *network(replace(_SKIPPED, update=None), Layer("decoder"), Layer("head")),
+            Table.of(
+                "update",
+                "model.encoder.weight",
+                {0: (0.1, 0.1), 1: (0.1, 0.1), **dict.fromkeys(range(2, 8), (0.0, 0.0))},
             ),
         ),
-        Run(
-            "two looks close to one another",
-            lambda: trained(
-                optimizer(),
-                *network(replace(_SKIPPED, update=None), Layer("decoder")),
-                Table.of(
-                    "update",
-                    "model.encoder.weight",
-                    {**dict.fromkeys(range(6), (0.1, 0.1)), 6: (0.0, 0.0), 7: (0.0, 0.0)},
-                ),
-            ),
-        ),
-    )
-    FAULTY = (
-        Run(
-            "one layer is passed over",
-            lambda: trained(
-                optimizer(), *network(_SKIPPED, Layer("decoder"), Layer("head")), losses=[0.5] * 40
-            ),
-        ),
-        Run(
-            "passed over from some step on",
-            lambda: trained(
-                optimizer(),
-                *network(replace(_SKIPPED, update=None), Layer("decoder"), Layer("head")),
-                Table.of(
-                    "update",
-                    "model.encoder.weight",
-                    {0: (0.1, 0.1), 1: (0.1, 0.1), **dict.fromkeys(range(2, 8), (0.0, 0.0))},
-                ),
-            ),
-        ),
-    )
+    }
 
 
 _FROZEN = Layer("body", trainable=False, gradient=None, update=None, optimizer=None)
@@ -240,43 +221,32 @@ class FrozenParameters(Detector, code="D220"):
                 },
             )
 
-    HEALTHY = (
-        Run("nothing is frozen", lambda: trained(optimizer(), *network(Layer("body"), Layer("head")))),
-        Run(
-            "a backbone with loaded weights",
-            lambda: trained(
-                optimizer(),
-                *network(_FROZEN, Layer("head")),
-                events=[Event(0, "state loaded", "loaded", "model.body", detail={"matched": 4})],
-            ),
+    HEALTHY = {
+        "nothing is frozen": lambda: trained(optimizer(), *network(Layer("body"), Layer("head"))),
+        "a backbone with loaded weights": lambda: trained(
+            optimizer(),
+            *network(_FROZEN, Layer("head")),
+            events=[Event(0, "state loaded", "loaded", "model.body", detail={"matched": 4})],
         ),
-        Run(
-            "weights that training has shaped",
-            lambda: trained(optimizer(), *network(replace(_FROZEN, fresh=False), Layer("head"))),
+        "weights that training has shaped": lambda: trained(
+            optimizer(), *network(replace(_FROZEN, fresh=False), Layer("head"))
         ),
-        Run("a frozen model as a whole", lambda: trained(optimizer(), *network(_FROZEN))),
-        Run(
-            "trained earlier in the same run",
-            lambda: trained(
-                optimizer(), *network(replace(_FROZEN, update=0.01, optimizer="optimizer"), Layer("head"))
-            ),
+        "a frozen model as a whole": lambda: trained(optimizer(), *network(_FROZEN)),
+        "trained earlier in the same run": lambda: trained(
+            optimizer(), *network(replace(_FROZEN, update=0.01, optimizer="optimizer"), Layer("head"))
         ),
-    )
-    FAULTY = (
-        Run(
-            "random layers are frozen",
-            lambda: trained(optimizer(), *network(_FROZEN, Layer("head")), losses=[0.9] * 40),
+    }
+    FAULTY = {
+        "random layers are frozen": lambda: trained(
+            optimizer(), *network(_FROZEN, Layer("head")), losses=[0.9] * 40
         ),
-        Run(
-            "random layers are frozen, and the best state is brought back at the end",
-            lambda: trained(
-                optimizer(),
-                *network(_FROZEN, Layer("head")),
-                losses=[0.9] * 40,
-                events=[Event(64, "state loaded", "loaded", "model", detail={"matched": 4})],
-            ),
+        "random layers are frozen, and the best state is brought back at the end": lambda: trained(
+            optimizer(),
+            *network(_FROZEN, Layer("head")),
+            losses=[0.9] * 40,
+            events=[Event(64, "state loaded", "loaded", "model", detail={"matched": 4})],
         ),
-    )
+    }
 
 
 def _resting(trace: Trace, model: str, layer: ModuleFact | None) -> bool:
@@ -333,8 +303,8 @@ class FrozenLate(Detector, code="D230"):
                 detail={"class": probe.values["class"], "names": list(probe.values["names"])},
             )
 
-    HEALTHY = (
-        Run("frozen before the first step", lambda: _late(0)),
-        Run("train() freezes nothing here", lambda: _late(50, count=0)),
-    )
-    FAULTY = (Run("frozen at the first evaluation", lambda: _late(40)),)
+    HEALTHY = {
+        "frozen before the first step": lambda: _late(0),
+        "train() freezes nothing here": lambda: _late(50, count=0),
+    }
+    FAULTY = {"frozen at the first evaluation": lambda: _late(40)}

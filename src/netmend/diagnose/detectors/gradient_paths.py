@@ -16,7 +16,7 @@ from netmend.diagnose.measures.wiring import (
     plain_execution,
     wires,
 )
-from netmend.unit import Run, convention
+from netmend.unit import convention
 from netmend.vocabulary import FunctionFact, Site, Symptom, Trace
 
 _CUT = Layer("encoder", gradient=None, update=0.0)
@@ -63,56 +63,45 @@ class ParametersWithoutGradient(Detector, code="D214"):
                 },
             )
 
-    HEALTHY = (
-        Run("all get gradients", lambda: trained(optimizer(), *network(Layer("encoder"), Layer("head")))),
-        Run(
-            "frozen on purpose",
-            lambda: trained(optimizer(), *network(replace(_CUT, trainable=False), Layer("head"))),
+    HEALTHY = {
+        "all get gradients": lambda: trained(optimizer(), *network(Layer("encoder"), Layer("head"))),
+        "frozen on purpose": lambda: trained(
+            optimizer(), *network(replace(_CUT, trainable=False), Layer("head"))
         ),
-        Run(
-            "averaged by hand",
-            lambda: trained(optimizer(), *network(replace(_CUT, update=0.01), Layer("head"))),
+        "averaged by hand": lambda: trained(optimizer(), *network(replace(_CUT, update=0.01), Layer("head"))),
+        "dead units: a gradient of 0 without an operation that makes it so": lambda: trained(
+            optimizer(), *network(replace(_CUT, gradient=0.0), Layer("head"))
         ),
-        Run(
-            "dead units: a gradient of 0 without an operation that makes it so",
-            lambda: trained(optimizer(), *network(replace(_CUT, gradient=0.0), Layer("head"))),
-        ),
-        Run("nothing gets gradients: another fault", lambda: trained(optimizer(), *network(_CUT))),
-    )
-    FAULTY = (
-        Run(
-            "cut off from the loss",
-            lambda: trained(
-                optimizer(),
-                *network(_CUT, Layer("head")),
-                FunctionFact(
-                    "model.detach@train.py:42",
-                    "detach",
-                    "graph cut",
-                    "model",
-                    after="model.encoder",
-                    site=Site("train.py", 42),
-                ),
-                losses=[1.0] * 40,
+        "nothing gets gradients: another fault": lambda: trained(optimizer(), *network(_CUT)),
+    }
+    FAULTY = {
+        "cut off from the loss": lambda: trained(
+            optimizer(),
+            *network(_CUT, Layer("head")),
+            FunctionFact(
+                "model.detach@train.py:42",
+                "detach",
+                "graph cut",
+                "model",
+                after="model.encoder",
+                site=Site("train.py", 42),
             ),
+            losses=[1.0] * 40,
         ),
-        Run(
-            "rounded: the derivative is 0 everywhere",
-            lambda: trained(
-                optimizer(),
-                *network(replace(_CUT, gradient=0.0), Layer("head")),
-                FunctionFact(
-                    "model.round@train.py:42",
-                    ZERO_GRADIENT[0],
-                    "graph cut",
-                    "model",
-                    after="model.encoder",
-                    site=Site("train.py", 42),
-                ),
-                losses=[1.0] * 40,
+        "rounded: the derivative is 0 everywhere": lambda: trained(
+            optimizer(),
+            *network(replace(_CUT, gradient=0.0), Layer("head")),
+            FunctionFact(
+                "model.round@train.py:42",
+                ZERO_GRADIENT[0],
+                "graph cut",
+                "model",
+                after="model.encoder",
+                site=Site("train.py", 42),
             ),
+            losses=[1.0] * 40,
         ),
-    )
+    }
 
 
 _MEANINGS = {
@@ -188,40 +177,30 @@ class NothingGetsGradients(Detector, code="D240"):
             detail={"model": held[0].model},
         )
 
-    HEALTHY = (
-        Run("all get gradients", lambda: trained(optimizer(), *network(Layer("fc")))),
-        Run("a part gets gradients", lambda: trained(optimizer(), *network(_UNREACHED, Layer("head")))),
-        Run(
-            "changed by other means",
-            lambda: trained(optimizer(), *network(Layer("fc", gradient=None, update=0.01))),
+    HEALTHY = {
+        "all get gradients": lambda: trained(optimizer(), *network(Layer("fc"))),
+        "a part gets gradients": lambda: trained(optimizer(), *network(_UNREACHED, Layer("head"))),
+        "changed by other means": lambda: trained(
+            optimizer(), *network(Layer("fc", gradient=None, update=0.01))
         ),
-        Run(
-            "dead units have gradients of 0",
-            lambda: trained(optimizer(), *network(Layer("fc", gradient=0.0, update=0.0))),
+        "dead units have gradients of 0": lambda: trained(
+            optimizer(), *network(Layer("fc", gradient=0.0, update=0.0))
         ),
-        Run(
-            "backward() is missing: another fault",
-            lambda: trained(
-                optimizer(),
-                *network(_UNREACHED),
-                loop=[("zero_grad:optimizer forward:model=train,grad loss step:optimizer", 20)],
-            ),
+        "backward() is missing: another fault": lambda: trained(
+            optimizer(),
+            *network(_UNREACHED),
+            loop=[("zero_grad:optimizer forward:model=train,grad loss step:optimizer", 20)],
         ),
-    )
-    FAULTY = (
-        Run(
-            "taken out of the graph behind the model",
-            lambda: trained(
-                optimizer(),
-                *network(_UNREACHED),
-                FunctionFact("detach@train.py:12", "detach", "graph cut", site=Site("train.py", 12)),
-                losses=[1.0] * 40,
-            ),
+    }
+    FAULTY = {
+        "taken out of the graph behind the model": lambda: trained(
+            optimizer(),
+            *network(_UNREACHED),
+            FunctionFact("detach@train.py:12", "detach", "graph cut", site=Site("train.py", 12)),
+            losses=[1.0] * 40,
         ),
-        Run(
-            "a loss made from a number", lambda: trained(optimizer(), *network(_UNREACHED), losses=[1.0] * 40)
-        ),
-    )
+        "a loss made from a number": lambda: trained(optimizer(), *network(_UNREACHED), losses=[1.0] * 40),
+    }
 
 
 _IDLE = Layer("extra", executed=False, gradient=None, update=0.0)
@@ -270,17 +249,15 @@ class UnusedModules(Detector, code="D226", needs_fixed_data=True):
                 detail={"layers": layers, "model": model},
             )
 
-    HEALTHY = (
-        Run("all are used", lambda: trained(optimizer(), *network(Layer("a"), Layer("b")))),
-        Run(
-            "its weights are used by a function",
-            lambda: trained(optimizer(), *network(Layer("a"), replace(_IDLE, gradient=0.1, update=0.01))),
+    HEALTHY = {
+        "all are used": lambda: trained(optimizer(), *network(Layer("a"), Layer("b"))),
+        "its weights are used by a function": lambda: trained(
+            optimizer(), *network(Layer("a"), replace(_IDLE, gradient=0.1, update=0.01))
         ),
-        Run("a compiled model hides its layers", lambda: trained(optimizer(), *network(_IDLE)[2:])),
-    )
-    FAULTY = (
-        Run(
-            "a block is left out",
-            lambda: trained(optimizer(), *network(Layer("a"), _IDLE, Layer("b")), losses=[1.0] * 40),
-        ),
-    )
+        "a compiled model hides its layers": lambda: trained(optimizer(), *network(_IDLE)[2:]),
+    }
+    FAULTY = {
+        "a block is left out": lambda: trained(
+            optimizer(), *network(Layer("a"), _IDLE, Layer("b")), losses=[1.0] * 40
+        )
+    }

@@ -11,7 +11,7 @@ from netmend.diagnose.measures.depth import Profile, profiles
 from netmend.diagnose.measures.examples import falling
 from netmend.diagnose.measures.motion import motions
 from netmend.diagnose.measures.net_examples import net_run
-from netmend.unit import Run, calibrated, convention
+from netmend.unit import calibrated, convention
 from netmend.vocabulary import Event, Site, Symptom, Table, Trace
 
 _DEEP = "Linear(10,32) ReLU " + "Linear(32,32) ReLU " * 5 + "Linear(32,4)"
@@ -89,14 +89,14 @@ class ExplodingGradient(Detector, code="D103"):
         rise, _ = self._rises(trace)
         return found | ({"growth_limit": rise} if rise else {})
 
-    HEALTHY = (
-        Run("even gradients", lambda: net_run(_DEEP)),
-        Run("gradients rise when learning sets in", lambda: _with_norms([0.01] * 10 + [0.3] * 20)),
-    )
-    FAULTY = (
-        Run("tenfold per layer", lambda: net_run(_DEEP, gradients={2 * n: 10.0**-n for n in range(7)})),
-        Run("in the course of training", lambda: _with_norms([1.0] * 10 + [10.0**n for n in range(6)])),
-    )
+    HEALTHY = {
+        "even gradients": lambda: net_run(_DEEP),
+        "gradients rise when learning sets in": lambda: _with_norms([0.01] * 10 + [0.3] * 20),
+    }
+    FAULTY = {
+        "tenfold per layer": lambda: net_run(_DEEP, gradients={2 * n: 10.0**-n for n in range(7)}),
+        "in the course of training": lambda: _with_norms([1.0] * 10 + [10.0**n for n in range(6)]),
+    }
 
 
 _DEEP_SIGMOID = "Linear(10,32) Sigmoid " + "Linear(32,32) Sigmoid " * 5 + "Linear(32,4)"
@@ -140,19 +140,17 @@ class VanishingGradient(Detector, code="D106", needs_fixed_data=True):
             return {}
         return {"total_limit": max(p.total for p in found), "slope_limit": max(p.slope for p in found)}
 
-    HEALTHY = (
-        Run("even gradients", lambda: net_run(_DEEP_SIGMOID)),
-        Run(
-            "shrinks a little",
-            lambda: net_run(_DEEP_SIGMOID, gradients={2 * n: 1e-3 * 1.6**n for n in range(7)}),
+    HEALTHY = {
+        "even gradients": lambda: net_run(_DEEP_SIGMOID),
+        "shrinks a little": lambda: net_run(
+            _DEEP_SIGMOID, gradients={2 * n: 1e-3 * 1.6**n for n in range(7)}
         ),
-    )
-    FAULTY = (
-        Run(
-            "a quarter per layer",
-            lambda: net_run(_DEEP_SIGMOID, gradients={2 * n: 1e-6 * 4.0**n for n in range(7)}),
-        ),
-    )
+    }
+    FAULTY = {
+        "a quarter per layer": lambda: net_run(
+            _DEEP_SIGMOID, gradients={2 * n: 1e-6 * 4.0**n for n in range(7)}
+        )
+    }
 
 
 _EVENT = Event(
@@ -248,35 +246,23 @@ class NonfiniteOrigin(Detector, code="D110"):
         steps = [event.step for event in trace.events if event.kind == "nonfinite"]
         return {"growth": self._rise(trace, steps[0])} if steps else {}
 
-    HEALTHY = (
-        Run("finite throughout", lambda: net_run()),
-        Run(
-            "one division that gave NaN",
-            lambda: net_run(
-                losses=[float("nan") if n == 60 else value for n, value in enumerate(falling(120))],
-                events=[_DIVISION],
-            ),
+    HEALTHY = {
+        "finite throughout": lambda: net_run(),
+        "one division that gave NaN": lambda: net_run(
+            losses=[float("nan") if n == 60 else value for n, value in enumerate(falling(120))],
+            events=[_DIVISION],
         ),
-        Run("a bad step that the program skipped", lambda: net_run(events=[_GRADIENT])),
-    )
-    FAULTY = (
-        Run(
-            "a division by zero now and then",
-            lambda: net_run(
-                losses=[
-                    float("nan") if n in (60, 75, 90, 95) else value for n, value in enumerate(falling(120))
-                ],
-                events=[_DIVISION],
-            ),
+        "a bad step that the program skipped": lambda: net_run(events=[_GRADIENT]),
+    }
+    FAULTY = {
+        "a division by zero now and then": lambda: net_run(
+            losses=[float("nan") if n in (60, 75, 90, 95) else value for n, value in enumerate(falling(120))],
+            events=[_DIVISION],
         ),
-        Run(
-            "the logarithm of zero",
-            lambda: net_run(losses=[*falling(61), *[float("nan")] * 20], events=[_EVENT]),
+        "the logarithm of zero": lambda: net_run(
+            losses=[*falling(61), *[float("nan")] * 20], events=[_EVENT]
         ),
-        Run(
-            "overflow",
-            lambda: net_run(
-                losses=[*(10.0**n for n in range(20)), *[float("nan")] * 60], events=[_EVENT], growth=1e6
-            ),
+        "overflow": lambda: net_run(
+            losses=[*(10.0**n for n in range(20)), *[float("nan")] * 60], events=[_EVENT], growth=1e6
         ),
-    )
+    }

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from netmend.diagnose.detector import Detector
-from netmend.unit import Run, calibrated, convention
+from netmend.unit import calibrated, convention
 from netmend.vocabulary import LossFact, Site, Symptom, Table, Trace
 
 LOSS = "cross_entropy@train.py:20"
@@ -61,14 +61,14 @@ class GraphsKept(Detector, code="D219"):
         most = [float(table.column("alive").max()) for table in trace.tables_of("graphs") if len(table)]
         return {"least_alive": max(most)} if most else {}
 
-    HEALTHY = (
-        Run("let go at once", lambda: graphs((4, 0, 0), (8, 0, 0), (12, 0, 0), (16, 0, 0))),
-        Run("one is kept", lambda: graphs((4, 1, 1), (8, 1, 1), (12, 1, 1), (16, 1, 1))),
-    )
-    FAULTY = (
-        Run("all are kept", lambda: graphs((4, 4, 4), (8, 8, 8), (12, 12, 12), (16, 16, 16))),
-        Run("kept until the epoch ends", lambda: graphs((4, 2, 2), (8, 4, 4), (12, 1, 1), (16, 3, 3))),
-    )
+    HEALTHY = {
+        "let go at once": lambda: graphs((4, 0, 0), (8, 0, 0), (12, 0, 0), (16, 0, 0)),
+        "one is kept": lambda: graphs((4, 1, 1), (8, 1, 1), (12, 1, 1), (16, 1, 1)),
+    }
+    FAULTY = {
+        "all are kept": lambda: graphs((4, 4, 4), (8, 8, 8), (12, 12, 12), (16, 16, 16)),
+        "kept until the epoch ends": lambda: graphs((4, 2, 2), (8, 4, 4), (12, 1, 1), (16, 3, 3)),
+    }
 
 
 class CarriedState(Detector, code="D221"):
@@ -102,8 +102,8 @@ class CarriedState(Detector, code="D221"):
                 site=loss.backward if loss is not None else None,
             )
 
-    HEALTHY = (
-        Run("nothing is carried", lambda: graphs((8, 0, 0), (16, 0, 0))),
-        Run("a few steps", lambda: graphs((8, 0, 4), (16, 0, 4))),
-    )
-    FAULTY = (Run("everything is carried", lambda: graphs((8, 0, 8), (16, 0, 16))),)
+    HEALTHY = {
+        "nothing is carried": lambda: graphs((8, 0, 0), (16, 0, 0)),
+        "a few steps": lambda: graphs((8, 0, 4), (16, 0, 4)),
+    }
+    FAULTY = {"everything is carried": lambda: graphs((8, 0, 8), (16, 0, 16))}

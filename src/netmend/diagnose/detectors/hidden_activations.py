@@ -20,7 +20,7 @@ from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.objective import objective
 from netmend.diagnose.measures.probe_examples import probed
 from netmend.library.activations import ACROSS_UNITS
-from netmend.unit import Run, calibrated, convention, exact
+from netmend.unit import calibrated, convention, exact
 from netmend.vocabulary import FunctionFact, ModuleFact, ProbeFact, Symptom, Trace
 
 
@@ -48,30 +48,22 @@ class HiddenActivationMissing(Detector, code="D118"):
                 detail={"second": second.name, "affine": whole},
             )
 
-    HEALTHY = (
-        Run("an activation between all layers", lambda: net_run()),
-        Run("one linear layer", lambda: net_run("Linear(10,4)")),
-        Run("a low-rank factorisation", lambda: net_run("Linear(64,4) Linear(4,64) ReLU Linear(64,3)")),
-        Run("an activation after dropout", lambda: net_run("Linear(10,64) Dropout(0.5) ReLU Linear(64,4)")),
-    )
-    FAULTY = (
-        Run("no activation at all", lambda: net_run("Linear(10,64) Linear(64,64) Linear(64,4)")),
-        Run(
-            "only dropout between",
-            lambda: net_run("Linear(10,64) ReLU Linear(64,64) Dropout(0.2) Linear(64,4)"),
+    HEALTHY = {
+        "an activation between all layers": lambda: net_run(),
+        "one linear layer": lambda: net_run("Linear(10,4)"),
+        "a low-rank factorisation": lambda: net_run("Linear(64,4) Linear(4,64) ReLU Linear(64,3)"),
+        "an activation after dropout": lambda: net_run("Linear(10,64) Dropout(0.5) ReLU Linear(64,4)"),
+    }
+    FAULTY = {
+        "no activation at all": lambda: net_run("Linear(10,64) Linear(64,64) Linear(64,4)"),
+        "only dropout between": lambda: net_run("Linear(10,64) ReLU Linear(64,64) Dropout(0.2) Linear(64,4)"),
+        "the probe says so too": lambda: net_run(
+            "Linear(10,64) Linear(64,4)",
+            facts=[
+                ProbeFact("affine@model", "affine", "model", values={"curvature": 1e-7, "weight_layers": 2})
+            ],
         ),
-        Run(
-            "the probe says so too",
-            lambda: net_run(
-                "Linear(10,64) Linear(64,4)",
-                facts=[
-                    ProbeFact(
-                        "affine@model", "affine", "model", values={"curvature": 1e-7, "weight_layers": 2}
-                    )
-                ],
-            ),
-        ),
-    )
+    }
 
 
 def on_purpose(first: Link, second: Link) -> bool:
@@ -120,16 +112,14 @@ class HiddenSoftmax(Detector, code="D119"):
                 detail={"certain": sure, "before": before.name},
             )
 
-    HEALTHY = (
-        Run("no softmax", lambda: net_run()),
-        Run("softmax at the output", lambda: net_run("Linear(10,64) ReLU Linear(64,4) Softmax")),
-        Run("a gate over two experts", lambda: net_run("Linear(10,2) Softmax Linear(2,4)")),
-    )
-    FAULTY = (
-        Run(
-            "softmax in the middle", lambda: net_run("Linear(10,64) Softmax Linear(64,64) ReLU Linear(64,4)")
-        ),
-    )
+    HEALTHY = {
+        "no softmax": lambda: net_run(),
+        "softmax at the output": lambda: net_run("Linear(10,64) ReLU Linear(64,4) Softmax"),
+        "a gate over two experts": lambda: net_run("Linear(10,2) Softmax Linear(2,4)"),
+    }
+    FAULTY = {
+        "softmax in the middle": lambda: net_run("Linear(10,64) Softmax Linear(64,64) ReLU Linear(64,4)")
+    }
 
 
 def _layer_before(trace: Trace, link: Link) -> Link | None:
@@ -203,22 +193,18 @@ class SigmoidStack(Detector, code="D126"):
         totals = [profile.total for profile in self._judged(trace)]
         return {"total_limit": max(totals)} if totals else {}
 
-    HEALTHY = (
-        Run("learns all the same", lambda: net_run(_NET, losses=falling(200), gradients=_SHRINKING)),
-        Run("even gradients", lambda: net_run(_NET, losses=flat(200))),
-        Run(
-            "rectifiers",
-            lambda: net_run(
-                "Linear(10,32) ReLU Linear(32,32) ReLU Linear(32,4)", losses=flat(200), gradients=_SHRINKING
-            ),
+    HEALTHY = {
+        "learns all the same": lambda: net_run(_NET, losses=falling(200), gradients=_SHRINKING),
+        "even gradients": lambda: net_run(_NET, losses=flat(200)),
+        "rectifiers": lambda: net_run(
+            "Linear(10,32) ReLU Linear(32,32) ReLU Linear(32,4)", losses=flat(200), gradients=_SHRINKING
         ),
-    )
-    FAULTY = (
-        Run(
-            "two sigmoids that starve the first layer",
-            lambda: net_run(_NET, losses=flat(200), gradients=_SHRINKING),
-        ),
-    )
+    }
+    FAULTY = {
+        "two sigmoids that starve the first layer": lambda: net_run(
+            _NET, losses=flat(200), gradients=_SHRINKING
+        )
+    }
 
 
 class ModelIsAffine(Detector, code="D604"):
@@ -252,16 +238,13 @@ class ModelIsAffine(Detector, code="D604"):
                 detail=dict(probe.values),
             )
 
-    HEALTHY = (
-        Run("slightly bent", lambda: probed("affine", {"curvature": 2e-4, "weight_layers": 3})),
-        Run("linear regression", lambda: probed("affine", {"curvature": 1e-7, "weight_layers": 1})),
-        Run(
-            "all units happen to be active",
-            lambda: probed(
-                "affine",
-                {"curvature": 1e-7, "weight_layers": 2},
-                ModuleFact("model.1", "ReLU", "model", activation="relu", order=1),
-            ),
+    HEALTHY = {
+        "slightly bent": lambda: probed("affine", {"curvature": 2e-4, "weight_layers": 3}),
+        "linear regression": lambda: probed("affine", {"curvature": 1e-7, "weight_layers": 1}),
+        "all units happen to be active": lambda: probed(
+            "affine",
+            {"curvature": 1e-7, "weight_layers": 2},
+            ModuleFact("model.1", "ReLU", "model", activation="relu", order=1),
         ),
-    )
-    FAULTY = (Run("three linear layers", lambda: probed("affine", {"curvature": 3e-7, "weight_layers": 3})),)
+    }
+    FAULTY = {"three linear layers": lambda: probed("affine", {"curvature": 3e-7, "weight_layers": 3})}

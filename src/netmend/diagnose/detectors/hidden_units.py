@@ -14,7 +14,7 @@ from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.objective import objective
 from netmend.diagnose.measures.words import plural
 from netmend.library.activations import SQUASHING
-from netmend.unit import Run, calibrated, convention
+from netmend.unit import calibrated, convention
 from netmend.vocabulary import Symptom, Trace
 
 
@@ -85,22 +85,18 @@ class DeadUnits(Detector, code="D104"):
             "rise_limit": most[1] - most[0],
         }
 
-    HEALTHY = (
-        Run("few silent units", lambda: net_run()),
-        Run("a sparse network", lambda: net_run(activations={1: {"silent_share": 0.6}})),
-        Run("silent in a batch of four", lambda: net_run(activations={1: {"silent_share": 0.97}}, batch=4)),
-        Run(
-            "a rectifier at the output",
-            lambda: net_run("Linear(9,20) ReLU Linear(20,5) ReLU", activations={3: {"silent_share": 1.0}}),
+    HEALTHY = {
+        "few silent units": lambda: net_run(),
+        "a sparse network": lambda: net_run(activations={1: {"silent_share": 0.6}}),
+        "silent in a batch of four": lambda: net_run(activations={1: {"silent_share": 0.97}}, batch=4),
+        "a rectifier at the output": lambda: net_run(
+            "Linear(9,20) ReLU Linear(20,5) ReLU", activations={3: {"silent_share": 1.0}}
         ),
-    )
-    FAULTY = (
-        Run("dead from the start", lambda: net_run(activations={1: {"silent_share": 1.0}})),
-        Run(
-            "died",
-            lambda: net_run(activations={3: {"silent_share": lambda step: min(0.02 + step / 30, 0.8)}}),
-        ),
-    )
+    }
+    FAULTY = {
+        "dead from the start": lambda: net_run(activations={1: {"silent_share": 1.0}}),
+        "died": lambda: net_run(activations={3: {"silent_share": lambda step: min(0.02 + step / 30, 0.8)}}),
+    }
 
 
 class SaturatedUnits(Detector, code="D105"):
@@ -147,25 +143,20 @@ class SaturatedUnits(Detector, code="D105"):
         ]
         return {"share_limit": max(last for _, last in found)} if found else {}
 
-    HEALTHY = (
-        Run("tanh in its middle", lambda: net_run("Linear(9,20) Tanh Linear(20,1)")),
-        Run(
-            "a confident output",
-            lambda: net_run(
-                "Linear(9,20) Tanh Linear(20,1) Sigmoid", activations={3: {"saturated_share": 0.99}}
-            ),
+    HEALTHY = {
+        "tanh in its middle": lambda: net_run("Linear(9,20) Tanh Linear(20,1)"),
+        "a confident output": lambda: net_run(
+            "Linear(9,20) Tanh Linear(20,1) Sigmoid", activations={3: {"saturated_share": 0.99}}
         ),
-        Run(
-            "half saturated",
-            lambda: net_run("Linear(9,20) Tanh Linear(20,1)", activations={1: {"saturated_share": 0.6}}),
+        "half saturated": lambda: net_run(
+            "Linear(9,20) Tanh Linear(20,1)", activations={1: {"saturated_share": 0.6}}
         ),
-    )
-    FAULTY = (
-        Run(
-            "flat",
-            lambda: net_run("Linear(9,20) Sigmoid Linear(20,1)", activations={1: {"saturated_share": 0.97}}),
-        ),
-    )
+    }
+    FAULTY = {
+        "flat": lambda: net_run(
+            "Linear(9,20) Sigmoid Linear(20,1)", activations={1: {"saturated_share": 0.97}}
+        )
+    }
 
 
 class ActivationDrift(Detector, code="D115", needs_fixed_data=True):
@@ -211,14 +202,12 @@ class ActivationDrift(Detector, code="D115", needs_fixed_data=True):
         found = [growth for growth, _ in self._growths(trace)]
         return {"growth_limit": max(found)} if found else {}
 
-    HEALTHY = (
-        Run("steady", lambda: net_run()),
-        Run("grows tenfold", lambda: net_run(activations={1: {"rms": lambda step: 0.5 + step / 40}})),
-        Run("scores grow at the output", lambda: net_run(activations={4: {"rms": lambda step: 0.01 + step}})),
-    )
-    FAULTY = (
-        Run("grows without end", lambda: net_run(activations={1: {"rms": lambda step: 0.5 * 1.1**step}})),
-    )
+    HEALTHY = {
+        "steady": lambda: net_run(),
+        "grows tenfold": lambda: net_run(activations={1: {"rms": lambda step: 0.5 + step / 40}}),
+        "scores grow at the output": lambda: net_run(activations={4: {"rms": lambda step: 0.01 + step}}),
+    }
+    FAULTY = {"grows without end": lambda: net_run(activations={1: {"rms": lambda step: 0.5 * 1.1**step}})}
 
 
 class NetworkDied(Detector, code="D130", needs_fixed_data=True):
@@ -287,34 +276,25 @@ class NetworkDied(Detector, code="D130", needs_fixed_data=True):
         highest = float(losses[there][peak])
         return (first, highest, int(steps[there][peak])) if highest > self.jump * first else None
 
-    HEALTHY = (
-        Run("gradients flow", lambda: net_run(losses=flat(200))),
-        Run(
-            "the task is solved exactly",
-            lambda: net_run(
-                gradients={place: lambda step: 0.01 if step < 50 else 0.0 for place in (0, 2, 4)}
-            ),
+    HEALTHY = {
+        "gradients flow": lambda: net_run(losses=flat(200)),
+        "the task is solved exactly": lambda: net_run(
+            gradients={place: lambda step: 0.01 if step < 50 else 0.0 for place in (0, 2, 4)}
         ),
-        Run("one layer of three", lambda: net_run(losses=flat(200), gradients={2: 0.0})),
-        Run(
-            "zero now and then",
-            lambda: net_run(
-                losses=flat(200),
-                gradients={0: lambda step: 0.01 * (step % 3), 2: lambda step: 0.01 * (step % 3)},
-            ),
+        "one layer of three": lambda: net_run(losses=flat(200), gradients={2: 0.0}),
+        "zero now and then": lambda: net_run(
+            losses=flat(200),
+            gradients={0: lambda step: 0.01 * (step % 3), 2: lambda step: 0.01 * (step % 3)},
         ),
-    )
-    FAULTY = (
-        Run(
-            "dead after an explosion",
-            lambda: net_run(
-                losses=[1.0, 3.0, 400.0, 20.0, *flat(196)],
-                gradients={place: lambda step: 0.01 if step < 4 else 0.0 for place in (0, 2)},
-                activations={1: {"silent_share": lambda step: 0.0 if step < 3 else 1.0}},
-            ),
+    }
+    FAULTY = {
+        "dead after an explosion": lambda: net_run(
+            losses=[1.0, 3.0, 400.0, 20.0, *flat(196)],
+            gradients={place: lambda step: 0.01 if step < 4 else 0.0 for place in (0, 2)},
+            activations={1: {"silent_share": lambda step: 0.0 if step < 3 else 1.0}},
         ),
-        Run("dead from the start", lambda: net_run(losses=flat(200), gradients={0: 0.0, 2: 0.0})),
-    )
+        "dead from the start": lambda: net_run(losses=flat(200), gradients={0: 0.0, 2: 0.0}),
+    }
 
 
 def _named(silent: list[str]) -> str:

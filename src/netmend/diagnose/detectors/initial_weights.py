@@ -12,7 +12,7 @@ from netmend.diagnose.measures.motion import before_norm
 from netmend.diagnose.measures.motion import gain as gain_of
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.objective import start
-from netmend.unit import Run, calibrated, convention, exact
+from netmend.unit import calibrated, convention, exact
 from netmend.vocabulary import ParameterFact, Statistics, Symptom, Trace
 
 _HALF = {"initial": Statistics(0.5, 0.0, 0.5, 0.5, 0.5, 0.0, 0), "symmetric_share": 1.0}
@@ -80,33 +80,26 @@ class InitSymmetric(Detector, code="D111"):
         spread, zeros = table.column("sample_spread")[0], table.column("zero_share")[0]
         return bool(spread <= self.same_limit or zeros == 1.0)
 
-    HEALTHY = (
-        Run("random weights", lambda: net_run()),
-        Run("an output layer of zeros", lambda: net_run(parameters={"model.4.weight": _ZERO})),
-        Run(
-            "zeros in a row of branches that the signal passes by",
-            lambda: net_run(parameters={f"model.{n}.weight": _ZERO for n in (0, 2)}),
+    HEALTHY = {
+        "random weights": lambda: net_run(),
+        "an output layer of zeros": lambda: net_run(parameters={"model.4.weight": _ZERO}),
+        "zeros in a row of branches that the signal passes by": lambda: net_run(
+            parameters={f"model.{n}.weight": _ZERO for n in (0, 2)}
         ),
-        Run("zeros before a random layer", lambda: net_run(parameters={"model.2.weight": _ZERO})),
-    )
-    FAULTY = (
-        Run("all weights 0.5", lambda: net_run(parameters={f"model.{n}.weight": _HALF for n in (0, 2, 4)})),
-        Run(
-            "all weights zero",
-            lambda: net_run(
-                parameters={f"model.{n}.weight": _ZERO for n in (0, 2, 4)},
-                gradients={0: 0.0, 2: 0.0, 4: 0.01},
-            ),
+        "zeros before a random layer": lambda: net_run(parameters={"model.2.weight": _ZERO}),
+    }
+    FAULTY = {
+        "all weights 0.5": lambda: net_run(parameters={f"model.{n}.weight": _HALF for n in (0, 2, 4)}),
+        "all weights zero": lambda: net_run(
+            parameters={f"model.{n}.weight": _ZERO for n in (0, 2, 4)},
+            gradients={0: 0.0, 2: 0.0, 4: 0.01},
         ),
-        Run(
-            "zeros that nothing passes",
-            lambda: net_run(
-                losses=flat(200),
-                parameters={"model.0.weight": _ZERO},
-                activations={1: {"sample_spread": 0.0, "silent_share": 1.0}},
-            ),
+        "zeros that nothing passes": lambda: net_run(
+            losses=flat(200),
+            parameters={"model.0.weight": _ZERO},
+            activations={1: {"sample_spread": 0.0, "silent_share": 1.0}},
         ),
-    )
+    }
 
 
 def _flows_at_once(trace: Trace, weight: ParameterFact) -> bool:
@@ -235,20 +228,19 @@ class InitScaleOff(Detector, code="D112"):
         found = {"large_limit": max(gain for gain, _ in gains)} if gains else {}
         return found | ({"small_limit": sorted(hidden)[1]} if len(hidden) > 1 else {})
 
-    HEALTHY = (
-        Run("the framework's own scheme", lambda: net_run()),
-        Run("He's scheme", lambda: net_run(gain=1.41)),
-        Run("a small output layer", lambda: net_run(gain={4: 0.001})),
-        Run("one small layer", lambda: net_run(gain={2: 0.02})),
-    )
-    FAULTY = (
-        Run("normal with deviation 1", lambda: net_run(gain={2: 8.0, 4: 8.0})),
-        Run(
-            "twofold per layer",
-            lambda: net_run("Linear(9,32) ReLU " + "Linear(32,32) ReLU " * 8 + "Linear(32,4)", gain=4.0),
+    HEALTHY = {
+        "the framework's own scheme": lambda: net_run(),
+        "He's scheme": lambda: net_run(gain=1.41),
+        "a small output layer": lambda: net_run(gain={4: 0.001}),
+        "one small layer": lambda: net_run(gain={2: 0.02}),
+    }
+    FAULTY = {
+        "normal with deviation 1": lambda: net_run(gain={2: 8.0, 4: 8.0}),
+        "twofold per layer": lambda: net_run(
+            "Linear(9,32) ReLU " + "Linear(32,32) ReLU " * 8 + "Linear(32,4)", gain=4.0
         ),
-        Run("normal with deviation 0.0001", lambda: net_run(gain=0.0008)),
-    )
+        "normal with deviation 0.0001": lambda: net_run(gain=0.0008),
+    }
 
 
 def _transposed(link: Link) -> bool:
@@ -333,11 +325,11 @@ class BiasInitOff(Detector, code="D113", needs_fixed_data=True):
         ]
         return {"size_limit": max(hidden, default=0.0)}
 
-    HEALTHY = (
-        Run("small random biases", lambda: net_run()),
-        Run("a prior in the output bias", lambda: net_run(parameters={"model.4.bias": _PRIOR})),
-    )
-    FAULTY = (
-        Run("hidden biases of -5", lambda: net_run(parameters={"model.0.bias": _LOW})),
-        Run("an output bias far off", lambda: net_run(losses=_FAR, parameters={"model.4.bias": _LOW})),
-    )
+    HEALTHY = {
+        "small random biases": lambda: net_run(),
+        "a prior in the output bias": lambda: net_run(parameters={"model.4.bias": _PRIOR}),
+    }
+    FAULTY = {
+        "hidden biases of -5": lambda: net_run(parameters={"model.0.bias": _LOW}),
+        "an output bias far off": lambda: net_run(losses=_FAR, parameters={"model.4.bias": _LOW}),
+    }

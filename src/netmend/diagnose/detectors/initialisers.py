@@ -11,7 +11,7 @@ from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, t
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.probe_examples import probed
 from netmend.diagnose.measures.wiring import Wire, layers_of, loaded, wires
-from netmend.unit import Run, convention, exact
+from netmend.unit import convention, exact
 from netmend.vocabulary import ModuleFact, ParameterFact, Site, Statistics, Symptom, Trace
 
 
@@ -75,14 +75,14 @@ class OneSidedWeights(Detector, code="D122"):
                 detail={"direction": sign},
             )
 
-    HEALTHY = (
-        Run("around zero", lambda: _starting_between(-0.2, 0.2)),
-        Run("a constant is another matter", lambda: _starting_between(0.5, 0.5)),
-        Run("a model made of one that was lost already", lambda: _starting_between(math.nan, math.nan)),
-        Run("sizes of a weight-normalised layer", _weight_normalised),
-        Run("scales of a norm layer", lambda: _starting_between(0.5, 1.0, kind="LayerNorm")),
-    )
-    FAULTY = (Run("uniform below zero", lambda: _starting_between(-0.5, -0.001)),)
+    HEALTHY = {
+        "around zero": lambda: _starting_between(-0.2, 0.2),
+        "a constant is another matter": lambda: _starting_between(0.5, 0.5),
+        "a model made of one that was lost already": lambda: _starting_between(math.nan, math.nan),
+        "sizes of a weight-normalised layer": _weight_normalised,
+        "scales of a norm layer": lambda: _starting_between(0.5, 1.0, kind="LayerNorm"),
+    }
+    FAULTY = {"uniform below zero": lambda: _starting_between(-0.5, -0.001)}
 
 
 def _again(parameters: int, most: int) -> Trace:
@@ -119,8 +119,8 @@ class InitialisedAgain(Detector, code="D123"):
                 detail={"most": most, "names": names},
             )
 
-    HEALTHY = (Run("a tied weight", lambda: _again(1, 2)),)
-    FAULTY = (Run("every module walks through all below it", lambda: _again(6, 4)),)
+    HEALTHY = {"a tied weight": lambda: _again(1, 2)}
+    FAULTY = {"every module walks through all below it": lambda: _again(6, 4)}
 
 
 _OWN = "torch.nn."
@@ -170,11 +170,11 @@ class ConstantParameters(Detector, code="D124"):
                 },
             )
 
-    HEALTHY = (
-        Run("values of many sizes", lambda: _with(_SPREAD)),
-        Run("the gain of a norm layer", lambda: _with(_ONES, "torch.nn.modules.normalization.LayerNorm")),
-    )
-    FAULTY = (Run("ones", lambda: _with(_ONES)),)
+    HEALTHY = {
+        "values of many sizes": lambda: _with(_SPREAD),
+        "the gain of a norm layer": lambda: _with(_ONES, "torch.nn.modules.normalization.LayerNorm"),
+    }
+    FAULTY = {"ones": lambda: _with(_ONES)}
 
 
 def _with(start: Statistics, qualified: str = "__main__.Layer") -> Trace:
@@ -235,20 +235,17 @@ class ZerosStay(Detector, code="D129"):
             and wire.changed is False
         )
 
-    HEALTHY = (
-        Run("random weights", lambda: trained(optimizer(), *network(Layer("users"), Layer("items")))),
-        Run(
-            "one factor is random: the other one gets a gradient",
-            lambda: trained(optimizer(), *network(Layer("down"), Layer("up", zeros=True))),
+    HEALTHY = {
+        "random weights": lambda: trained(optimizer(), *network(Layer("users"), Layer("items"))),
+        "one factor is random: the other one gets a gradient": lambda: trained(
+            optimizer(), *network(Layer("down"), Layer("up", zeros=True))
         ),
-        Run(
-            "a layer of zeros that nothing depends on",
-            lambda: trained(optimizer(), *network(_ZERO, Layer("head"))),
+        "a layer of zeros that nothing depends on": lambda: trained(
+            optimizer(), *network(_ZERO, Layer("head"))
         ),
-    )
-    FAULTY = (
-        Run(
-            "both factors of a product",
-            lambda: trained(optimizer(), *network(_ZERO, _TOO, Layer("bias")), losses=[1.0] * 40),
-        ),
-    )
+    }
+    FAULTY = {
+        "both factors of a product": lambda: trained(
+            optimizer(), *network(_ZERO, _TOO, Layer("bias")), losses=[1.0] * 40
+        )
+    }

@@ -16,7 +16,7 @@ from netmend.diagnose.measures.heads import Head, heads
 from netmend.diagnose.measures.loss_examples import given, run_of, wanted
 from netmend.diagnose.measures.objective import constant_of, evaluations, objective
 from netmend.library.losses import OF_YES_NO
-from netmend.unit import Run, calibrated, convention, exact, published
+from netmend.unit import calibrated, convention, exact, published
 from netmend.vocabulary import BatchPrint, LossFact, OperandFact, ProbeFact, Site, Symptom, TargetFact, Trace
 
 
@@ -86,13 +86,13 @@ class ClassImbalance(Detector, code="D307", needs_fixed_data=True):
             detail={"majority": most / total, "class": name, "rarest": rarest / total},
         )
 
-    HEALTHY = (
-        Run("balanced", lambda: _labelled({"0": 20, "1": 18, "2": 22})),
-        Run("mildly unbalanced", lambda: _labelled({"0": 45, "1": 15})),
-        Run("ones for real samples, zeros for made ones", _made_up),
-        Run("a loss on drawn classes beside one on ones and zeros", _drawn_beside),
-    )
-    FAULTY = (Run("97 to 3", lambda: _labelled({"0": 97, "1": 3})),)
+    HEALTHY = {
+        "balanced": lambda: _labelled({"0": 20, "1": 18, "2": 22}),
+        "mildly unbalanced": lambda: _labelled({"0": 45, "1": 15}),
+        "ones for real samples, zeros for made ones": _made_up,
+        "a loss on drawn classes beside one on ones and zeros": _drawn_beside,
+    }
+    FAULTY = {"97 to 3": lambda: _labelled({"0": 97, "1": 3})}
 
 
 class LabelsUnrelated(Detector, code="D311", needs_fixed_data=True):
@@ -141,19 +141,17 @@ class LabelsUnrelated(Detector, code="D311", needs_fixed_data=True):
             return {}
         return {"evaluation_limit": float(np.min(passes[1])) / constant}
 
-    HEALTHY = (
-        Run("evaluation falls too", lambda: run_with(falling(200), evaluations=[0.9, 0.6, 0.4, 0.3])),
-        Run(
-            "overfits, but had learned something",
-            lambda: run_with(falling(200), evaluations=[0.9, 0.8, 1.1, 1.5]),
+    HEALTHY = {
+        "evaluation falls too": lambda: run_with(falling(200), evaluations=[0.9, 0.6, 0.4, 0.3]),
+        "overfits, but had learned something": lambda: run_with(
+            falling(200), evaluations=[0.9, 0.8, 1.1, 1.5]
         ),
-    )
-    FAULTY = (
-        Run(
-            "evaluation never better than a guess",
-            lambda: run_with(falling(200), evaluations=[1.02, 1.1, 1.3, 1.6]),
-        ),
-    )
+    }
+    FAULTY = {
+        "evaluation never better than a guess": lambda: run_with(
+            falling(200), evaluations=[1.02, 1.1, 1.3, 1.6]
+        )
+    }
 
 
 def _majority(trace: Trace, loss: str) -> float:
@@ -213,18 +211,17 @@ class LabelsPermuted(Detector, code="D320", needs_fixed_data=True):
                     detail={"loss": probe.component, "shifted": not permuted},
                 )
 
-    HEALTHY = (
-        Run("labels as they came", lambda: _permuted(("cross_entropy@train.py:31", 8, 0))),
-        Run(
-            "mixed samples: two losses",
-            lambda: _permuted(("cross_entropy@train.py:31", 8, 0), ("cross_entropy@train.py:32", 0, 8)),
+    HEALTHY = {
+        "labels as they came": lambda: _permuted(("cross_entropy@train.py:31", 8, 0)),
+        "mixed samples: two losses": lambda: _permuted(
+            ("cross_entropy@train.py:31", 8, 0), ("cross_entropy@train.py:32", 0, 8)
         ),
-        Run("two looks", lambda: _permuted(("cross_entropy@train.py:31", 0, 2))),
-    )
-    FAULTY = (
-        Run("shuffled apart", lambda: _permuted(("cross_entropy@train.py:31", 0, 8))),
-        Run("the next class", lambda: _permuted(("cross_entropy@train.py:31", 0, 0), shifted=8)),
-    )
+        "two looks": lambda: _permuted(("cross_entropy@train.py:31", 0, 2)),
+    }
+    FAULTY = {
+        "shuffled apart": lambda: _permuted(("cross_entropy@train.py:31", 0, 8)),
+        "the next class": lambda: _permuted(("cross_entropy@train.py:31", 0, 0), shifted=8),
+    }
 
 
 _PLUS_MINUS = ("soft_margin_loss", "hinge_embedding_loss")
@@ -312,58 +309,36 @@ class LabelsOutOfRange(Detector, code="D411"):
         one_each = 1 in target.normalised_axes
         return target.mean * target.shape[1] if marked and not one_each and target.maximum == 1 else None
 
-    HEALTHY = (
-        Run(
-            "0 and 1", lambda: run_of("binary_cross_entropy_with_logits", given(16, 1), wanted(16, 1, high=1))
+    HEALTHY = {
+        "0 and 1": lambda: run_of("binary_cross_entropy_with_logits", given(16, 1), wanted(16, 1, high=1)),
+        "smoothed targets": lambda: run_of(
+            "binary_cross_entropy_with_logits",
+            given(16, 1),
+            wanted(16, 1, low=0.05, high=0.95, whole=False, distinct=2),
         ),
-        Run(
-            "smoothed targets",
-            lambda: run_of(
-                "binary_cross_entropy_with_logits",
-                given(16, 1),
-                wanted(16, 1, low=0.05, high=0.95, whole=False, distinct=2),
-            ),
+        "one label each, written as zeros and a one": lambda: run_of(
+            "cross_entropy", given(16, 2), wanted(16, 2, high=1, axes=[1])
         ),
-        Run(
-            "one label each, written as zeros and a one",
-            lambda: run_of("cross_entropy", given(16, 2), wanted(16, 2, high=1, axes=[1])),
+        "-1 and 1": lambda: run_of(
+            "soft_margin_loss", given(16, 1), wanted(16, 1, low=-1, high=1, distinct=2)
         ),
-        Run(
-            "-1 and 1",
-            lambda: run_of("soft_margin_loss", given(16, 1), wanted(16, 1, low=-1, high=1, distinct=2)),
+        "real targets": lambda: run_of("mse_loss", given(16, 1), wanted(16, 1, low=-4, high=9, whole=False)),
+    }
+    FAULTY = {
+        "class ids into a yes/no loss": lambda: run_of(
+            "binary_cross_entropy_with_logits", given(16), wanted(16, high=4, dtype="float32")
         ),
-        Run(
-            "real targets",
-            lambda: run_of("mse_loss", given(16, 1), wanted(16, 1, low=-4, high=9, whole=False)),
+        "-1 and 1 into a yes/no loss": lambda: run_of(
+            "binary_cross_entropy_with_logits", given(16), wanted(16, low=-1, high=1, distinct=2)
         ),
-    )
-    FAULTY = (
-        Run(
-            "class ids into a yes/no loss",
-            lambda: run_of(
-                "binary_cross_entropy_with_logits", given(16), wanted(16, high=4, dtype="float32")
-            ),
+        "several labels into cross entropy": lambda: run_of(
+            "cross_entropy", given(16, 4), wanted(16, 4, high=1, dtype="float32")
         ),
-        Run(
-            "-1 and 1 into a yes/no loss",
-            lambda: run_of(
-                "binary_cross_entropy_with_logits", given(16), wanted(16, low=-1, high=1, distinct=2)
-            ),
+        "signed amounts into a loss for counts": lambda: run_of(
+            "poisson_nll_loss", given(16, 1), wanted(16, 1, low=-3, high=3, whole=False)
         ),
-        Run(
-            "several labels into cross entropy",
-            lambda: run_of("cross_entropy", given(16, 4), wanted(16, 4, high=1, dtype="float32")),
+        "0 and 1 into a margin loss": lambda: run_of("soft_margin_loss", given(16, 1), wanted(16, 1, high=1)),
+        "more classes than outputs": lambda: run_of(
+            "cross_entropy", exception="IndexError: Target 9 is out of bounds."
         ),
-        Run(
-            "signed amounts into a loss for counts",
-            lambda: run_of("poisson_nll_loss", given(16, 1), wanted(16, 1, low=-3, high=3, whole=False)),
-        ),
-        Run(
-            "0 and 1 into a margin loss",
-            lambda: run_of("soft_margin_loss", given(16, 1), wanted(16, 1, high=1)),
-        ),
-        Run(
-            "more classes than outputs",
-            lambda: run_of("cross_entropy", exception="IndexError: Target 9 is out of bounds."),
-        ),
-    )
+    }

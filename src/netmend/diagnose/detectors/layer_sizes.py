@@ -17,7 +17,7 @@ from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.objective import objective
 from netmend.library.activations import ACROSS_UNITS
 from netmend.library.layers import CONVOLUTIONS
-from netmend.unit import Run, convention, exact
+from netmend.unit import convention, exact
 from netmend.vocabulary import ModelFact, ModuleFact, ProbeFact, Site, Symptom, Trace
 
 _STUCK = [*falling(100, end=0.7), *flat(100, 0.7)]
@@ -93,29 +93,26 @@ class Bottleneck(Detector, code="D120"):
             return _width(link, "in") > 1  # one number is spread over many units again
         return 0 < outside <= self.width_limit and _width(link, "in") >= self.ratio_limit * outside
 
-    HEALTHY = (
-        Run("wide enough", lambda: net_run(losses=_STUCK)),
-        Run("narrow, but it learned", lambda: net_run("Linear(20,2) ReLU Linear(2,5)")),
-        Run("the code of an autoencoder", lambda: net_run("Linear(20,2) ReLU Linear(2,20)", losses=_STUCK)),
-        Run("two outputs", lambda: net_run("Linear(20,16) ReLU Linear(16,2)", losses=_STUCK)),
-        Run(
-            "two heads on one body",
-            lambda: net_run("Linear(20,64) ReLU Linear(64,2) Linear(64,9)", losses=_STUCK),
+    HEALTHY = {
+        "wide enough": lambda: net_run(losses=_STUCK),
+        "narrow, but it learned": lambda: net_run("Linear(20,2) ReLU Linear(2,5)"),
+        "the code of an autoencoder": lambda: net_run("Linear(20,2) ReLU Linear(2,20)", losses=_STUCK),
+        "two outputs": lambda: net_run("Linear(20,16) ReLU Linear(16,2)", losses=_STUCK),
+        "two heads on one body": lambda: net_run(
+            "Linear(20,64) ReLU Linear(64,2) Linear(64,9)", losses=_STUCK
         ),
-        Run("a gate", lambda: net_run("Linear(20,64) ReLU Linear(64,1) Sigmoid Linear(64,9)", losses=_STUCK)),
-        Run("a code that the model hands out", _code_shown),
-        Run("an adapter that its block goes around", _adapter),
-    )
-    FAULTY = (
-        Run(
-            "two units for ten classes",
-            lambda: net_run("Linear(20,64) ReLU Linear(64,2) ReLU Linear(2,10)", losses=_STUCK),
+        "a gate": lambda: net_run("Linear(20,64) ReLU Linear(64,1) Sigmoid Linear(64,9)", losses=_STUCK),
+        "a code that the model hands out": _code_shown,
+        "an adapter that its block goes around": _adapter,
+    }
+    FAULTY = {
+        "two units for ten classes": lambda: net_run(
+            "Linear(20,64) ReLU Linear(64,2) ReLU Linear(2,10)", losses=_STUCK
         ),
-        Run(
-            "one unit between two and many",
-            lambda: net_run("Linear(2,1) ReLU Linear(1,64) ReLU Linear(64,3)", losses=_STUCK),
+        "one unit between two and many": lambda: net_run(
+            "Linear(2,1) ReLU Linear(1,64) ReLU Linear(64,3)", losses=_STUCK
         ),
-    )
+    }
 
 
 def _feeds(link: Link, following: Link) -> bool:
@@ -222,15 +219,13 @@ class PointwiseKernels(Detector, code="D127"):
                 detail={"layers": [module.name for module in layers]},
             )
 
-    HEALTHY = (
-        Run("kernels of 3", lambda: _convolutions(("Conv2d", 8, 3), ("Conv2d", 16, 3))),
-        Run("one of them mixes channels", lambda: _convolutions(("Conv2d", 8, 3), ("Conv2d", 16, 1))),
-        Run("points of a cloud", lambda: _convolutions(("Conv1d", 8, 1), ("Conv1d", 16, 1), size=64)),
-        Run("on maps of one place", lambda: _convolutions(("Conv2d", 8, 1), size=1)),
-    )
-    FAULTY = (
-        Run("two layers with kernels of 1", lambda: _convolutions(("Conv2d", 8, 1), ("Conv2d", 16, 1))),
-    )
+    HEALTHY = {
+        "kernels of 3": lambda: _convolutions(("Conv2d", 8, 3), ("Conv2d", 16, 3)),
+        "one of them mixes channels": lambda: _convolutions(("Conv2d", 8, 3), ("Conv2d", 16, 1)),
+        "points of a cloud": lambda: _convolutions(("Conv1d", 8, 1), ("Conv1d", 16, 1), size=64),
+        "on maps of one place": lambda: _convolutions(("Conv2d", 8, 1), size=1),
+    }
+    FAULTY = {"two layers with kernels of 1": lambda: _convolutions(("Conv2d", 8, 1), ("Conv2d", 16, 1))}
 
 
 def _kernel(module: ModuleFact) -> int:
@@ -310,25 +305,21 @@ class SamplesSqueezedTogether(Detector, code="D128"):
         ]
         return {"loss_limit": max(lost)} if lost else {}
 
-    HEALTHY = (
-        Run("rectifiers", lambda: net_run()),
-        Run(
-            "a gate: the next layer gets the differences all the same",
-            lambda: net_run(_NET, activations={**_SQUEEZED, 4: {"sample_spread": 0.5}}),
+    HEALTHY = {
+        "rectifiers": lambda: net_run(),
+        "a gate: the next layer gets the differences all the same": lambda: net_run(
+            _NET, activations={**_SQUEEZED, 4: {"sample_spread": 0.5}}
         ),
-        Run(
-            "inputs of variance 1",
-            lambda: net_run(
-                _NET,
-                activations={
-                    2: {"sample_spread": 1.0},
-                    3: {"sample_spread": 0.38},
-                    4: {"sample_spread": 0.4},
-                },
-            ),
+        "inputs of variance 1": lambda: net_run(
+            _NET,
+            activations={
+                2: {"sample_spread": 1.0},
+                3: {"sample_spread": 0.38},
+                4: {"sample_spread": 0.4},
+            },
         ),
-    )
-    FAULTY = (Run("a sigmoid among rectifiers", lambda: net_run(_NET, activations=_SQUEEZED)),)
+    }
+    FAULTY = {"a sigmoid among rectifiers": lambda: net_run(_NET, activations=_SQUEEZED)}
 
 
 def _hidden(trace: Trace, model: str) -> list[Link]:

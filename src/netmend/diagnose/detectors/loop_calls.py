@@ -10,7 +10,7 @@ from netmend.diagnose.measures.ending import finished
 from netmend.diagnose.measures.loop import by_optimizer, calls, first_step, is_training, stepping, usual_site
 from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
 from netmend.diagnose.measures.wiring import stepped_optimizers, used_gradients
-from netmend.unit import Run, convention, exact
+from netmend.unit import convention, exact
 from netmend.vocabulary import Call, OptimizerFact, Pattern, Site, Symptom, Trace
 
 
@@ -85,28 +85,25 @@ class GradientsNotCleared(Detector, code="D201"):
             detail={"cleared_steps": cleared, "steps": total},
         )
 
-    HEALTHY = (
-        Run("cleared first", lambda: _run(("zero_grad forward backward step", 20))),
-        Run(
-            "cleared after the step",
-            lambda: _run(("forward backward step", 1), ("zero_grad forward backward step", 20)),
+    HEALTHY = {
+        "cleared first": lambda: _run(("zero_grad forward backward step", 20)),
+        "cleared after the step": lambda: _run(
+            ("forward backward step", 1), ("zero_grad forward backward step", 20)
         ),
-        Run(
-            "accumulation over four batches",
-            lambda: _run(("zero_grad forward backward forward backward step", 9)),
+        "accumulation over four batches": lambda: _run(
+            ("zero_grad forward backward forward backward step", 9)
         ),
-        Run("forty batches before each step", lambda: _accumulated()),
-        Run("cleared by hand", lambda: _by_hand()),
-        Run("too short to judge", lambda: _run(("forward backward step", 3))),
-    )
-    FAULTY = (
-        Run("never cleared", lambda: _run(("forward backward step", 20))),
-        Run(
-            "cleared once per epoch",
-            lambda: _run(("zero_grad forward backward step", 2), ("forward backward step", 18)),
+        "forty batches before each step": lambda: _accumulated(),
+        "cleared by hand": lambda: _by_hand(),
+        "too short to judge": lambda: _run(("forward backward step", 3)),
+    }
+    FAULTY = {
+        "never cleared": lambda: _run(("forward backward step", 20)),
+        "cleared once per epoch": lambda: _run(
+            ("zero_grad forward backward step", 2), ("forward backward step", 18)
         ),
-        Run("cleared once per epoch, and dead units have no gradient", lambda: _dead()),
-    )
+        "cleared once per epoch, and dead units have no gradient": lambda: _dead(),
+    }
 
 
 def _changed_nothing(pattern: Pattern) -> bool:
@@ -170,32 +167,25 @@ class StepMissing(Detector, code="D202"):
                 detail={"backwards": backwards, "others_step": bool(stepped)},
             )
 
-    HEALTHY = (
-        Run("the usual loop", lambda: trained(optimizer())),
-        Run(
-            "updated by hand beside an unused optimiser",
-            lambda: Trace(
-                facts={"optimizer": {"optimizer": _IDLE}},
-                patterns=(Pattern((Call("backward"), Call("step", detail="by hand")), ((0, 39),)),),
-            ),
+    HEALTHY = {
+        "the usual loop": lambda: trained(optimizer()),
+        "updated by hand beside an unused optimiser": lambda: Trace(
+            facts={"optimizer": {"optimizer": _IDLE}},
+            patterns=(Pattern((Call("backward"), Call("step", detail="by hand")), ((0, 39),)),),
         ),
-        Run(
-            "a wrapper around another optimiser",
-            lambda: trained(_IDLE, _OTHER, loop=[("zero_grad:optimizer forward backward step:base", 40)]),
+        "a wrapper around another optimiser": lambda: trained(
+            _IDLE, _OTHER, loop=[("zero_grad:optimizer forward backward step:base", 40)]
         ),
-        Run("too few passes to judge", lambda: trained(_IDLE, loop=[(_LOOP, 7)])),
-    )
-    FAULTY = (
-        Run("step is never called", lambda: trained(_IDLE, loop=[(_LOOP, 40)])),
-        Run(
-            "one of two optimisers is only cleared",
-            lambda: trained(
-                _IDLE,
-                replace(optimizer("other"), groups=()),
-                loop=[("zero_grad:optimizer zero_grad:other forward backward step:other", 40)],
-            ),
+        "too few passes to judge": lambda: trained(_IDLE, loop=[(_LOOP, 7)]),
+    }
+    FAULTY = {
+        "step is never called": lambda: trained(_IDLE, loop=[(_LOOP, 40)]),
+        "one of two optimisers is only cleared": lambda: trained(
+            _IDLE,
+            replace(optimizer("other"), groups=()),
+            loop=[("zero_grad:optimizer zero_grad:other forward backward step:other", 40)],
         ),
-    )
+    }
 
 
 def _times_cleared(trace: Trace, optimizer: OptimizerFact) -> int:
@@ -257,35 +247,26 @@ class BackwardMissing(Detector, code="D204"):
                 site=steps[0].site,
             )
 
-    HEALTHY = (
-        Run("the usual loop", lambda: trained(optimizer())),
-        Run(
-            "gradients written by hand",
-            lambda: trained(optimizer(), *network(Layer("fc")), loop=[_STEP_ONLY]),
-        ),
-        Run("too short to judge", lambda: trained(optimizer(), loop=[(_STEP_ONLY[0], 3)])),
-    )
-    FAULTY = (
-        Run(
-            "one of two networks that take turns",
-            lambda: trained(
-                replace(optimizer(), name="of_one"),
-                replace(optimizer(), name="of_other"),
-                *network(
-                    Layer("one", optimizer="of_one"),
-                    Layer("other", optimizer="of_other", gradient=None, update=0.0),
-                ),
-                loop=[
-                    ("zero_grad:of_one forward:model=train,grad loss backward step:of_one", 20),
-                    ("zero_grad:of_other forward:model=train,grad loss step:of_other", 20),
-                ],
+    HEALTHY = {
+        "the usual loop": lambda: trained(optimizer()),
+        "gradients written by hand": lambda: trained(optimizer(), *network(Layer("fc")), loop=[_STEP_ONLY]),
+        "too short to judge": lambda: trained(optimizer(), loop=[(_STEP_ONLY[0], 3)]),
+    }
+    FAULTY = {
+        "one of two networks that take turns": lambda: trained(
+            replace(optimizer(), name="of_one"),
+            replace(optimizer(), name="of_other"),
+            *network(
+                Layer("one", optimizer="of_one"),
+                Layer("other", optimizer="of_other", gradient=None, update=0.0),
             ),
+            loop=[
+                ("zero_grad:of_one forward:model=train,grad loss backward step:of_one", 20),
+                ("zero_grad:of_other forward:model=train,grad loss step:of_other", 20),
+            ],
         ),
-        Run(
-            "never called",
-            lambda: trained(optimizer(), *network(Layer("fc", gradient=None)), loop=[_STEP_ONLY]),
-        ),
-    )
+        "never called": lambda: trained(optimizer(), *network(Layer("fc", gradient=None)), loop=[_STEP_ONLY]),
+    }
 
 
 class SchedulerOrder(Detector, code="D209"):
@@ -317,30 +298,21 @@ class SchedulerOrder(Detector, code="D209"):
                         detail={"each_step": pattern.steps > 1},
                     )
 
-    HEALTHY = (
-        Run(
-            "after every step",
-            lambda: trained(
-                optimizer(),
-                loop=[
-                    ("zero_grad forward=train,grad backward step:optimizer", 1),
-                    ("scheduler:StepLR zero_grad forward=train,grad backward step:optimizer", 20),
-                ],
-            ),
+    HEALTHY = {
+        "after every step": lambda: trained(
+            optimizer(),
+            loop=[
+                ("zero_grad forward=train,grad backward step:optimizer", 1),
+                ("scheduler:StepLR zero_grad forward=train,grad backward step:optimizer", 20),
+            ],
         ),
-        Run(
-            "counts batches while gradients are accumulated",
-            lambda: trained(
-                optimizer(), loop=[("forward=train,grad*4 backward*4 scheduler*4 step:optimizer", 20)]
-            ),
+        "counts batches while gradients are accumulated": lambda: trained(
+            optimizer(), loop=[("forward=train,grad*4 backward*4 scheduler*4 step:optimizer", 20)]
         ),
-    )
-    FAULTY = (
-        Run(
-            "before every step",
-            lambda: trained(
-                optimizer(),
-                loop=[("zero_grad forward=train,grad backward scheduler:StepLR step:optimizer", 20)],
-            ),
-        ),
-    )
+    }
+    FAULTY = {
+        "before every step": lambda: trained(
+            optimizer(),
+            loop=[("zero_grad forward=train,grad backward scheduler:StepLR step:optimizer", 20)],
+        )
+    }

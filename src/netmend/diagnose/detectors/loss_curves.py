@@ -15,7 +15,7 @@ from netmend.diagnose.measures.objective import (
     right_more_often_than_chance,
 )
 from netmend.diagnose.measures.progress import Progress
-from netmend.unit import Run, calibrated, convention, published
+from netmend.unit import calibrated, convention, published
 from netmend.vocabulary import LossFact, Symptom, Trace
 
 _CLEARLY = 0.97  # of the constant prediction's loss: more than a network gains that hardly moves
@@ -76,17 +76,17 @@ class NotLearning(Detector, code="D501", needs_fixed_data=True):
         late = float(course.relative[-max(1, len(course.relative) // 5) :].mean())
         return {"relative_limit": min([late, float(course.relative.min()) + 0.02, *evaluated])}
 
-    HEALTHY = (
-        Run("learns", lambda: run_with(falling(200))),
-        Run("learns a little, from very noisy data", lambda: run_with(flat(100, 1.0) + flat(200, 0.92))),
-        Run("slow, but below it and still falling", lambda: run_with(_slope(1.17, 0.94))),
-        Run("too short to judge", lambda: run_with(flat(12))),
-        Run("no constant prediction is known for this loss", lambda: run_with(flat(200), constant=None)),
-    )
-    FAULTY = (
-        Run("stays at the constant prediction", lambda: run_with(flat(200))),
-        Run("falls towards the constant prediction", lambda: run_with(_slope(1.3, 1.0) + flat(200, 1.0))),
-    )
+    HEALTHY = {
+        "learns": lambda: run_with(falling(200)),
+        "learns a little, from very noisy data": lambda: run_with(flat(100, 1.0) + flat(200, 0.92)),
+        "slow, but below it and still falling": lambda: run_with(_slope(1.17, 0.94)),
+        "too short to judge": lambda: run_with(flat(12)),
+        "no constant prediction is known for this loss": lambda: run_with(flat(200), constant=None),
+    }
+    FAULTY = {
+        "stays at the constant prediction": lambda: run_with(flat(200)),
+        "falls towards the constant prediction": lambda: run_with(_slope(1.3, 1.0) + flat(200, 1.0)),
+    }
 
 
 def _slope(start: float, end: float, steps: int = 400) -> list[float]:
@@ -160,23 +160,17 @@ class Diverging(Detector, code="D502", needs_fixed_data=True):
         # Losses that differ by orders of magnitude are noisy by orders of magnitude too; such a rise needs no further test.
         return {"rise_limit": rise if clear or rise > 10 else 1.0, "least_relative": relative}
 
-    HEALTHY = (
-        Run("falls", lambda: run_with(falling(200))),
-        Run(
-            "doubles near zero", lambda: run_with(falling(150, end=0.01, noise=0.001) + flat(80, 0.03, 0.001))
+    HEALTHY = {
+        "falls": lambda: run_with(falling(200)),
+        "doubles near zero": lambda: run_with(falling(150, end=0.01, noise=0.001) + flat(80, 0.03, 0.001)),
+        "rises a little": lambda: run_with(falling(100, end=0.5) + flat(100, 0.6)),
+        "a value function grows with the reward": lambda: run_with(
+            [1 + 0.05 * i for i in range(150)], constant=None
         ),
-        Run("rises a little", lambda: run_with(falling(100, end=0.5) + flat(100, 0.6))),
-        Run(
-            "a value function grows with the reward",
-            lambda: run_with([1 + 0.05 * i for i in range(150)], constant=None),
-        ),
-    )
-    FAULTY = (
-        Run(
-            "rises for good",
-            lambda: run_with(falling(60, end=0.5) + [0.5 + 0.1 * step for step in range(100)]),
-        ),
-    )
+    }
+    FAULTY = {
+        "rises for good": lambda: run_with(falling(60, end=0.5) + [0.5 + 0.1 * step for step in range(100)])
+    }
 
 
 class Oscillating(Detector, code="D503", needs_fixed_data=True):
@@ -230,19 +224,16 @@ class Oscillating(Detector, code="D503", needs_fixed_data=True):
         level = float(np.abs(means).mean())
         return float(np.abs(changes[clear != 0]).mean() / level) if turns >= 2 and level > 0 else 0.0
 
-    HEALTHY = (
-        Run("falls", lambda: run_with(falling(200))),
-        Run("noisy batches", lambda: run_with(flat(200, 0.6, 0.15))),
-        Run("too short", lambda: run_with(flat(20))),
-    )
-    FAULTY = (
-        Run(
-            "swings by a factor of two",
-            lambda: run_with(
-                [(1.6 if (step // 10) % 2 else 0.7) + 0.02 * (-1) ** step for step in range(200)]
-            ),
-        ),
-    )
+    HEALTHY = {
+        "falls": lambda: run_with(falling(200)),
+        "noisy batches": lambda: run_with(flat(200, 0.6, 0.15)),
+        "too short": lambda: run_with(flat(20)),
+    }
+    FAULTY = {
+        "swings by a factor of two": lambda: run_with(
+            [(1.6 if (step // 10) % 2 else 0.7) + 0.02 * (-1) ** step for step in range(200)]
+        )
+    }
 
 
 class Plateau(Detector, code="D504", needs_fixed_data=True):
@@ -279,11 +270,11 @@ class Plateau(Detector, code="D504", needs_fixed_data=True):
             limit=self.level_limit,
         )
 
-    HEALTHY = (
-        Run("falls to a low level", lambda: run_with(falling(200))),
-        Run("still falling", lambda: run_with([1.0 * 0.995**step for step in range(200)])),
-    )
-    FAULTY = (Run("stands still half way", lambda: run_with(falling(100, end=0.6) + flat(200, 0.6))),)
+    HEALTHY = {
+        "falls to a low level": lambda: run_with(falling(200)),
+        "still falling": lambda: run_with([1.0 * 0.995**step for step in range(200)]),
+    }
+    FAULTY = {"stands still half way": lambda: run_with(falling(100, end=0.6) + flat(200, 0.6))}
 
 
 class LearnsSlowly(Detector, code="D508", needs_fixed_data=True):
@@ -321,13 +312,12 @@ class LearnsSlowly(Detector, code="D508", needs_fixed_data=True):
             limit=self.fall_limit,
         )
 
-    HEALTHY = (
-        Run("falls and bends", lambda: run_with(falling(200))),
-        Run("falls, then stands", lambda: run_with(falling(100, end=0.8) + flat(200, 0.8))),
-    )
-    FAULTY = (
-        Run(
-            "a straight line",
-            lambda: run_with([1.2 - 0.0005 * step + 0.005 * (-1) ** step for step in range(300)]),
-        ),
-    )
+    HEALTHY = {
+        "falls and bends": lambda: run_with(falling(200)),
+        "falls, then stands": lambda: run_with(falling(100, end=0.8) + flat(200, 0.8)),
+    }
+    FAULTY = {
+        "a straight line": lambda: run_with(
+            [1.2 - 0.0005 * step + 0.005 * (-1) ** step for step in range(300)]
+        )
+    }

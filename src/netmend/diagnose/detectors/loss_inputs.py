@@ -11,7 +11,6 @@ from netmend.diagnose.measures.heads import Head, broadcast, heads, node_name, s
 from netmend.diagnose.measures.loss_examples import call, given, run_of, wanted
 from netmend.library.activations import SHARES
 from netmend.library.losses import DISTANCES
-from netmend.unit import Run
 from netmend.vocabulary import FunctionFact, Site, Symptom, Trace
 
 _ELEMENTWISE = (*DISTANCES, "poisson_nll_loss", "gaussian_nll_loss", "kl_div")
@@ -112,60 +111,43 @@ class SilentBroadcast(Detector, code="D407"):
             detail={"first": list(first), "second": list(second), "together": list(together)},
         )
 
-    HEALTHY = (
-        Run("the same shape", lambda: run_of("mse_loss", given(16, 1), wanted(16, 1, whole=False))),
-        Run("one sample", lambda: run_of("mse_loss", given(1, 1), wanted(1, whole=False))),
-        Run(
-            "several quantiles of one target",
-            lambda: run_of("l1_loss", given(16, 3), wanted(16, 1, whole=False)),
+    HEALTHY = {
+        "the same shape": lambda: run_of("mse_loss", given(16, 1), wanted(16, 1, whole=False)),
+        "one sample": lambda: run_of("mse_loss", given(1, 1), wanted(1, whole=False)),
+        "several quantiles of one target": lambda: run_of(
+            "l1_loss", given(16, 3), wanted(16, 1, whole=False)
         ),
-        Run(
-            "all pairs on purpose: both axes are written out",
-            lambda: run_of(
-                "expression",
-                form="expression",
-                more=[_path((16, 1), (1, 16))],
-            ),
+        "all pairs on purpose: both axes are written out": lambda: run_of(
+            "expression",
+            form="expression",
+            more=[_path((16, 1), (1, 16))],
         ),
-        Run(
-            "differences of scores among themselves",
-            lambda: run_of("expression", form="expression", more=[_path((16, 1), (16,), gradient=True)]),
+        "differences of scores among themselves": lambda: run_of(
+            "expression", form="expression", more=[_path((16, 1), (16,), gradient=True)]
         ),
-        Run(
-            "distances of all pairs of points",
-            lambda: run_of("expression", form="expression", more=[_path((16, 1, 4), (16, 4))]),
+        "distances of all pairs of points": lambda: run_of(
+            "expression", form="expression", more=[_path((16, 1, 4), (16, 4))]
         ),
-        Run(
-            "distances to seven centres",
-            lambda: run_of("expression", form="expression", more=[_path((16, 1, 4), (7, 4))]),
+        "distances to seven centres": lambda: run_of(
+            "expression", form="expression", more=[_path((16, 1, 4), (7, 4))]
         ),
-    )
-    FAULTY = (
-        Run("[N, 1] with [N]", lambda: run_of("mse_loss", given(16, 1), wanted(16, whole=False))),
-        Run("[N] with [N, 1]", lambda: run_of("huber_loss", given(16), wanted(16, 1, whole=False))),
-        Run(
-            "a hand-written loss",
-            lambda: run_of("expression", form="expression", more=[_path((16, 1), (16,))]),
+    }
+    FAULTY = {
+        "[N, 1] with [N]": lambda: run_of("mse_loss", given(16, 1), wanted(16, whole=False)),
+        "[N] with [N, 1]": lambda: run_of("huber_loss", given(16), wanted(16, 1, whole=False)),
+        "a hand-written loss": lambda: run_of("expression", form="expression", more=[_path((16, 1), (16,))]),
+        "targets that were stretched before": lambda: run_of(
+            "mse_loss", given(16, 1), wanted(16, 16, whole=False)
         ),
-        Run(
-            "targets that were stretched before",
-            lambda: run_of("mse_loss", given(16, 1), wanted(16, 16, whole=False)),
+        "class ids with a further axis": lambda: run_of(
+            "cross_entropy",
+            exception="RuntimeError: 0D or 1D target tensor expected, multi-target not supported",
         ),
-        Run(
-            "class ids with a further axis",
-            lambda: run_of(
-                "cross_entropy",
-                exception="RuntimeError: 0D or 1D target tensor expected, multi-target not supported",
-            ),
+        "refused by the loss": lambda: run_of(
+            "binary_cross_entropy_with_logits",
+            exception="ValueError: Target size (torch.Size([16])) must be the same as input size (torch.Size([16, 1]))",
         ),
-        Run(
-            "refused by the loss",
-            lambda: run_of(
-                "binary_cross_entropy_with_logits",
-                exception="ValueError: Target size (torch.Size([16])) must be the same as input size (torch.Size([16, 1]))",
-            ),
-        ),
-    )
+    }
 
 
 def _already_stretched(first: Sequence[int], second: Sequence[int]) -> tuple[int, ...] | None:
@@ -212,46 +194,37 @@ class MarginOnProbabilities(Detector, code="D414"):
         # max(0, 1 - y·f) and max(0, others - true + 1): a difference stands between the cut and the output.
         return any(node in ("Rsub", "Sub", "Add") for node in nodes[first + 1 :])
 
-    HEALTHY = (
-        Run("scores", lambda: run_of("multi_margin_loss", given(16, 4), wanted(16))),
-        Run(
-            "an own cross entropy that is clamped",
-            lambda: run_of(
-                "nll_loss",
-                given(16, 4, through=["Softmax"], low=0, high=1, axes=[1]),
-                wanted(16),
-                form="expression",
-                operations=[
-                    "NegBackward0",
-                    "MeanBackward0",
-                    "LogBackward0",
-                    "ClampBackward1",
-                    "SoftmaxBackward0",
-                ],
-            ),
+    HEALTHY = {
+        "scores": lambda: run_of("multi_margin_loss", given(16, 4), wanted(16)),
+        "an own cross entropy that is clamped": lambda: run_of(
+            "nll_loss",
+            given(16, 4, through=["Softmax"], low=0, high=1, axes=[1]),
+            wanted(16),
+            form="expression",
+            operations=[
+                "NegBackward0",
+                "MeanBackward0",
+                "LogBackward0",
+                "ClampBackward1",
+                "SoftmaxBackward0",
+            ],
         ),
-    )
-    FAULTY = (
-        Run(
-            "softmax into the margin loss",
-            lambda: run_of(
-                "multi_margin_loss", given(16, 4, through=["Softmax"], low=0, high=1, axes=[1]), wanted(16)
-            ),
+    }
+    FAULTY = {
+        "softmax into the margin loss": lambda: run_of(
+            "multi_margin_loss", given(16, 4, through=["Softmax"], low=0, high=1, axes=[1]), wanted(16)
         ),
-        Run(
-            "an own hinge on softmax",
-            lambda: run_of(
-                "l1_loss",
-                given(16, 4, through=["Softmax"], low=0, high=1, axes=[1]),
-                wanted(16, 4, low=-1, high=1),
-                form="expression",
-                operations=[
-                    "MeanBackward0",
-                    "ClampBackward1",
-                    "RsubBackward1",
-                    "MulBackward0",
-                    "SoftmaxBackward0",
-                ],
-            ),
+        "an own hinge on softmax": lambda: run_of(
+            "l1_loss",
+            given(16, 4, through=["Softmax"], low=0, high=1, axes=[1]),
+            wanted(16, 4, low=-1, high=1),
+            form="expression",
+            operations=[
+                "MeanBackward0",
+                "ClampBackward1",
+                "RsubBackward1",
+                "MulBackward0",
+                "SoftmaxBackward0",
+            ],
         ),
-    )
+    }

@@ -14,7 +14,7 @@ from netmend.diagnose.measures.progress import progress
 from netmend.diagnose.measures.wiring import wires
 from netmend.library.losses import LIKELIHOODS, NEVER_NEGATIVE
 from netmend.library.optimisers import SCALE_FREE
-from netmend.unit import Run, calibrated, convention, exact
+from netmend.unit import calibrated, convention, exact
 from netmend.vocabulary import LossFact, OptimizerFact, Symptom, Table, Trace
 
 
@@ -81,64 +81,51 @@ class LossSignOrUnbounded(Detector, code="D409", needs_fixed_data=True):
         first, last = -float(values[0]), -float(values[-1])
         return (first, last) if last > first else None
 
-    HEALTHY = (
-        Run(
-            "an ordinary loss",
-            lambda: run_of("mse_loss", given(16, 1), wanted(16, 1, whole=False), course=[1.0, 0.6, 0.4, 0.3]),
+    HEALTHY = {
+        "an ordinary loss": lambda: run_of(
+            "mse_loss", given(16, 1), wanted(16, 1, whole=False), course=[1.0, 0.6, 0.4, 0.3]
         ),
-        Run(
-            "a reward, written as its negative",
-            lambda: run_of(
-                "nll_loss",
-                given(16, 4),
-                wanted(16),
-                form="expression",
-                settings={"negated": True},
-                course=[-0.1, -0.5, -1.0, -2.0],
-            ),
+        "a reward, written as its negative": lambda: run_of(
+            "nll_loss",
+            given(16, 4),
+            wanted(16),
+            form="expression",
+            settings={"negated": True},
+            course=[-0.1, -0.5, -1.0, -2.0],
         ),
-        Run(
-            "a game of two players",
-            lambda: run_of(
-                "binary_cross_entropy_with_logits",
-                given(16, 1),
-                wanted(16, 1, high=1),
-                form="expression",
-                settings={"negated": True},
-                course=[-0.7, -0.8, -0.9, -1.2],
-                more=[OptimizerFact("other", "Adam")],
-            ),
+        "a game of two players": lambda: run_of(
+            "binary_cross_entropy_with_logits",
+            given(16, 1),
+            wanted(16, 1, high=1),
+            form="expression",
+            settings={"negated": True},
+            course=[-0.7, -0.8, -0.9, -1.2],
+            more=[OptimizerFact("other", "Adam")],
         ),
-    )
-    FAULTY = (
-        Run(
-            "the sign of a hand-written loss",
-            lambda: run_of(
-                "cross_entropy",
-                given(16, 4),
-                wanted(16),
-                form="expression",
-                settings={"negated": True},
-                course=[-1.4, -2.0, -5.0, -40.0],
-            ),
+    }
+    FAULTY = {
+        "the sign of a hand-written loss": lambda: run_of(
+            "cross_entropy",
+            given(16, 4),
+            wanted(16),
+            form="expression",
+            settings={"negated": True},
+            course=[-1.4, -2.0, -5.0, -40.0],
         ),
-        Run(
-            "a minus sign before the loss",
-            lambda: run_of(
-                "expression",
-                form="expression",
-                settings={"negated": True, "terms": ["mse_loss@train.py:28"]},
-                more=[LossFact("mse_loss@train.py:28", "mse_loss", "function", operands=(given(16, 1),))],
-                tables=[
-                    Table.of(
-                        "progress",
-                        "mse_loss@train.py:28",
-                        {0: (1.0, 1.0), 1: (2.0, 1.0), 2: (5.0, 1.0), 3: (40.0, 1.0)},
-                    )
-                ],
-            ),
+        "a minus sign before the loss": lambda: run_of(
+            "expression",
+            form="expression",
+            settings={"negated": True, "terms": ["mse_loss@train.py:28"]},
+            more=[LossFact("mse_loss@train.py:28", "mse_loss", "function", operands=(given(16, 1),))],
+            tables=[
+                Table.of(
+                    "progress",
+                    "mse_loss@train.py:28",
+                    {0: (1.0, 1.0), 1: (2.0, 1.0), 2: (5.0, 1.0), 3: (40.0, 1.0)},
+                )
+            ],
         ),
-    )
+    }
 
 
 class LossSummed(Detector, code="D410", needs_fixed_data=True):
@@ -195,61 +182,46 @@ class LossSummed(Detector, code="D410", needs_fixed_data=True):
                 return f"the loss ended {late:.3g} times as high as that of the best constant prediction"
         return None
 
-    HEALTHY = (
-        Run(
-            "a sum with a rate that suits it",
-            lambda: run_of(
-                "mse_loss",
-                given(32, 1),
-                wanted(32, 1, whole=False),
-                settings={"reduction": "sum"},
-                course=[40.0, 20, 12, 9, 8, 8, 7, 7, 6, 6],
-                constant=32.0,
-            ),
+    HEALTHY = {
+        "a sum with a rate that suits it": lambda: run_of(
+            "mse_loss",
+            given(32, 1),
+            wanted(32, 1, whole=False),
+            settings={"reduction": "sum"},
+            course=[40.0, 20, 12, 9, 8, 8, 7, 7, 6, 6],
+            constant=32.0,
         ),
-        Run(
-            "a sum that Adam does not feel",
-            lambda: run_of(
-                "mse_loss",
-                given(32, 1),
-                wanted(32, 1, whole=False),
-                settings={"reduction": "sum"},
-                course=[40.0, 45, 39, 44, 38, 42, 40, 39, 41, 38],
-                constant=32.0,
-                more=[OptimizerFact("optimizer", "Adam")],
-            ),
+        "a sum that Adam does not feel": lambda: run_of(
+            "mse_loss",
+            given(32, 1),
+            wanted(32, 1, whole=False),
+            settings={"reduction": "sum"},
+            course=[40.0, 45, 39, 44, 38, 42, 40, 39, 41, 38],
+            constant=32.0,
+            more=[OptimizerFact("optimizer", "Adam")],
         ),
-        Run(
-            "a mean that does not learn",
-            lambda: run_of(
-                "mse_loss", given(32, 1), wanted(32, 1, whole=False), course=[1.0, 1.2] * 6, constant=1.0
-            ),
+        "a mean that does not learn": lambda: run_of(
+            "mse_loss", given(32, 1), wanted(32, 1, whole=False), course=[1.0, 1.2] * 6, constant=1.0
         ),
-    )
-    FAULTY = (
-        Run(
-            "a sum that runs away",
-            lambda: run_of(
-                "mse_loss",
-                given(32, 1),
-                wanted(32, 1, whole=False),
-                settings={"reduction": "sum"},
-                course=[40.0, 200, 900, 4000, 2e4, 9e4, 4e5, 1e6, 1e7, math.nan],
-                constant=32.0,
-            ),
+    }
+    FAULTY = {
+        "a sum that runs away": lambda: run_of(
+            "mse_loss",
+            given(32, 1),
+            wanted(32, 1, whole=False),
+            settings={"reduction": "sum"},
+            course=[40.0, 200, 900, 4000, 2e4, 9e4, 4e5, 1e6, 1e7, math.nan],
+            constant=32.0,
         ),
-        Run(
-            "a sum that never gets below the constant prediction",
-            lambda: run_of(
-                "cross_entropy",
-                given(64, 4),
-                wanted(64),
-                settings={"reduction": "sum"},
-                course=[90.0, 300, 200, 350, 220, 310, 260, 330, 210, 300],
-                constant=88.0,
-            ),
+        "a sum that never gets below the constant prediction": lambda: run_of(
+            "cross_entropy",
+            given(64, 4),
+            wanted(64),
+            settings={"reduction": "sum"},
+            course=[90.0, 300, 200, 350, 220, 310, 260, 330, 210, 300],
+            constant=88.0,
         ),
-    )
+    }
 
 
 class InitialLossOff(Detector, code="D412", needs_fixed_data=True):
@@ -301,27 +273,19 @@ class InitialLossOff(Detector, code="D412", needs_fixed_data=True):
                 found[head.loss.name] = float(losses[0]) / usual
         return found
 
-    HEALTHY = (
-        Run(
-            "undecided",
-            lambda: run_of("cross_entropy", given(16, 4), wanted(16), course=[1.45, 1.3, 1.1], constant=1.38),
+    HEALTHY = {
+        "undecided": lambda: run_of(
+            "cross_entropy", given(16, 4), wanted(16), course=[1.45, 1.3, 1.1], constant=1.38
         ),
-        Run(
-            "large embeddings as output layer",
-            lambda: run_of("cross_entropy", given(16, 4), wanted(16), course=[7.0, 4.0, 3.0], constant=1.38),
+        "large embeddings as output layer": lambda: run_of(
+            "cross_entropy", given(16, 4), wanted(16), course=[7.0, 4.0, 3.0], constant=1.38
         ),
-        Run(
-            "real targets, far from zero",
-            lambda: run_of(
-                "mse_loss", given(16, 1), wanted(16, 1, low=80, high=90), course=[7000.0, 9.0], constant=8
-            ),
+        "real targets, far from zero": lambda: run_of(
+            "mse_loss", given(16, 1), wanted(16, 1, low=80, high=90), course=[7000.0, 9.0], constant=8
         ),
-    )
-    FAULTY = (
-        Run(
-            "sure of wrong answers",
-            lambda: run_of(
-                "cross_entropy", given(16, 4), wanted(16), course=[90.0, 60.0, 50.0], constant=1.38
-            ),
-        ),
-    )
+    }
+    FAULTY = {
+        "sure of wrong answers": lambda: run_of(
+            "cross_entropy", given(16, 4), wanted(16), course=[90.0, 60.0, 50.0], constant=1.38
+        )
+    }

@@ -12,7 +12,7 @@ from netmend.diagnose.measures.heads import Head, heads, minimised
 from netmend.diagnose.measures.loss_examples import given, run_of, wanted
 from netmend.diagnose.measures.progress import progress
 from netmend.library.losses import BINARY, DISTANCES
-from netmend.unit import Run, calibrated, convention, exact
+from netmend.unit import calibrated, convention, exact
 from netmend.vocabulary import BatchPrint, LossFact, OperandFact, Site, Symptom, Trace
 from netmend.vocabulary.table import FloatArray
 
@@ -133,70 +133,47 @@ class RegressionOnClassIds(Detector, code="D405", needs_fixed_data=True):
         courses = (course for course in progress(trace) if course.loss == head.loss.name)
         return next((course.last_relative for course in courses), None)
 
-    HEALTHY = (
-        Run(
-            "counts, small ones more often",
-            lambda: run_of(
-                "mse_loss", given(99, 1), wanted(99, 1, high=5), batches=[_batch(30, 30, 20, 12, 12, 13)]
-            ),
+    HEALTHY = {
+        "counts, small ones more often": lambda: run_of(
+            "mse_loss", given(99, 1), wanted(99, 1, high=5), batches=[_batch(30, 30, 20, 12, 12, 13)]
         ),
-        Run(
-            "yes/no targets",
-            lambda: run_of("mse_loss", given(60, 1), wanted(60, 1, high=1), batches=[_batch(30, 30)]),
+        "yes/no targets": lambda: run_of(
+            "mse_loss", given(60, 1), wanted(60, 1, high=1), batches=[_batch(30, 30)]
         ),
-        Run(
-            "whole numbers that are quantities",
-            lambda: run_of(
-                "mse_loss",
-                given(60, 1),
-                wanted(60, 1, low=40, high=44),
-                batches=[_batch(20, 20, 20, 20, 20, first=40)],
-            ),
+        "whole numbers that are quantities": lambda: run_of(
+            "mse_loss",
+            given(60, 1),
+            wanted(60, 1, low=40, high=44),
+            batches=[_batch(20, 20, 20, 20, 20, first=40)],
         ),
-        Run(
-            "ranks, each as often as the others, and learned",
-            lambda: run_of(
-                "mse_loss",
-                given(80),
-                wanted(80, dtype="float32"),
-                batches=[_batch(20, 22, 18, 20)],
-                course=[1.0] * 8 + [0.05] * 16,
-                constant=1.25,
-            ),
+        "ranks, each as often as the others, and learned": lambda: run_of(
+            "mse_loss",
+            given(80),
+            wanted(80, dtype="float32"),
+            batches=[_batch(20, 22, 18, 20)],
+            course=[1.0] * 8 + [0.05] * 16,
+            constant=1.25,
         ),
-        Run(
-            "real targets",
-            lambda: run_of("mse_loss", given(60, 1), wanted(60, 1, whole=False)),
+        "real targets": lambda: run_of("mse_loss", given(60, 1), wanted(60, 1, whole=False)),
+        "class ids into cross entropy": lambda: run_of(
+            "cross_entropy", given(80, 4), wanted(80), batches=[_batch(20, 20, 20, 20)]
         ),
-        Run(
-            "class ids into cross entropy",
-            lambda: run_of("cross_entropy", given(80, 4), wanted(80), batches=[_batch(20, 20, 20, 20)]),
+        "one of twelve classes, each by itself, and learned": lambda: run_of(
+            "binary_cross_entropy_with_logits",
+            given(60, 12),
+            wanted(60, 12, high=1, axes=[1]),
+            course=[0.4] * 8 + [0.05] * 16,
+            constant=0.29,
         ),
-        Run(
-            "one of twelve classes, each by itself, and learned",
-            lambda: run_of(
-                "binary_cross_entropy_with_logits",
-                given(60, 12),
-                wanted(60, 12, high=1, axes=[1]),
-                course=[0.4] * 8 + [0.05] * 16,
-                constant=0.29,
-            ),
+    }
+    FAULTY = {
+        "one output, ids as often as each other": lambda: run_of(
+            "mse_loss", given(80), wanted(80, dtype="float32"), batches=[_batch(20, 22, 18, 20)]
         ),
-    )
-    FAULTY = (
-        Run(
-            "one output, ids as often as each other",
-            lambda: run_of(
-                "mse_loss", given(80), wanted(80, dtype="float32"), batches=[_batch(20, 22, 18, 20)]
-            ),
+        "one output per class, compared with ids": lambda: run_of(
+            "mse_loss", given(80, 4), wanted(80, 1, dtype="float32"), batches=[_batch(20, 22, 18, 20)]
         ),
-        Run(
-            "one output per class, compared with ids",
-            lambda: run_of(
-                "mse_loss", given(80, 4), wanted(80, 1, dtype="float32"), batches=[_batch(20, 22, 18, 20)]
-            ),
-        ),
-    )
+    }
 
 
 def _measured(criterion: str, classes: int, integral: bool = True) -> Trace:
@@ -248,11 +225,11 @@ class AbsoluteErrorOnClasses(Detector, code="D413", needs_fixed_data=True):
                         detail={"what": "one-hot"},
                     )
 
-    HEALTHY = (
-        Run("squared error works", lambda: _measured("mse_loss", 10)),
-        Run("soft targets", lambda: _measured("l1_loss", 10, integral=False)),
-    )
-    FAULTY = (Run("absolute error on ten classes", lambda: _measured("l1_loss", 10)),)
+    HEALTHY = {
+        "squared error works": lambda: _measured("mse_loss", 10),
+        "soft targets": lambda: _measured("l1_loss", 10, integral=False),
+    }
+    FAULTY = {"absolute error on ten classes": lambda: _measured("l1_loss", 10)}
 
 
 _BINARY = "binary_cross_entropy_with_logits"
@@ -334,19 +311,19 @@ class ClassWeightsWrong(Detector, code="D416", needs_fixed_data=True):
         # The very weights that would make up for the counts, but not each at its class.
         return "belong to other classes" if moved and np.abs(given - rare).max() > 1.0 else ""
 
-    HEALTHY = (
-        Run("inverse counts", lambda: _weighted((90, 30, 10), (0.4, 1.2, 3.6))),
-        Run("milder than the counts", lambda: _weighted((90, 30, 10), (1.0, 1.5, 2.5))),
-        Run("even classes", lambda: _weighted((40, 45, 42), (1.0, 2.0, 1.0))),
-        Run("hardly any weights", lambda: _weighted((90, 10), (1.0, 0.8))),
-        Run("one class counts for its own sake", lambda: _weighted((90, 30, 10), (1.0, 3.0, 1.0))),
-        Run("yes is rare", lambda: _yes_no((90, 10), 9.0)),
-    )
-    FAULTY = (
-        Run("counts as weights", lambda: _weighted((90, 30, 10), (90, 30, 10))),
-        Run("in another order", lambda: _weighted((90, 30, 10), (3.6, 0.4, 1.2))),
-        Run("positives over negatives", lambda: _yes_no((90, 10), 0.11)),
-    )
+    HEALTHY = {
+        "inverse counts": lambda: _weighted((90, 30, 10), (0.4, 1.2, 3.6)),
+        "milder than the counts": lambda: _weighted((90, 30, 10), (1.0, 1.5, 2.5)),
+        "even classes": lambda: _weighted((40, 45, 42), (1.0, 2.0, 1.0)),
+        "hardly any weights": lambda: _weighted((90, 10), (1.0, 0.8)),
+        "one class counts for its own sake": lambda: _weighted((90, 30, 10), (1.0, 3.0, 1.0)),
+        "yes is rare": lambda: _yes_no((90, 10), 9.0),
+    }
+    FAULTY = {
+        "counts as weights": lambda: _weighted((90, 30, 10), (90, 30, 10)),
+        "in another order": lambda: _weighted((90, 30, 10), (3.6, 0.4, 1.2)),
+        "positives over negatives": lambda: _yes_no((90, 10), 0.11),
+    }
 
 
 def _weights(loss: LossFact, counts: dict[str, int]) -> tuple[FloatArray | None, FloatArray]:

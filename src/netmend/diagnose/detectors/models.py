@@ -13,7 +13,7 @@ from netmend.diagnose.measures.batches import epochs
 from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
 from netmend.diagnose.measures.wiring import Wire, loaded, wires
 from netmend.library.layers import BATCH_NORMS, LINEAR, RECURRENT
-from netmend.unit import Run, convention, exact
+from netmend.unit import convention, exact
 from netmend.vocabulary import Event, ModelFact, ModuleFact, ParameterFact, Site, Symptom, Table, Trace
 
 _WITH_WEIGHTS = (
@@ -130,37 +130,27 @@ class UnregisteredLayers(Detector, code="D216"):
                     },
                 )
 
-    HEALTHY = (
-        Run("registered", lambda: trained(optimizer(), *network(Layer("a"), Layer("b")))),
-        Run(
-            "in a list, but given to the optimiser",
-            lambda: trained(
-                optimizer(), *network(Layer("a"), replace(_STRAY, optimizer="optimizer", gradient=0.1))
-            ),
+    HEALTHY = {
+        "registered": lambda: trained(optimizer(), *network(Layer("a"), Layer("b"))),
+        "in a list, but given to the optimiser": lambda: trained(
+            optimizer(), *network(Layer("a"), replace(_STRAY, optimizer="optimizer", gradient=0.1))
         ),
-        Run(
-            "a frozen network hidden in a list on purpose",
-            lambda: trained(optimizer(), *network(Layer("a"), replace(_STRAY, trainable=False))),
+        "a frozen network hidden in a list on purpose": lambda: trained(
+            optimizer(), *network(Layer("a"), replace(_STRAY, trainable=False))
         ),
-    )
-    FAULTY = (
-        Run(
-            "a tensor that is no parameter",
-            lambda: trained(
-                optimizer(),
-                events=[Event(3, "loose parameter", "…", "model.scale", detail={"attribute": "scale"})],
-            ),
+    }
+    FAULTY = {
+        "a tensor that is no parameter": lambda: trained(
+            optimizer(),
+            events=[Event(3, "loose parameter", "…", "model.scale", detail={"attribute": "scale"})],
         ),
-        Run("layers in a plain list", lambda: trained(optimizer(), *network(Layer("a"), _STRAY))),
-        Run(
-            "a layer that lives for one call",
-            lambda: trained(
-                optimizer(),
-                *network(Layer("a")),
-                Table.of("activation", "model.(Linear@train.py:42#2)", {0: (0.0, 1.0)}),
-            ),
+        "layers in a plain list": lambda: trained(optimizer(), *network(Layer("a"), _STRAY)),
+        "a layer that lives for one call": lambda: trained(
+            optimizer(),
+            *network(Layer("a")),
+            Table.of("activation", "model.(Linear@train.py:42#2)", {0: (0.0, 1.0)}),
         ),
-    )
+    }
 
 
 def _models(count: int, *held: int) -> list[ModelFact | ParameterFact | Table]:
@@ -227,24 +217,21 @@ class ModelRecreated(Detector, code="D217"):
                 detail={"models": names, "stale": stale, "passes": max(passes.values(), default=0)},
             )
 
-    HEALTHY = (
-        Run("one model", lambda: trained(optimizer(), *_models(1, 0), loop=_passes(1, 5))),
-        Run(
-            "five folds of four epochs",
-            lambda: trained(optimizer(), *_models(5, 0, 1, 2, 3, 4), loop=_passes(5, 4)),
+    HEALTHY = {
+        "one model": lambda: trained(optimizer(), *_models(1, 0), loop=_passes(1, 5)),
+        "five folds of four epochs": lambda: trained(
+            optimizer(), *_models(5, 0, 1, 2, 3, 4), loop=_passes(5, 4)
         ),
-        Run("a pair of models", lambda: trained(optimizer(), *_models(2, 0, 1), loop=_passes(2, 1))),
-    )
-    FAULTY = (
-        Run(
-            "anew for every epoch",
-            lambda: trained(optimizer(), *_models(6, 0, 1, 2, 3, 4, 5), loop=_passes(6, 1)),
+        "a pair of models": lambda: trained(optimizer(), *_models(2, 0, 1), loop=_passes(2, 1)),
+    }
+    FAULTY = {
+        "anew for every epoch": lambda: trained(
+            optimizer(), *_models(6, 0, 1, 2, 3, 4, 5), loop=_passes(6, 1)
         ),
-        Run(
-            "the optimiser holds the first one only",
-            lambda: trained(replace(optimizer(), name="opt#0"), *_models(4, 0), loop=_passes(4, 1)),
+        "the optimiser holds the first one only": lambda: trained(
+            replace(optimizer(), name="opt#0"), *_models(4, 0), loop=_passes(4, 1)
         ),
-    )
+    }
 
 
 def _trains(trace: Trace, model: str) -> bool:
@@ -340,14 +327,14 @@ class CheckpointNotLoaded(Detector, code="D222"):
                 },
             )
 
-    HEALTHY = (
-        Run("all of it", lambda: _loaded(10, 0, 0)),
-        Run("a new head", lambda: _loaded(8, 2, 2)),
-        Run("tied weights are loaded twice", lambda: _loaded(10, 0, 0, 2)),
-        Run("a part of a larger state", lambda: _loaded(6, 0, 40)),
-    )
-    FAULTY = (
-        Run("a prefix is in the way", lambda: _loaded(0, 10, 10)),
-        Run("nothing was given", lambda: _loaded(0, 10, 0)),
-        Run("the best state was only a reference", lambda: _loaded(10, 0, 0, 10)),
-    )
+    HEALTHY = {
+        "all of it": lambda: _loaded(10, 0, 0),
+        "a new head": lambda: _loaded(8, 2, 2),
+        "tied weights are loaded twice": lambda: _loaded(10, 0, 0, 2),
+        "a part of a larger state": lambda: _loaded(6, 0, 40),
+    }
+    FAULTY = {
+        "a prefix is in the way": lambda: _loaded(0, 10, 10),
+        "nothing was given": lambda: _loaded(0, 10, 0),
+        "the best state was only a reference": lambda: _loaded(10, 0, 0, 10),
+    }

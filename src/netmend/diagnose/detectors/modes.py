@@ -17,7 +17,7 @@ from netmend.diagnose.measures.loop import (
 )
 from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
 from netmend.diagnose.measures.wiring import loaded, wires
-from netmend.unit import Run, convention
+from netmend.unit import convention
 from netmend.vocabulary import Call, LossFact, ModuleFact, Pattern, Site, Symptom, Trace
 
 _TRAIN = "zero_grad forward:model=train,grad loss@12 backward step:optimizer"
@@ -85,102 +85,78 @@ class EvaluationInTrainingMode(Detector, code="D205", needs_fixed_data=True):
         seen = Counter((b.step, b.hashes) for b in trace.batches if b.phase == "evaluation" and b.hashes)
         return max(seen.values(), default=0) >= self.repeats
 
-    HEALTHY = (
-        Run(
-            "evaluated in evaluation mode",
-            lambda: trained(
-                optimizer(),
-                *_DROPOUT,
-                loop=[(_TRAIN, 40), (f"eval forward:model=eval,no_grad train {_TRAIN}", 3)],
+    HEALTHY = {
+        "evaluated in evaluation mode": lambda: trained(
+            optimizer(),
+            *_DROPOUT,
+            loop=[(_TRAIN, 40), (f"eval forward:model=eval,no_grad train {_TRAIN}", 3)],
+        ),
+        "nothing in the model depends on the mode": lambda: trained(
+            optimizer(), *network(Layer("fc")), loop=[(_TRAIN, 40), (_EVALUATE, 3)]
+        ),
+        "part of every step": lambda: trained(optimizer(), *_DROPOUT, loop=[(_EVALUATE, 40)]),
+        "pictures drawn in a game whose judge tells classes, too": lambda: trained(
+            optimizer(),
+            optimizer("other"),
+            *_DROPOUT,
+            *network(Layer("fc"), model="judge"),
+            LossFact(
+                "objective@train.py:12",
+                "expression",
+                "expression",
+                {"terms": ["binary_cross_entropy@train.py:10", "cross_entropy@train.py:11"]},
+                backward=Site("train.py", 12),
             ),
+            loop=[(_TRAIN, 40), (f"forward:model=train,no_grad@50 {_TRAIN}", 3)],
         ),
-        Run(
-            "nothing in the model depends on the mode",
-            lambda: trained(optimizer(), *network(Layer("fc")), loop=[(_TRAIN, 40), (_EVALUATE, 3)]),
-        ),
-        Run("part of every step", lambda: trained(optimizer(), *_DROPOUT, loop=[(_EVALUATE, 40)])),
-        Run(
-            "pictures drawn in a game whose judge tells classes, too",
-            lambda: trained(
-                optimizer(),
-                optimizer("other"),
-                *_DROPOUT,
-                *network(Layer("fc"), model="judge"),
-                LossFact(
-                    "objective@train.py:12",
-                    "expression",
-                    "expression",
-                    {"terms": ["binary_cross_entropy@train.py:10", "cross_entropy@train.py:11"]},
-                    backward=Site("train.py", 12),
+        "both modes are used: a pass for the statistics of batch norm": lambda: trained(
+            optimizer(),
+            *_DROPOUT,
+            loop=[
+                (f"train:model@8 {_TRAIN}", 40),
+                (
+                    f"train:model@48 forward:model=train,no_grad@50 eval:model@52 forward:model=eval,no_grad@53 train:model@8 {_TRAIN}",
+                    3,
                 ),
-                loop=[(_TRAIN, 40), (f"forward:model=train,no_grad@50 {_TRAIN}", 3)],
+            ],
+        ),
+        "switched to training mode on purpose": lambda: trained(
+            optimizer(), *_DROPOUT, loop=[(_TRAIN, 40), (f"train:model {_EVALUATE}", 3)]
+        ),
+    }
+    FAULTY = {
+        "train() where eval() was meant": lambda: trained(
+            optimizer(),
+            *_DROPOUT,
+            loop=[
+                (f"train:model@8 {_TRAIN}", 40),
+                (f"train:model@48 forward:model=train,no_grad@50 train:model@8 {_TRAIN}", 3),
+            ],
+        ),
+        "validation that records gradients, too": lambda: trained(
+            optimizer(),
+            *_DROPOUT,
+            loop=[
+                (_TRAIN, 40),
+                ("forward:model=train,grad@50*4 epoch " + _TRAIN.replace("grad ", "grad@11 "), 3),
+            ],
+        ),
+        "validation after every epoch": lambda: trained(
+            optimizer(), *_DROPOUT, loop=[(_TRAIN, 40), (_EVALUATE, 3)]
+        ),
+        "a student beside its teacher, without a score": lambda: trained(
+            optimizer(),
+            *_DROPOUT,
+            *network(
+                Layer("fc", trainable=False, gradient=None, update=None, optimizer=None), model="teacher"
             ),
+            loop=[(_TRAIN, 40), (f"forward:model=train,no_grad@50 {_TRAIN}", 3)],
+            losses=[1.0, 0.5, 0.2],
         ),
-        Run(
-            "both modes are used: a pass for the statistics of batch norm",
-            lambda: trained(
-                optimizer(),
-                *_DROPOUT,
-                loop=[
-                    (f"train:model@8 {_TRAIN}", 40),
-                    (
-                        f"train:model@48 forward:model=train,no_grad@50 eval:model@52 forward:model=eval,no_grad@53 train:model@8 {_TRAIN}",
-                        3,
-                    ),
-                ],
-            ),
+        "one test at the end": lambda: trained(
+            optimizer(), *_DROPOUT, loop=[(_TRAIN, 40), ("forward:model=train,no_grad@50 end", 1)]
         ),
-        Run(
-            "switched to training mode on purpose",
-            lambda: trained(optimizer(), *_DROPOUT, loop=[(_TRAIN, 40), (f"train:model {_EVALUATE}", 3)]),
-        ),
-    )
-    FAULTY = (
-        Run(
-            "train() where eval() was meant",
-            lambda: trained(
-                optimizer(),
-                *_DROPOUT,
-                loop=[
-                    (f"train:model@8 {_TRAIN}", 40),
-                    (f"train:model@48 forward:model=train,no_grad@50 train:model@8 {_TRAIN}", 3),
-                ],
-            ),
-        ),
-        Run(
-            "validation that records gradients, too",
-            lambda: trained(
-                optimizer(),
-                *_DROPOUT,
-                loop=[
-                    (_TRAIN, 40),
-                    ("forward:model=train,grad@50*4 epoch " + _TRAIN.replace("grad ", "grad@11 "), 3),
-                ],
-            ),
-        ),
-        Run(
-            "validation after every epoch",
-            lambda: trained(optimizer(), *_DROPOUT, loop=[(_TRAIN, 40), (_EVALUATE, 3)]),
-        ),
-        Run(
-            "a student beside its teacher, without a score",
-            lambda: trained(
-                optimizer(),
-                *_DROPOUT,
-                *network(
-                    Layer("fc", trainable=False, gradient=None, update=None, optimizer=None), model="teacher"
-                ),
-                loop=[(_TRAIN, 40), (f"forward:model=train,no_grad@50 {_TRAIN}", 3)],
-                losses=[1.0, 0.5, 0.2],
-            ),
-        ),
-        Run(
-            "one test at the end",
-            lambda: trained(
-                optimizer(), *_DROPOUT, loop=[(_TRAIN, 40), ("forward:model=train,no_grad@50 end", 1)]
-            ),
-        ),
-    )
+    }
 
 
 def _evaluates(pattern: Pattern, model: str, with_loss: bool) -> Call | None:
@@ -307,40 +283,30 @@ class TrainingInEvaluationMode(Detector, code="D206", needs_fixed_data=True):
                 },
             )
 
-    HEALTHY = (
-        Run("trained in training mode", lambda: trained(optimizer(), *_BATCH_NORM, loop=[(_RIGHT, 40)])),
-        Run(
-            "nothing in the model depends on the mode",
-            lambda: trained(optimizer(), *network(Layer("fc")), loop=[(_WRONG, 40)]),
+    HEALTHY = {
+        "trained in training mode": lambda: trained(optimizer(), *_BATCH_NORM, loop=[(_RIGHT, 40)]),
+        "nothing in the model depends on the mode": lambda: trained(
+            optimizer(), *network(Layer("fc")), loop=[(_WRONG, 40)]
         ),
-        Run(
-            "adversarial examples are made in evaluation mode",
-            lambda: trained(
-                optimizer(),
-                *_BATCH_NORM,
-                loop=[("forward:model=eval,grad backward=grad " + _RIGHT, 40)],
+        "adversarial examples are made in evaluation mode": lambda: trained(
+            optimizer(),
+            *_BATCH_NORM,
+            loop=[("forward:model=eval,grad backward=grad " + _RIGHT, 40)],
+        ),
+        "a frozen network that only judges": lambda: trained(
+            optimizer(),
+            *network(
+                Layer("fc", optimizer=None, trainable=False), Layer("norm", "BatchNorm1d", weight=False)
             ),
+            loop=[(_WRONG, 40)],
         ),
-        Run(
-            "a frozen network that only judges",
-            lambda: trained(
-                optimizer(),
-                *network(
-                    Layer("fc", optimizer=None, trainable=False), Layer("norm", "BatchNorm1d", weight=False)
-                ),
-                loop=[(_WRONG, 40)],
-            ),
-        ),
-        Run("a few steps", lambda: trained(optimizer(), *_BATCH_NORM, loop=[(_RIGHT, 40), (_WRONG, 3)])),
-    )
-    FAULTY = (
-        Run(
-            "never switched back",
-            lambda: trained(
-                optimizer(), *_BATCH_NORM, loop=[(_RIGHT, 10), ("eval " + _WRONG, 1), (_WRONG, 30)]
-            ),
-        ),
-    )
+        "a few steps": lambda: trained(optimizer(), *_BATCH_NORM, loop=[(_RIGHT, 40), (_WRONG, 3)]),
+    }
+    FAULTY = {
+        "never switched back": lambda: trained(
+            optimizer(), *_BATCH_NORM, loop=[(_RIGHT, 10), ("eval " + _WRONG, 1), (_WRONG, 30)]
+        )
+    }
 
 
 def _training_modes(pattern: Pattern, model: str) -> set[str]:

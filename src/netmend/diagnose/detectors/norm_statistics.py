@@ -12,7 +12,7 @@ from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.examples import falling, run_with
 from netmend.diagnose.measures.objective import evaluations, objective
 from netmend.diagnose.measures.probe_examples import probed
-from netmend.unit import Run, calibrated, convention, exact
+from netmend.unit import calibrated, convention, exact
 from netmend.vocabulary import ModuleFact, ProbeFact, Site, Symptom, Table, TargetFact, Trace
 
 NAN = float("nan")
@@ -77,15 +77,15 @@ class NormStatisticsLag(Detector, code="D316"):
                 )
                 return
 
-    HEALTHY = (
-        Run("the default momentum", lambda: _normalised(0.1, [0.4, 0.3, 0.2, 0.2])),
-        Run("slow, but evaluation is as good", lambda: _normalised(0.001, [0.4, 0.2, 0.1, 0.05])),
-        Run("slow, but always in training mode", lambda: _unscored(0.0001, mode=1.0)),
-    )
-    FAULTY = (
-        Run("slow, and evaluation suffers", lambda: _normalised(0.0005, [3.0, 4.0, 5.0, 6.0])),
-        Run("slower, and evaluation computes no loss", lambda: _unscored(0.0001, mode=0.0)),
-    )
+    HEALTHY = {
+        "the default momentum": lambda: _normalised(0.1, [0.4, 0.3, 0.2, 0.2]),
+        "slow, but evaluation is as good": lambda: _normalised(0.001, [0.4, 0.2, 0.1, 0.05]),
+        "slow, but always in training mode": lambda: _unscored(0.0001, mode=1.0),
+    }
+    FAULTY = {
+        "slow, and evaluation suffers": lambda: _normalised(0.0005, [3.0, 4.0, 5.0, 6.0]),
+        "slower, and evaluation computes no loss": lambda: _unscored(0.0001, mode=0.0),
+    }
 
 
 def _loss_ratio(trace: Trace) -> float | None:
@@ -140,11 +140,11 @@ class NormNotEstimated(Detector, code="D231"):
                 detail={"model": probe.values["model"], "layers": layers},
             )
 
-    HEALTHY = (
-        Run("after one training pass", lambda: _estimate(1.0)),
-        Run("weights have changed a little since", lambda: _estimate(0.97)),
-    )
-    FAULTY = (Run("straight after it was made", lambda: _estimate(0.04)),)
+    HEALTHY = {
+        "after one training pass": lambda: _estimate(1.0),
+        "weights have changed a little since": lambda: _estimate(0.97),
+    }
+    FAULTY = {"straight after it was made": lambda: _estimate(0.04)}
 
 
 class ModeGap(Detector, code="D605"):
@@ -207,38 +207,29 @@ class ModeGap(Detector, code="D605"):
         found = {"gap_limit": max(gaps)} if gaps else {}
         return found | ({"output_limit": max(float(p.values["output"]) for p in latest)} if latest else {})
 
-    HEALTHY = (
-        Run(
-            "dropout costs a little",
-            lambda: probed(
-                "mode gap",
-                {"output": 0.4, "loss_training": 0.5, "loss_evaluation": 0.3},
-                TargetFact("loss", constant_loss=1.0),
-                step=64,
-            ),
+    HEALTHY = {
+        "dropout costs a little": lambda: probed(
+            "mode gap",
+            {"output": 0.4, "loss_training": 0.5, "loss_evaluation": 0.3},
+            TargetFact("loss", constant_loss=1.0),
+            step=64,
         ),
-        Run(
-            "averages have not settled",
-            lambda: probed(
-                "mode gap",
-                {"output": 0.9, "loss_training": 0.5, "loss_evaluation": 2.3},
-                TargetFact("loss", constant_loss=1.0),
-                step=16,
-            ),
+        "averages have not settled": lambda: probed(
+            "mode gap",
+            {"output": 0.9, "loss_training": 0.5, "loss_evaluation": 2.3},
+            TargetFact("loss", constant_loss=1.0),
+            step=16,
         ),
-    )
-    FAULTY = (
-        Run("dropout leaves nothing", lambda: probed("mode gap", {"output": 12.0}, step=64)),
-        Run(
-            "averages of batches of two",
-            lambda: probed(
-                "mode gap",
-                {"output": 2.0, "loss_training": 0.3, "loss_evaluation": 1.4},
-                TargetFact("loss", constant_loss=1.0),
-                step=256,
-            ),
+    }
+    FAULTY = {
+        "dropout leaves nothing": lambda: probed("mode gap", {"output": 12.0}, step=64),
+        "averages of batches of two": lambda: probed(
+            "mode gap",
+            {"output": 2.0, "loss_training": 0.3, "loss_evaluation": 1.4},
+            TargetFact("loss", constant_loss=1.0),
+            step=256,
         ),
-    )
+    }
 
 
 def _gap(trace: Trace, probe: ProbeFact) -> float | None:

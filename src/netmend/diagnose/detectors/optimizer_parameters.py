@@ -10,7 +10,7 @@ import numpy as np
 from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
 from netmend.diagnose.measures.wiring import Wire, layers_of, loaded, stepped_optimizers, wires
-from netmend.unit import Run, convention
+from netmend.unit import convention
 from netmend.vocabulary import GroupFact, OptimizerFact, ParameterFact, SchedulerFact, Symptom, Table, Trace
 
 _LOST = Layer("body", optimizer=None, update=None)
@@ -88,34 +88,26 @@ class ParametersWithoutOptimizer(Detector, code="D213"):
                 },
             )
 
-    HEALTHY = (
-        Run("all are held", lambda: trained(optimizer(), *network(Layer("body"), Layer("head")))),
-        Run(
-            "frozen parts need no optimiser",
-            lambda: trained(
-                optimizer(), *network(replace(_LOST, trainable=False, gradient=None), Layer("head"))
-            ),
+    HEALTHY = {
+        "all are held": lambda: trained(optimizer(), *network(Layer("body"), Layer("head"))),
+        "frozen parts need no optimiser": lambda: trained(
+            optimizer(), *network(replace(_LOST, trainable=False, gradient=None), Layer("head"))
         ),
-        Run(
-            "a teacher that is not passed back through",
-            lambda: trained(optimizer(), *network(replace(_LOST, gradient=None), Layer("head"))),
+        "a teacher that is not passed back through": lambda: trained(
+            optimizer(), *network(replace(_LOST, gradient=None), Layer("head"))
         ),
-        Run("updates by hand", lambda: trained(*network(_LOST), loop=[("forward backward step=by", 20)])),
-    )
-    FAULTY = (
-        Run(
-            "only the head was given",
-            lambda: trained(optimizer(), *network(_LOST, Layer("head")), losses=[1.0] * 40),
+        "updates by hand": lambda: trained(*network(_LOST), loop=[("forward backward step=by", 20)]),
+    }
+    FAULTY = {
+        "only the head was given": lambda: trained(
+            optimizer(), *network(_LOST, Layer("head")), losses=[1.0] * 40
         ),
-        Run(
-            "a layer was replaced afterwards",
-            lambda: trained(
-                replace(optimizer(), groups=(GroupFact({"lr": 0.1}, ("?",), 2),)),
-                *network(Layer("body"), replace(_LOST, name="head")),
-                losses=[1.0] * 40,
-            ),
+        "a layer was replaced afterwards": lambda: trained(
+            replace(optimizer(), groups=(GroupFact({"lr": 0.1}, ("?",), 2),)),
+            *network(Layer("body"), replace(_LOST, name="head")),
+            losses=[1.0] * 40,
         ),
-    )
+    }
 
 
 class IdleOptimizer(Detector, code="D228", needs_fixed_data=True):
@@ -162,64 +154,46 @@ class IdleOptimizer(Detector, code="D228", needs_fixed_data=True):
             and not any(bool((rows > 0).any()) for rows in updates)
         )
 
-    HEALTHY = (
-        Run("what it holds gets gradients", lambda: trained(optimizer(), *network(Layer("fc")))),
-        Run(
-            "one of its layers is frozen",
-            lambda: trained(
-                replace(
-                    optimizer(), groups=(GroupFact({"lr": 0.1}, ("model.body.weight", "model.fc.weight")),)
-                ),
-                *network(Layer("body", trainable=False, gradient=None, update=0.0), Layer("fc")),
+    HEALTHY = {
+        "what it holds gets gradients": lambda: trained(optimizer(), *network(Layer("fc"))),
+        "one of its layers is frozen": lambda: trained(
+            replace(optimizer(), groups=(GroupFact({"lr": 0.1}, ("model.body.weight", "model.fc.weight")),)),
+            *network(Layer("body", trainable=False, gradient=None, update=0.0), Layer("fc")),
+        ),
+        "backward() is missing: another fault": lambda: trained(
+            optimizer(), *network(Layer("fc", gradient=None, update=0.0))
+        ),
+        "it trains something that is no model's: an image": lambda: trained(
+            replace(optimizer(), groups=(GroupFact({"lr": 0.1}, ("?",), 1),)),
+            *network(Layer("fc", optimizer=None, update=None)),
+            Table.of("gradient", "optimizer[0].params[0]", dict.fromkeys(range(8), (0.0, 0.1))),
+        ),
+    }
+    FAULTY = {
+        "what it holds is frozen": lambda: trained(
+            optimizer(),
+            *network(
+                Layer("norm", optimizer=None, update=None),
+                Layer("fc", trainable=False, gradient=None, update=0.0),
             ),
+            losses=[1.0] * 40,
         ),
-        Run(
-            "backward() is missing: another fault",
-            lambda: trained(optimizer(), *network(Layer("fc", gradient=None, update=0.0))),
+        "it holds a frozen copy in place of the network that is trained": lambda: trained(
+            optimizer(),
+            *network(Layer("fc", trainable=False, gradient=None, update=0.0)),
+            *network(Layer("fc", optimizer=None, update=None), model="trained"),
+            losses=[1.0] * 40,
         ),
-        Run(
-            "it trains something that is no model's: an image",
-            lambda: trained(
-                replace(optimizer(), groups=(GroupFact({"lr": 0.1}, ("?",), 1),)),
-                *network(Layer("fc", optimizer=None, update=None)),
-                Table.of("gradient", "optimizer[0].params[0]", dict.fromkeys(range(8), (0.0, 0.1))),
+        "the model owns other parameters by now": lambda: trained(
+            replace(optimizer(), groups=(GroupFact({"lr": 0.1}, ("?", "?"), 2),)),
+            *network(Layer("fc", optimizer=None, update=None)),
+            *(
+                Table.of("update", f"optimizer[0].params[{n}]", dict.fromkeys(range(8), (0.0, 0.0)))
+                for n in range(2)
             ),
+            losses=[1.0] * 40,
         ),
-    )
-    FAULTY = (
-        Run(
-            "what it holds is frozen",
-            lambda: trained(
-                optimizer(),
-                *network(
-                    Layer("norm", optimizer=None, update=None),
-                    Layer("fc", trainable=False, gradient=None, update=0.0),
-                ),
-                losses=[1.0] * 40,
-            ),
-        ),
-        Run(
-            "it holds a frozen copy in place of the network that is trained",
-            lambda: trained(
-                optimizer(),
-                *network(Layer("fc", trainable=False, gradient=None, update=0.0)),
-                *network(Layer("fc", optimizer=None, update=None), model="trained"),
-                losses=[1.0] * 40,
-            ),
-        ),
-        Run(
-            "the model owns other parameters by now",
-            lambda: trained(
-                replace(optimizer(), groups=(GroupFact({"lr": 0.1}, ("?", "?"), 2),)),
-                *network(Layer("fc", optimizer=None, update=None)),
-                *(
-                    Table.of("update", f"optimizer[0].params[{n}]", dict.fromkeys(range(8), (0.0, 0.0)))
-                    for n in range(2)
-                ),
-                losses=[1.0] * 40,
-            ),
-        ),
-    )
+    }
 
 
 def _held(optimizer: OptimizerFact) -> Iterator[str]:
@@ -272,21 +246,13 @@ class ParametersUnchanged(Detector, code="D215"):
             },
         )
 
-    HEALTHY = (
-        Run("everything moves", lambda: trained(optimizer(), *network(Layer("fc")))),
-        Run(
-            "frozen", lambda: trained(optimizer(), *network(replace(_STILL, trainable=False), Layer("head")))
-        ),
-        Run(
-            "one small part is stilled",
-            lambda: trained(optimizer(), *network(_STILL, Layer("a"), Layer("b"))),
-        ),
-    )
-    FAULTY = (
-        Run(
-            "a rate of 0",
-            lambda: trained(
-                optimizer(lr=0.0), *network(_STILL), Table.of("rate", "optimizer[0]", {0: (0.0,)})
-            ),
-        ),
-    )
+    HEALTHY = {
+        "everything moves": lambda: trained(optimizer(), *network(Layer("fc"))),
+        "frozen": lambda: trained(optimizer(), *network(replace(_STILL, trainable=False), Layer("head"))),
+        "one small part is stilled": lambda: trained(optimizer(), *network(_STILL, Layer("a"), Layer("b"))),
+    }
+    FAULTY = {
+        "a rate of 0": lambda: trained(
+            optimizer(lr=0.0), *network(_STILL), Table.of("rate", "optimizer[0]", {0: (0.0,)})
+        )
+    }

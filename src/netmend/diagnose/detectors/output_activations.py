@@ -9,7 +9,7 @@ from netmend.diagnose.measures.chain import Link, chain
 from netmend.diagnose.measures.heads import CLASS_SCORES, YES_NO_SCORES, Head, heads, node_name, place_of
 from netmend.diagnose.measures.loss_examples import call, given, layer, run_of, wanted
 from netmend.library.activations import ACROSS_UNITS, SHARES
-from netmend.unit import Run, exact
+from netmend.unit import exact
 from netmend.vocabulary import ModuleFact, Symptom, Trace
 
 
@@ -63,70 +63,46 @@ class NormalisedTwice(Detector, code="D401", needs_fixed_data=True):
         """Whether the scores come straight from a function; one that ran over another axis is another fault."""
         return head.last == function and not head.given.normalised_axes and (head.width or 0) > 1
 
-    HEALTHY = (
-        Run("scores into cross entropy", lambda: run_of("cross_entropy", given(16, 4), wanted(16))),
-        Run(
-            "log-softmax into the likelihood loss",
-            lambda: run_of(
-                "nll_loss", given(16, 4, through=["LogSoftmax"], high=0.0, log_axes=[1]), wanted(16)
-            ),
+    HEALTHY = {
+        "scores into cross entropy": lambda: run_of("cross_entropy", given(16, 4), wanted(16)),
+        "log-softmax into the likelihood loss": lambda: run_of(
+            "nll_loss", given(16, 4, through=["LogSoftmax"], high=0.0, log_axes=[1]), wanted(16)
         ),
-        Run(
-            "log-softmax into cross entropy changes nothing",
-            lambda: run_of(
-                "cross_entropy", given(16, 4, through=["LogSoftmax"], high=0.0, log_axes=[1]), wanted(16)
-            ),
+        "log-softmax into cross entropy changes nothing": lambda: run_of(
+            "cross_entropy", given(16, 4, through=["LogSoftmax"], high=0.0, log_axes=[1]), wanted(16)
         ),
-        Run(
-            "probabilities into the loss for probabilities",
-            lambda: run_of(
-                "binary_cross_entropy",
-                given(16, 1, through=["Sigmoid"], low=0.1, high=0.9),
-                wanted(16, 1, high=1),
-            ),
+        "probabilities into the loss for probabilities": lambda: run_of(
+            "binary_cross_entropy",
+            given(16, 1, through=["Sigmoid"], low=0.1, high=0.9),
+            wanted(16, 1, high=1),
         ),
-        Run(
-            "yes/no scores that happen to lie between 0 and 1",
-            lambda: run_of(
-                "binary_cross_entropy_with_logits", given(16, 1, low=0.1, high=0.9), wanted(16, 1, high=1)
-            ),
+        "yes/no scores that happen to lie between 0 and 1": lambda: run_of(
+            "binary_cross_entropy_with_logits", given(16, 1, low=0.1, high=0.9), wanted(16, 1, high=1)
         ),
-    )
-    FAULTY = (
-        Run(
-            "a softmax layer before cross entropy",
-            lambda: run_of(
-                "cross_entropy",
-                given(16, 4, through=["Softmax"], low=0.0, high=1.0, axes=[1]),
-                wanted(16),
-                more=[layer("softmax", 16, 4, dim=1)],
-            ),
+    }
+    FAULTY = {
+        "a softmax layer before cross entropy": lambda: run_of(
+            "cross_entropy",
+            given(16, 4, through=["Softmax"], low=0.0, high=1.0, axes=[1]),
+            wanted(16),
+            more=[layer("softmax", 16, 4, dim=1)],
         ),
-        Run(
-            "softmax by hand before cross entropy",
-            lambda: run_of(
-                "cross_entropy", given(16, 4, through=["Div"], low=0.0, high=1.0, axes=[1]), wanted(16)
-            ),
+        "softmax by hand before cross entropy": lambda: run_of(
+            "cross_entropy", given(16, 4, through=["Div"], low=0.0, high=1.0, axes=[1]), wanted(16)
         ),
-        Run(
-            "a sigmoid in forward before the loss with logits",
-            lambda: run_of(
-                "binary_cross_entropy_with_logits",
-                given(16, 1, through=["Squeeze", "Sigmoid"], low=0.3, high=0.7),
-                wanted(16, 1, high=1),
-                more=[call("sigmoid", 16, 1)],
-            ),
+        "a sigmoid in forward before the loss with logits": lambda: run_of(
+            "binary_cross_entropy_with_logits",
+            given(16, 1, through=["Squeeze", "Sigmoid"], low=0.3, high=0.7),
+            wanted(16, 1, high=1),
+            more=[call("sigmoid", 16, 1)],
         ),
-        Run(
-            "log-softmax of softmax",
-            lambda: run_of(
-                "nll_loss",
-                given(16, 4, through=["LogSoftmax", "Softmax"], low=-1.7, high=-0.7, log_axes=[1]),
-                wanted(16),
-                more=[call("softmax", 16, 4, kind="loss path")],
-            ),
+        "log-softmax of softmax": lambda: run_of(
+            "nll_loss",
+            given(16, 4, through=["LogSoftmax", "Softmax"], low=-1.7, high=-0.7, log_axes=[1]),
+            wanted(16),
+            more=[call("softmax", 16, 4, kind="loss path")],
         ),
-    )
+    }
 
 
 _NEEDS_LOGS = ("nll_loss", "kl_div")
@@ -224,80 +200,56 @@ class ScoresWhereProbabilitiesExpected(Detector, code="D403", needs_fixed_data=T
             return "clamped scores", message, None, None
         return None
 
-    HEALTHY = (
-        Run(
-            "log-softmax into the likelihood loss",
-            lambda: run_of(
-                "nll_loss", given(16, 4, through=["LogSoftmax"], low=-3, high=-1e-6, log_axes=[1]), wanted(16)
-            ),
+    HEALTHY = {
+        "log-softmax into the likelihood loss": lambda: run_of(
+            "nll_loss", given(16, 4, through=["LogSoftmax"], low=-3, high=-1e-6, log_axes=[1]), wanted(16)
         ),
-        Run(
-            "logarithms that round to just above 0",
-            lambda: run_of("nll_loss", given(16, 4, through=["Log"], low=-9, high=2e-4), wanted(16)),
+        "logarithms that round to just above 0": lambda: run_of(
+            "nll_loss", given(16, 4, through=["Log"], low=-9, high=2e-4), wanted(16)
         ),
-        Run("scores into cross entropy", lambda: run_of("cross_entropy", given(16, 4), wanted(16))),
-        Run(
-            "a sigmoid, clamped against infinite logarithms",
-            lambda: run_of(
-                "binary_cross_entropy",
-                given(16, 1, through=["Clamp", "Sigmoid"], low=0.01, high=0.99),
-                wanted(16, 1, high=1),
-            ),
+        "scores into cross entropy": lambda: run_of("cross_entropy", given(16, 4), wanted(16)),
+        "a sigmoid, clamped against infinite logarithms": lambda: run_of(
+            "binary_cross_entropy",
+            given(16, 1, through=["Clamp", "Sigmoid"], low=0.01, high=0.99),
+            wanted(16, 1, high=1),
         ),
-        Run(
-            "a sigmoid whose inputs became NaN",
-            lambda: run_of(
-                "binary_cross_entropy",
-                exception=f"RuntimeError: {_REFUSED}",
-                more=[
-                    ModuleFact("net.0", "Linear", model="net", order=0),
-                    ModuleFact("net.1", "Sigmoid", model="net", order=1, activation="sigmoid"),
-                ],
-            ),
+        "a sigmoid whose inputs became NaN": lambda: run_of(
+            "binary_cross_entropy",
+            exception=f"RuntimeError: {_REFUSED}",
+            more=[
+                ModuleFact("net.0", "Linear", model="net", order=0),
+                ModuleFact("net.1", "Sigmoid", model="net", order=1, activation="sigmoid"),
+            ],
         ),
-        Run(
-            "logarithms of softmax, clamped",
-            lambda: run_of(
-                "nll_loss",
-                given(16, 4, through=["Log", "Clamp", "Softmax"], low=-9, high=-1e-4, log_axes=[1]),
-                wanted(16),
-            ),
+        "logarithms of softmax, clamped": lambda: run_of(
+            "nll_loss",
+            given(16, 4, through=["Log", "Clamp", "Softmax"], low=-9, high=-1e-4, log_axes=[1]),
+            wanted(16),
         ),
-        Run(
-            "densities of an own formula, which may be above 1",
-            lambda: run_of("nll_loss", given(16, 4, through=["Sub"], high=3.0), wanted(16)),
+        "densities of an own formula, which may be above 1": lambda: run_of(
+            "nll_loss", given(16, 4, through=["Sub"], high=3.0), wanted(16)
         ),
-    )
-    FAULTY = (
-        Run("raw scores into the likelihood loss", lambda: run_of("nll_loss", given(16, 4), wanted(16))),
-        Run(
-            "probabilities into the likelihood loss",
-            lambda: run_of(
-                "nll_loss", given(16, 4, through=["Softmax"], low=0, high=1, axes=[1]), wanted(16)
-            ),
+    }
+    FAULTY = {
+        "raw scores into the likelihood loss": lambda: run_of("nll_loss", given(16, 4), wanted(16)),
+        "probabilities into the likelihood loss": lambda: run_of(
+            "nll_loss", given(16, 4, through=["Softmax"], low=0, high=1, axes=[1]), wanted(16)
         ),
-        Run(
-            "logarithms of sigmoids, which share nothing",
-            lambda: run_of(
-                "nll_loss",
-                given(16, 4, through=["Log", "Clamp", "Sigmoid"], low=-0.9, high=-0.5),
-                wanted(16),
-                more=[call("sigmoid", 16, 4)],
-            ),
+        "logarithms of sigmoids, which share nothing": lambda: run_of(
+            "nll_loss",
+            given(16, 4, through=["Log", "Clamp", "Sigmoid"], low=-0.9, high=-0.5),
+            wanted(16),
+            more=[call("sigmoid", 16, 4)],
         ),
-        Run(
-            "scores clamped to 0..1",
-            lambda: run_of(
-                "binary_cross_entropy",
-                given(16, 1, through=["Clamp"], low=0, high=1),
-                wanted(16, 1, high=1),
-            ),
+        "scores clamped to 0..1": lambda: run_of(
+            "binary_cross_entropy",
+            given(16, 1, through=["Clamp"], low=0, high=1),
+            wanted(16, 1, high=1),
         ),
-        Run(
-            "scores into the loss for probabilities",
-            lambda: run_of("binary_cross_entropy", exception=f"RuntimeError: {_REFUSED}"),
+        "scores into the loss for probabilities": lambda: run_of(
+            "binary_cross_entropy", exception=f"RuntimeError: {_REFUSED}"
         ),
-    )
+    }
 
 
 def _last_link(trace: Trace) -> Link | None:

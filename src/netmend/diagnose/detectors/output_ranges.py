@@ -9,7 +9,7 @@ from netmend.diagnose.measures.heads import CLASS_SCORES, REAL, YES_NO_SCORES, H
 from netmend.diagnose.measures.loss_examples import call, given, layer, run_of, wanted
 from netmend.library.activations import SQUASHING
 from netmend.library.losses import DISTANCES
-from netmend.unit import Run, calibrated, convention, exact
+from netmend.unit import calibrated, convention, exact
 from netmend.vocabulary import Symptom, Table, TargetFact, Trace
 
 _SHARES = ("binary_cross_entropy", "mse_loss", "l1_loss")
@@ -160,137 +160,93 @@ class OutputRangeTooNarrow(Detector, code="D404", needs_fixed_data=True):
             return None
         return max(0.0, image[0] - target.minimum, target.maximum - image[1]) / spread
 
-    HEALTHY = (
-        Run(
-            "a sigmoid for targets in 0..1",
-            lambda: run_of(
-                "mse_loss",
-                given(16, 1, through=["Sigmoid"], low=0.1, high=0.9),
-                wanted(16, 1, high=1, whole=False),
-            ),
+    HEALTHY = {
+        "a sigmoid for targets in 0..1": lambda: run_of(
+            "mse_loss",
+            given(16, 1, through=["Sigmoid"], low=0.1, high=0.9),
+            wanted(16, 1, high=1, whole=False),
         ),
-        Run(
-            "a ReLU for positive targets with a little noise",
-            lambda: run_of(
-                "mse_loss",
-                given(16, 1, through=["Relu"], low=0, high=3),
-                wanted(16, 1, low=-0.3, high=4, whole=False, std=0.8),
-            ),
+        "a ReLU for positive targets with a little noise": lambda: run_of(
+            "mse_loss",
+            given(16, 1, through=["Relu"], low=0, high=3),
+            wanted(16, 1, low=-0.3, high=4, whole=False, std=0.8),
         ),
-        Run(
-            "a scaled tanh reaches further than 1",
-            lambda: run_of(
-                "mse_loss", given(16, 1, through=["Mul", "Tanh"]), wanted(16, 1, low=-2, high=2, whole=False)
-            ),
+        "a scaled tanh reaches further than 1": lambda: run_of(
+            "mse_loss", given(16, 1, through=["Mul", "Tanh"]), wanted(16, 1, low=-2, high=2, whole=False)
         ),
-        Run("scores into cross entropy", lambda: run_of("cross_entropy", given(16, 4), wanted(16))),
-        Run(
-            "average pooling of what a ReLU made",
-            lambda: run_of("cross_entropy", given(16, 4, through=["View", "Mean", "Relu"]), wanted(16)),
+        "scores into cross entropy": lambda: run_of("cross_entropy", given(16, 4), wanted(16)),
+        "average pooling of what a ReLU made": lambda: run_of(
+            "cross_entropy", given(16, 4, through=["View", "Mean", "Relu"]), wanted(16)
         ),
-        Run(
-            "average pooling before the log-probabilities",
-            lambda: run_of(
-                "nll_loss", given(16, 4, through=["LogSoftmax", "View", "Mean", "Relu"]), wanted(16)
-            ),
+        "average pooling before the log-probabilities": lambda: run_of(
+            "nll_loss", given(16, 4, through=["LogSoftmax", "View", "Mean", "Relu"]), wanted(16)
         ),
-        Run(
-            "a ReLU before the last layer",
-            lambda: run_of("nll_loss", given(16, 4, through=["LogSoftmax"], log_axes=[1]), wanted(16)),
+        "a ReLU before the last layer": lambda: run_of(
+            "nll_loss", given(16, 4, through=["LogSoftmax"], log_axes=[1]), wanted(16)
         ),
-        Run(
-            "softmax for targets that are shares",
-            lambda: run_of(
-                "mse_loss",
-                given(16, 4, through=["Softmax"], low=0, high=1, axes=[1]),
-                wanted(16, 4, high=1, axes=[1]),
-            ),
+        "softmax for targets that are shares": lambda: run_of(
+            "mse_loss",
+            given(16, 4, through=["Softmax"], low=0, high=1, axes=[1]),
+            wanted(16, 4, high=1, axes=[1]),
         ),
-    )
-    FAULTY = (
-        Run(
-            "a ReLU for targets that are negative half the time",
-            lambda: run_of(
-                "mse_loss",
-                given(16, 1, through=["Relu"], low=0, high=2),
-                wanted(16, 1, low=-2.1, high=2.3, whole=False, std=1.0),
-                more=[call("relu", 16, 1)],
-            ),
+    }
+    FAULTY = {
+        "a ReLU for targets that are negative half the time": lambda: run_of(
+            "mse_loss",
+            given(16, 1, through=["Relu"], low=0, high=2),
+            wanted(16, 1, low=-2.1, high=2.3, whole=False, std=1.0),
+            more=[call("relu", 16, 1)],
         ),
-        Run(
-            "a sigmoid for free targets",
-            lambda: run_of(
-                "l1_loss",
-                given(16, 1, through=["View", "Sigmoid"], low=0.4, high=0.6),
-                wanted(16, 1, low=2, high=9, whole=False),
-                more=[layer("sigmoid", 16, 1)],
-            ),
+        "a sigmoid for free targets": lambda: run_of(
+            "l1_loss",
+            given(16, 1, through=["View", "Sigmoid"], low=0.4, high=0.6),
+            wanted(16, 1, low=2, high=9, whole=False),
+            more=[layer("sigmoid", 16, 1)],
         ),
-        Run(
-            "a ReLU on class scores",
-            lambda: run_of(
-                "cross_entropy",
-                given(16, 4, through=["Relu"], low=0, high=2),
-                wanted(16),
-                more=[layer("relu", 16, 4)],
-            ),
+        "a ReLU on class scores": lambda: run_of(
+            "cross_entropy",
+            given(16, 4, through=["Relu"], low=0, high=2),
+            wanted(16),
+            more=[layer("relu", 16, 4)],
         ),
-        Run(
-            "a ReLU on class scores that log_softmax takes",
-            lambda: run_of(
-                "nll_loss",
-                given(16, 4, through=["LogSoftmax", "Relu"], log_axes=[1]),
-                wanted(16),
-                more=[call("relu", 16, 4)],
-            ),
+        "a ReLU on class scores that log_softmax takes": lambda: run_of(
+            "nll_loss",
+            given(16, 4, through=["LogSoftmax", "Relu"], log_axes=[1]),
+            wanted(16),
+            more=[call("relu", 16, 4)],
         ),
-        Run(
-            "a sigmoid on class scores",
-            lambda: run_of(
-                "cross_entropy",
-                given(16, 4, through=["Sigmoid"], low=0.2, high=0.8),
-                wanted(16),
-                more=[layer("sigmoid", 16, 4)],
-            ),
+        "a sigmoid on class scores": lambda: run_of(
+            "cross_entropy",
+            given(16, 4, through=["Sigmoid"], low=0.2, high=0.8),
+            wanted(16),
+            more=[layer("sigmoid", 16, 4)],
         ),
-        Run(
-            "softmax for samples with several labels",
-            lambda: run_of(
-                "binary_cross_entropy",
-                given(16, 4, through=["Softmax"], low=0, high=1, axes=[1]),
-                wanted(16, 4, high=1),
-                more=[layer("softmax", 16, 4, dim=1)],
-            ),
+        "softmax for samples with several labels": lambda: run_of(
+            "binary_cross_entropy",
+            given(16, 4, through=["Softmax"], low=0, high=1, axes=[1]),
+            wanted(16, 4, high=1),
+            more=[layer("softmax", 16, 4, dim=1)],
         ),
-        Run(
-            "softmax for pixels",
-            lambda: run_of(
-                "mse_loss",
-                given(16, 40, through=["Softmax"], low=0, high=1, axes=[1]),
-                wanted(16, 40, high=1, whole=False),
-                more=[layer("softmax", 16, 40, dim=1)],
-            ),
+        "softmax for pixels": lambda: run_of(
+            "mse_loss",
+            given(16, 40, through=["Softmax"], low=0, high=1, axes=[1]),
+            wanted(16, 40, high=1, whole=False),
+            more=[layer("softmax", 16, 40, dim=1)],
         ),
-        Run(
-            "a ReLU that gives only zeros",
-            lambda: run_of(
-                "mse_loss",
-                given(16, 1, through=["Relu"], low=0, high=2),
-                wanted(16, 1, low=0.5, high=2, whole=False),
-                more=[layer("relu", 16, 1)],
-                tables=[Table.of("activation", "model.relu", dict.fromkeys(range(20), (0, 0, 0, 0, 0, 1.0)))],
-            ),
+        "a ReLU that gives only zeros": lambda: run_of(
+            "mse_loss",
+            given(16, 1, through=["Relu"], low=0, high=2),
+            wanted(16, 1, low=0.5, high=2, whole=False),
+            more=[layer("relu", 16, 1)],
+            tables=[Table.of("activation", "model.relu", dict.fromkeys(range(20), (0, 0, 0, 0, 0, 1.0)))],
         ),
-        Run(
-            "softmax over one unit",
-            lambda: run_of(
-                "binary_cross_entropy",
-                given(16, 1, through=["Softmax"], low=1, high=1),
-                wanted(16, 1, high=1),
-                more=[layer("softmax", 16, 1, dim=1)],
-            ),
+        "softmax over one unit": lambda: run_of(
+            "binary_cross_entropy",
+            given(16, 1, through=["Softmax"], low=1, high=1),
+            wanted(16, 1, high=1),
+            more=[layer("softmax", 16, 1, dim=1)],
         ),
-    )
+    }
 
 
 def _range(image: tuple[float, float]) -> str:
@@ -322,28 +278,19 @@ class OutputWidthMismatch(Detector, code="D406", needs_fixed_data=True):
                     detail={"what": what, "width": head.width, "loss": head.loss.name},
                 )
 
-    HEALTHY = (
-        Run("one output per class", lambda: run_of("cross_entropy", given(16, 4), wanted(16))),
-        Run(
-            "more outputs than classes seen so far",
-            lambda: run_of("cross_entropy", given(16, 900), wanted(16)),
+    HEALTHY = {
+        "one output per class": lambda: run_of("cross_entropy", given(16, 4), wanted(16)),
+        "more outputs than classes seen so far": lambda: run_of("cross_entropy", given(16, 900), wanted(16)),
+        "as many outputs as targets": lambda: run_of("mse_loss", given(16, 3), wanted(16, 3, whole=False)),
+        "two critics of one value, in an own formula": lambda: run_of(
+            "mse_loss", given(16, 2), wanted(16, 1, whole=False), form="expression"
         ),
-        Run(
-            "as many outputs as targets", lambda: run_of("mse_loss", given(16, 3), wanted(16, 3, whole=False))
-        ),
-        Run(
-            "two critics of one value, in an own formula",
-            lambda: run_of("mse_loss", given(16, 2), wanted(16, 1, whole=False), form="expression"),
-        ),
-        Run("one sample per batch", lambda: run_of("mse_loss", given(1, 3), wanted(3, whole=False))),
-    )
-    FAULTY = (
-        Run("one output for cross entropy", lambda: run_of("cross_entropy", given(16, 1), wanted(16))),
-        Run(
-            "one output for three targets",
-            lambda: run_of("mse_loss", given(16, 1), wanted(16, 3, whole=False)),
-        ),
-    )
+        "one sample per batch": lambda: run_of("mse_loss", given(1, 3), wanted(3, whole=False)),
+    }
+    FAULTY = {
+        "one output for cross entropy": lambda: run_of("cross_entropy", given(16, 1), wanted(16)),
+        "one output for three targets": lambda: run_of("mse_loss", given(16, 1), wanted(16, 3, whole=False)),
+    }
 
 
 def _found(head: Head) -> tuple[str, str] | None:

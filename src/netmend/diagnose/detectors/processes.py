@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.fact_examples import with_facts
 from netmend.diagnose.measures.replicas import with_replicas
-from netmend.unit import Run, exact
+from netmend.unit import exact
 from netmend.vocabulary import EnvironmentFact, LoaderFact, ProbeFact, Site, Symptom, Table, Trace
 
 
@@ -46,13 +46,11 @@ class ReplicaDesync(Detector, code="D223"):
             detail={"parameters": [event.component for event in events]},
         )
 
-    HEALTHY = (
-        Run("equal on both", lambda: with_replicas(_rank(0.1, 0.2, 0.3), (_rank(0.1, 0.2, 0.3),))),
-        Run("one process", lambda: _rank(0.1, 0.2, 0.3)),
-    )
-    FAULTY = (
-        Run("they drift apart", lambda: with_replicas(_rank(0.1, 0.2, 0.3), (_rank(0.1, 0.21, 0.33),))),
-    )
+    HEALTHY = {
+        "equal on both": lambda: with_replicas(_rank(0.1, 0.2, 0.3), (_rank(0.1, 0.2, 0.3),)),
+        "one process": lambda: _rank(0.1, 0.2, 0.3),
+    }
+    FAULTY = {"they drift apart": lambda: with_replicas(_rank(0.1, 0.2, 0.3), (_rank(0.1, 0.21, 0.33),))}
 
 
 def _workers(phase: str = "training", workers: int = 2, kind: str = "Generator") -> Trace:
@@ -95,11 +93,11 @@ class WorkersDrawAlike(Detector, code="D317"):
                 detail={"kind": kind, "name": name, "owner": owner, "loader": loader.created},
             )
 
-    HEALTHY = (
-        Run("evaluation disturbed in the same way each time", lambda: _workers("evaluation")),
-        Run("one worker", lambda: _workers(workers=1)),
-    )
-    FAULTY = (
-        Run("a generator in the dataset", lambda: _workers()),
-        Run("one seed for all", lambda: _workers(kind="seed")),
-    )
+    HEALTHY = {
+        "evaluation disturbed in the same way each time": lambda: _workers("evaluation"),
+        "one worker": lambda: _workers(workers=1),
+    }
+    FAULTY = {
+        "a generator in the dataset": lambda: _workers(),
+        "one seed for all": lambda: _workers(kind="seed"),
+    }

@@ -14,7 +14,7 @@ from netmend.diagnose.measures.objective import objective
 from netmend.diagnose.measures.progress import Progress, progress
 from netmend.diagnose.measures.rates import decays, most_shrunk, penalty
 from netmend.library.losses import NEVER_NEGATIVE
-from netmend.unit import Run, calibrated, convention, exact
+from netmend.unit import calibrated, convention, exact
 from netmend.vocabulary import LossFact, OptimizerFact, Site, Symptom, Table, Trace
 
 
@@ -126,27 +126,23 @@ class RegulariserDominates(Detector, code="D117"):
             found["layer_limit"] = one[1]
         return found | {"penalty_limit": 0.0 if term is None else term.share}
 
-    HEALTHY = (
-        Run("ordinary decay", lambda: net_run(optimizer="SGD", settings={"weight_decay": 1e-4})),
-        Run(
-            "strong decay, but it learned",
-            lambda: net_run(optimizer="SGD", settings={"weight_decay": 0.5}, growth=0.3),
+    HEALTHY = {
+        "ordinary decay": lambda: net_run(optimizer="SGD", settings={"weight_decay": 1e-4}),
+        "strong decay, but it learned": lambda: net_run(
+            optimizer="SGD", settings={"weight_decay": 0.5}, growth=0.3
         ),
-        Run("another term beside the criterion, and nothing shrinks", lambda: penalised(0.9)),
-    )
-    FAULTY = (
-        Run(
-            "decay of one",
-            lambda: net_run(
-                losses=flat(200),
-                optimizer="SGD",
-                settings={"weight_decay": 1.0, "lr": 0.1},
-                growth=0.05,
-                gradients=0.002,
-            ),
+        "another term beside the criterion, and nothing shrinks": lambda: penalised(0.9),
+    }
+    FAULTY = {
+        "decay of one": lambda: net_run(
+            losses=flat(200),
+            optimizer="SGD",
+            settings={"weight_decay": 1.0, "lr": 0.1},
+            growth=0.05,
+            gradients=0.002,
         ),
-        Run("a penalty on one layer", lambda: penalised(0.05)),
-    )
+        "a penalty on one layer": lambda: penalised(0.05),
+    }
 
 
 def _with_terms(objective: Sequence[float], loss: Sequence[float], players: int = 1) -> Trace:
@@ -209,26 +205,18 @@ class TermWithoutBound(Detector, code="D415", needs_fixed_data=True):
     def _grew(self, course: Progress) -> bool:
         return course.looks >= self.least_looks and course.last > self.growth_limit * course.first
 
-    HEALTHY = (
-        Run("a penalty", lambda: _with_terms([2.0, 1.5, 1.0, 0.8, 0.7, 0.6], [1.0, 0.8, 0.5, 0.4, 0.3, 0.3])),
-        Run(
-            "a loss weighted by its own uncertainty, below zero where data has no noise",
-            lambda: _with_terms([1.0, 0.5, 0.0, -1.0, -2.0, -3.0], [1.0, 0.5, 0.2, 0.1, 0.01, 0.001]),
+    HEALTHY = {
+        "a penalty": lambda: _with_terms([2.0, 1.5, 1.0, 0.8, 0.7, 0.6], [1.0, 0.8, 0.5, 0.4, 0.3, 0.3]),
+        "a loss weighted by its own uncertainty, below zero where data has no noise": lambda: _with_terms(
+            [1.0, 0.5, 0.0, -1.0, -2.0, -3.0], [1.0, 0.5, 0.2, 0.1, 0.01, 0.001]
         ),
-        Run(
-            "two players",
-            lambda: _with_terms(
-                [1.0, 0.5, -1.0, -2.0, -4.0, -9.0], [1.0, 2.0, 3.0, 4.0, 5.0, 9.0], players=2
-            ),
+        "two players": lambda: _with_terms(
+            [1.0, 0.5, -1.0, -2.0, -4.0, -9.0], [1.0, 2.0, 3.0, 4.0, 5.0, 9.0], players=2
         ),
-        Run(
-            "diverges",
-            lambda: _with_terms([1.0, 5.0, 50.0, 500.0, 5e3, 5e4], [1.0, 5.0, 50.0, 500.0, 5e3, 5e4]),
-        ),
-    )
-    FAULTY = (
-        Run(
-            "the sign of a divergence",
-            lambda: _with_terms([1.0, 0.9, 0.5, -3.0, -40.0, -900.0], [1.0, 1.0, 1.1, 1.5, 3.0, 9.0]),
-        ),
-    )
+        "diverges": lambda: _with_terms([1.0, 5.0, 50.0, 500.0, 5e3, 5e4], [1.0, 5.0, 50.0, 500.0, 5e3, 5e4]),
+    }
+    FAULTY = {
+        "the sign of a divergence": lambda: _with_terms(
+            [1.0, 0.9, 0.5, -3.0, -40.0, -900.0], [1.0, 1.0, 1.1, 1.5, 3.0, 9.0]
+        )
+    }

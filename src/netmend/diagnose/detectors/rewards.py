@@ -10,7 +10,7 @@ from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.acting import agents, largest_input, returns, reward_size, training_world
 from netmend.diagnose.measures.acting_examples import a_world, acted, an_agent
 from netmend.diagnose.measures.examples import flat
-from netmend.unit import Run, calibrated, convention
+from netmend.unit import calibrated, convention
 from netmend.vocabulary import Symptom, Table, Trace, WorldFact
 
 
@@ -55,38 +55,30 @@ class RewardConstant(Detector, code="D711"):
             detail={"flattened_by": lost_in, "truncated": world.truncated, "episodes": world.episodes},
         )
 
-    HEALTHY = (
-        Run("a reward per step, episodes of different length", lambda: acted(a_world())),
-        Run(
-            "a goal that was reached once",
-            lambda: acted(a_world(reward_low=-1.0, reward_high=0.0), returns=[-200.0] * 30),
+    HEALTHY = {
+        "a reward per step, episodes of different length": lambda: acted(a_world()),
+        "a goal that was reached once": lambda: acted(
+            a_world(reward_low=-1.0, reward_high=0.0), returns=[-200.0] * 30
         ),
-        Run("too few steps", lambda: acted(a_world(steps=400), returns=[-200.0, -200.0])),
-    )
-    FAULTY = (
-        Run(
-            "a goal that was never reached",
-            lambda: acted(
-                a_world(reward_low=-1.0, reward_high=-1.0, reward_mean=-1.0, terminated=0, truncated=150),
-                returns=[-200.0] * 30,
+        "too few steps": lambda: acted(a_world(steps=400), returns=[-200.0, -200.0]),
+    }
+    FAULTY = {
+        "a goal that was never reached": lambda: acted(
+            a_world(reward_low=-1.0, reward_high=-1.0, reward_mean=-1.0, terminated=0, truncated=150),
+            returns=[-200.0] * 30,
+        ),
+        "no reward at all": lambda: acted(
+            a_world(reward_low=0.0, reward_high=0.0, reward_mean=0.0), returns=[0.0] * 30
+        ),
+        "a wrapper that loses it": lambda: acted(
+            a_world(
+                reward_low=0.0,
+                reward_high=0.0,
+                reward_ranges=(("Clip", 0.0, 0.0), ("TimeLimit", -3.0, 1.0)),
             ),
+            returns=[0.0] * 30,
         ),
-        Run(
-            "no reward at all",
-            lambda: acted(a_world(reward_low=0.0, reward_high=0.0, reward_mean=0.0), returns=[0.0] * 30),
-        ),
-        Run(
-            "a wrapper that loses it",
-            lambda: acted(
-                a_world(
-                    reward_low=0.0,
-                    reward_high=0.0,
-                    reward_ranges=(("Clip", 0.0, 0.0), ("TimeLimit", -3.0, 1.0)),
-                ),
-                returns=[0.0] * 30,
-            ),
-        ),
-    )
+    }
 
 
 def _flattened_by(world: WorldFact) -> str:
@@ -118,8 +110,8 @@ class RewardNotFinite(Detector, code="D712"):
                     site=world.stepped,
                 )
 
-    HEALTHY = (Run("finite rewards, large ones among them", lambda: acted(a_world(reward_high=1e6))),)
-    FAULTY = (Run("a reward of NaN", lambda: acted(a_world(bad_rewards=3))),)
+    HEALTHY = {"finite rewards, large ones among them": lambda: acted(a_world(reward_high=1e6))}
+    FAULTY = {"a reward of NaN": lambda: acted(a_world(bad_rewards=3))}
 
 
 class RewardBadlyScaled(Detector, code="D713"):
@@ -169,27 +161,22 @@ class RewardBadlyScaled(Detector, code="D713"):
             "loss_limit": float(np.median(losses)) if len(losses) else 0.0,
         }
 
-    HEALTHY = (
-        Run(
-            "rewards of a swinging pendulum",
-            lambda: acted(a_world(reward_mean=-6.0, reward_std=3.0), an_agent()),
+    HEALTHY = {
+        "rewards of a swinging pendulum": lambda: acted(
+            a_world(reward_mean=-6.0, reward_std=3.0), an_agent()
         ),
-        Run(
-            "large rewards that are normalised",
-            lambda: acted(a_world(reward_mean=1000.0), an_agent(rewards_normalised=True)),
+        "large rewards that are normalised": lambda: acted(
+            a_world(reward_mean=1000.0), an_agent(rewards_normalised=True)
         ),
-        Run("large rewards that the program scales itself", lambda: acted(a_world(reward_mean=1000.0))),
-    )
-    FAULTY = (
-        Run("a score as reward", lambda: acted(a_world(reward_mean=1000.0), an_agent())),
-        Run(
-            "a hand-written loop",
-            lambda: acted(
-                a_world(reward_mean=-900.0),
-                more=[Table.of("step", "optimizer", {n: (v, 1.0) for n, v in enumerate(flat(400, 1e6))})],
-            ),
+        "large rewards that the program scales itself": lambda: acted(a_world(reward_mean=1000.0)),
+    }
+    FAULTY = {
+        "a score as reward": lambda: acted(a_world(reward_mean=1000.0), an_agent()),
+        "a hand-written loop": lambda: acted(
+            a_world(reward_mean=-900.0),
+            more=[Table.of("step", "optimizer", {n: (v, 1.0) for n, v in enumerate(flat(400, 1e6))})],
         ),
-    )
+    }
 
 
 class ObservationBadlyScaled(Detector, code="D714"):
@@ -237,18 +224,13 @@ class ObservationBadlyScaled(Detector, code="D714"):
             return {}  # the program scales what it was given
         return {"size_limit": max(world.feature_rms)}
 
-    HEALTHY = (
-        Run("features near one", lambda: acted(a_world(), an_agent())),
-        Run(
-            "large features that are normalised",
-            lambda: acted(a_world(feature_rms=(900.0, 1.0)), an_agent(observations_normalised=True)),
+    HEALTHY = {
+        "features near one": lambda: acted(a_world(), an_agent()),
+        "large features that are normalised": lambda: acted(
+            a_world(feature_rms=(900.0, 1.0)), an_agent(observations_normalised=True)
         ),
-        Run(
-            "images", lambda: acted(a_world(feature_rms=(120.0, 130.0), observation_type="uint8"), an_agent())
-        ),
-    )
-    FAULTY = (
-        Run(
-            "millimetres and radians", lambda: acted(a_world(feature_rms=(900.0, 0.4, 1.0, 0.3)), an_agent())
-        ),
-    )
+        "images": lambda: acted(a_world(feature_rms=(120.0, 130.0), observation_type="uint8"), an_agent()),
+    }
+    FAULTY = {
+        "millimetres and radians": lambda: acted(a_world(feature_rms=(900.0, 0.4, 1.0, 0.3)), an_agent())
+    }

@@ -12,7 +12,7 @@ from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.loop import span_of
 from netmend.diagnose.measures.loop_examples import optimizer, trained
 from netmend.diagnose.measures.progress import main_progress
-from netmend.unit import Run, convention
+from netmend.unit import convention
 from netmend.vocabulary import GroupFact, SchedulerFact, Site, Symptom, Table, Trace
 from netmend.vocabulary.table import IntArray
 
@@ -83,31 +83,27 @@ class RateDies(Detector, code="D210"):
                 },
             )
 
-    HEALTHY = (
-        Run("constant", lambda: trained(optimizer(), Table.of("rate", "optimizer[0]", {0: (0.1,)}))),
-        Run("low at the end only", lambda: trained(optimizer(), _SCHEDULER, _rates(12, 0.1))),
-        Run(
-            "low at the end of the first of two phases",
-            lambda: trained(
-                optimizer(),
-                optimizer("second"),
-                _SCHEDULER,
-                _rates(12, 0.1),
-                loop=[
-                    ("zero_grad:optimizer forward:model=train,grad backward step:optimizer", 64),
-                    ("zero_grad:second forward:model=train,grad backward step:second", 80),
-                ],
-            ),
+    HEALTHY = {
+        "constant": lambda: trained(optimizer(), Table.of("rate", "optimizer[0]", {0: (0.1,)})),
+        "low at the end only": lambda: trained(optimizer(), _SCHEDULER, _rates(12, 0.1)),
+        "low at the end of the first of two phases": lambda: trained(
+            optimizer(),
+            optimizer("second"),
+            _SCHEDULER,
+            _rates(12, 0.1),
+            loop=[
+                ("zero_grad:optimizer forward:model=train,grad backward step:optimizer", 64),
+                ("zero_grad:second forward:model=train,grad backward step:second", 80),
+            ],
         ),
-        Run("never quite dead", lambda: trained(optimizer(), _SCHEDULER, _rates(4, 0.1, 2e-3))),
-    )
-    FAULTY = (
-        Run("stepped far too often", lambda: trained(optimizer(), _SCHEDULER, _rates(4, 0.1))),
-        Run(
-            "milestones of epochs, counted in batches",
-            lambda: trained(optimizer(), _SCHEDULER, _rates(4, 0.1, 1e-3)),
+        "never quite dead": lambda: trained(optimizer(), _SCHEDULER, _rates(4, 0.1, 2e-3)),
+    }
+    FAULTY = {
+        "stepped far too often": lambda: trained(optimizer(), _SCHEDULER, _rates(4, 0.1)),
+        "milestones of epochs, counted in batches": lambda: trained(
+            optimizer(), _SCHEDULER, _rates(4, 0.1, 1e-3)
         ),
-    )
+    }
 
 
 def _since(when: IntArray, low: NDArray[np.bool_]) -> int | None:
@@ -175,8 +171,8 @@ class RateNeverRises(Detector, code="D232", needs_end=True):
                 )
                 break
 
-    HEALTHY = (
-        Run("warms up and decays", lambda: _run(0.003, 1e-6, 1e-3, 3e-3, 1e-3, 1e-6)),
-        Run("one tenth to begin with", lambda: _run(0.003, 3e-4, 3e-4, 1e-4)),
-    )
-    FAULTY = (Run("a rate in place of a factor", lambda: _run(0.003, 3e-7, 5e-6, 9e-6, 5e-6)),)
+    HEALTHY = {
+        "warms up and decays": lambda: _run(0.003, 1e-6, 1e-3, 3e-3, 1e-3, 1e-6),
+        "one tenth to begin with": lambda: _run(0.003, 3e-4, 3e-4, 1e-4),
+    }
+    FAULTY = {"a rate in place of a factor": lambda: _run(0.003, 3e-7, 5e-6, 9e-6, 5e-6)}

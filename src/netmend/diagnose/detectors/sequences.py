@@ -140,27 +140,25 @@ class PaddingCounted(Detector, code="D315"):
         share = self._share(trace)
         return {} if share is None else {"share_limit": share[0]}
 
-    HEALTHY = (
-        Run("left out", lambda: _padded(0, 0, {"0": 500, "1": 200, "2": 200})),
-        Run("no padding is known", lambda: _padded(-100, None, {"0": 500, "1": 200})),
-        Run("classes of whole texts", lambda: _padded(-100, 0, {"0": 500, "1": 400}, tokens=50)),
-        Run("hardly any", lambda: _padded(-100, 0, {"0": 20, "1": 400, "2": 480})),
-        Run("a class as frequent as padding, which is marked with -100", lambda: _tagged((40, 14), -100.0)),
-        Run("a class as frequent as padding, which was selected away", lambda: _tagged((320,), 0.0)),
-        Run(
-            "a class as frequent as padding, which is left out by its own token",
-            lambda: _tagged((40, 14), 0.0, 3),
+    HEALTHY = {
+        "left out": lambda: _padded(0, 0, {"0": 500, "1": 200, "2": 200}),
+        "no padding is known": lambda: _padded(-100, None, {"0": 500, "1": 200}),
+        "classes of whole texts": lambda: _padded(-100, 0, {"0": 500, "1": 400}, tokens=50),
+        "hardly any": lambda: _padded(-100, 0, {"0": 20, "1": 400, "2": 480}),
+        "a class as frequent as padding, which is marked with -100": lambda: _tagged((40, 14), -100.0),
+        "a class as frequent as padding, which was selected away": lambda: _tagged((320,), 0.0),
+        "a class as frequent as padding, which is left out by its own token": lambda: _tagged(
+            (40, 14), 0.0, 3
         ),
-        Run(
-            "a class as frequent as padding in the only sequence there is",
-            lambda: _tagged((40, 14), 0.0, one=True),
+        "a class as frequent as padding in the only sequence there is": lambda: _tagged(
+            (40, 14), 0.0, one=True
         ),
-        Run("two classes as frequent as padding", lambda: _tagged((40, 14), 0.0, counts=(450, 420, 30))),
-    )
-    FAULTY = (
-        Run("half is padding", lambda: _padded(-100, 0, {"0": 500, "1": 200, "2": 200})),
-        Run("a class as frequent as padding, and nothing left out", lambda: _tagged((40, 14), 0.0)),
-    )
+        "two classes as frequent as padding": lambda: _tagged((40, 14), 0.0, counts=(450, 420, 30)),
+    }
+    FAULTY = {
+        "half is padding": lambda: _padded(-100, 0, {"0": 500, "1": 200, "2": 200}),
+        "a class as frequent as padding, and nothing left out": lambda: _tagged((40, 14), 0.0),
+    }
 
 
 def _different_sequences(trace: Trace) -> int:
@@ -214,16 +212,15 @@ class FirstStepOnly(Detector, code="D610"):
                 detail=dict(probe.values),
             )
 
-    HEALTHY = (
-        Run("all steps matter", lambda: probed("first step", {"alone": False, "steps": 28}, step=16)),
-        Run("parts that start at zero", lambda: probed("first step", {"alone": True, "steps": 28}, step=1)),
-    )
-    FAULTY = (
-        Run(
-            "the first output of a recurrent layer",
-            lambda: probed("first step", {"alone": True, "steps": 28, "operation": "select"}, step=16),
-        ),
-    )
+    HEALTHY = {
+        "all steps matter": lambda: probed("first step", {"alone": False, "steps": 28}, step=16),
+        "parts that start at zero": lambda: probed("first step", {"alone": True, "steps": 28}, step=1),
+    }
+    FAULTY = {
+        "the first output of a recurrent layer": lambda: probed(
+            "first step", {"alone": True, "steps": 28, "operation": "select"}, step=16
+        )
+    }
 
 
 WHAT = "looking ahead"
@@ -274,22 +271,20 @@ class LooksAhead(Detector, code="D802"):
         found = [float(p.values.get("ahead") or 0.0) for p in trace.probes(WHAT) if p.values["offset"] == 1]
         return {"change_limit": max(found)} if found else {}
 
-    HEALTHY = (
-        Run("causal", lambda: predicting(ahead=9e-5)),
-        Run("an autoencoder sees everything", lambda: predicting(0, ahead=0.3, answer=1.0)),
-        Run("could not be replayed", lambda: predicting(ahead=None, behind=None, answer=None)),
-        Run("two symbols that repeat", lambda: predicting(ahead=0.1, distinct=2)),
-    )
-    FAULTY = (
-        Run(
-            "attention without a mask",
-            lambda: predicting(ahead=0.02, operation="softmax", module="model.a", kind="Attention"),
+    HEALTHY = {
+        "causal": lambda: predicting(ahead=9e-5),
+        "an autoencoder sees everything": lambda: predicting(0, ahead=0.3, answer=1.0),
+        "could not be replayed": lambda: predicting(ahead=None, behind=None, answer=None),
+        "two symbols that repeat": lambda: predicting(ahead=0.1, distinct=2),
+    }
+    FAULTY = {
+        "attention without a mask": lambda: predicting(
+            ahead=0.02, operation="softmax", module="model.a", kind="Attention"
         ),
-        Run(
-            "real numbers",
-            lambda: predicting(ahead=0.5, distinct=0, operation="lstm", module="model.rnn", kind="LSTM"),
+        "real numbers": lambda: predicting(
+            ahead=0.5, distinct=0, operation="lstm", module="model.rnn", kind="LSTM"
         ),
-    )
+    }
 
 
 _WORDS = {
@@ -338,8 +333,8 @@ class TargetsNotNext(Detector, code="D803"):
         Run("each position on its own", lambda: predicting(0, behind=0.0, answer=1.0)),
         Run("real numbers, two steps ahead", lambda: predicting(2, distinct=0)),
     )
-    FAULTY = (
-        Run("the inputs themselves", lambda: predicting(0, answer=1.0)),
-        Run("shifted the wrong way", lambda: predicting(-1, answer=0.3)),
-        Run("shifted twice", lambda: predicting(2)),
-    )
+    FAULTY = {
+        "the inputs themselves": lambda: predicting(0, answer=1.0),
+        "shifted the wrong way": lambda: predicting(-1, answer=0.3),
+        "shifted twice": lambda: predicting(2),
+    }

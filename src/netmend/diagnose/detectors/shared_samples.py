@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.batches import prints, training_samples
 from netmend.diagnose.measures.fact_examples import with_facts
-from netmend.unit import Run, calibrated, convention
+from netmend.unit import calibrated, convention
 from netmend.vocabulary import BatchPrint, LoaderFact, ModelFact, Site, Symptom, Trace
 
 
@@ -234,25 +234,23 @@ class TrainingEvaluationOverlap(Detector, code="D309", needs_fixed_data=True):
         found = self._overlap(trace)
         return {} if found is None else {"share_limit": found[0] / found[1]}
 
-    HEALTHY = (
-        Run("apart", lambda: _with_samples(range(400), range(1000, 1100))),
-        Run("training accuracy is measured on purpose", lambda: _with_samples(range(400), range(400))),
-        Run("short sequences meet by chance", lambda: _by_chance()),
-        Run(
-            "training accuracy, where few batches of the training were looked at", lambda: _looked_at_rarely()
-        ),
-        Run("training and validation accuracy side by side", lambda: _both()),
-        Run("a new model in every fold", lambda: _folds()),
-        Run("a teacher that answers training batches", lambda: _distilled()),
-        Run("a few windows of one text meet", lambda: _windows(seen=2)),
-        Run("the last training batch is looked at again", lambda: _looked_at_again(0)),
-        Run("short windows meet", lambda: _windows(seen=9, length=4)),
-    )
-    FAULTY = (
-        Run("slices overlap", lambda: _with_samples(range(400), range(350, 450))),
-        Run("evaluation data of its own, some of it trained on", lambda: _looked_at_again()),
-        Run("a text that repeats itself", lambda: _windows(seen=9)),
-    )
+    HEALTHY = {
+        "apart": lambda: _with_samples(range(400), range(1000, 1100)),
+        "training accuracy is measured on purpose": lambda: _with_samples(range(400), range(400)),
+        "short sequences meet by chance": lambda: _by_chance(),
+        "training accuracy, where few batches of the training were looked at": lambda: _looked_at_rarely(),
+        "training and validation accuracy side by side": lambda: _both(),
+        "a new model in every fold": lambda: _folds(),
+        "a teacher that answers training batches": lambda: _distilled(),
+        "a few windows of one text meet": lambda: _windows(seen=2),
+        "the last training batch is looked at again": lambda: _looked_at_again(0),
+        "short windows meet": lambda: _windows(seen=9, length=4),
+    }
+    FAULTY = {
+        "slices overlap": lambda: _with_samples(range(400), range(350, 450)),
+        "evaluation data of its own, some of it trained on": lambda: _looked_at_again(),
+        "a text that repeats itself": lambda: _windows(seen=9),
+    }
 
 
 def _trained_on(trace: Trace) -> dict[str, set[int]]:
@@ -356,15 +354,13 @@ class TrainedOnTestPart(Detector, code="D321", needs_fixed_data=True):
             detail={"evaluated": bool(evaluated)},
         )
 
-    HEALTHY = (
-        Run("each part in its place", lambda: _with_loaders(("training", "train"), ("evaluation", "test"))),
-        Run(
-            "data that says nothing of parts", lambda: _with_loaders(("training", ""), ("evaluation", "test"))
-        ),
-        Run("both parts are trained on", lambda: _with_loaders(("training", "train"), ("training", "test"))),
-    )
-    FAULTY = (
-        Run("the test part twice", lambda: _with_loaders(("training", "test"), ("evaluation", "test"))),
-        Run("parts exchanged", lambda: _with_loaders(("training", "test"), ("evaluation", "train"))),
-        Run("no evaluation yet", lambda: _with_loaders(("training", "test"))),
-    )
+    HEALTHY = {
+        "each part in its place": lambda: _with_loaders(("training", "train"), ("evaluation", "test")),
+        "data that says nothing of parts": lambda: _with_loaders(("training", ""), ("evaluation", "test")),
+        "both parts are trained on": lambda: _with_loaders(("training", "train"), ("training", "test")),
+    }
+    FAULTY = {
+        "the test part twice": lambda: _with_loaders(("training", "test"), ("evaluation", "test")),
+        "parts exchanged": lambda: _with_loaders(("training", "test"), ("evaluation", "train")),
+        "no evaluation yet": lambda: _with_loaders(("training", "test")),
+    }

@@ -14,7 +14,7 @@ from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.objective import objective
 from netmend.diagnose.measures.rates import PLAIN, highest_rate, momentum, plain, usual_range
 from netmend.diagnose.measures.words import plural
-from netmend.unit import Run, calibrated, convention
+from netmend.unit import calibrated, convention
 from netmend.vocabulary import OptimizerFact, Symptom, Table, Trace
 
 
@@ -68,18 +68,17 @@ class UpdateRatioHigh(Detector, code="D101"):
             "early_limit": max(motion.early or 0.0 for motion in judged),
         }
 
-    HEALTHY = (
-        Run("small steps", lambda: net_run()),
-        Run(
-            "large but short-lived steps at the start",
-            lambda: net_run(ratio=lambda step: 0.2 if step < 10 else 0.01),
+    HEALTHY = {
+        "small steps": lambda: net_run(),
+        "large but short-lived steps at the start": lambda: net_run(
+            ratio=lambda step: 0.2 if step < 10 else 0.01
         ),
-        Run("a line search", lambda: net_run(optimizer="LBFGS", ratio=0.5)),
-    )
-    FAULTY = (
-        Run("a third of the weights at every step", lambda: net_run(ratio=0.3)),
-        Run("the start is wiped out", lambda: net_run(ratio=lambda step: 0.8 if step < 12 else 0.02)),
-    )
+        "a line search": lambda: net_run(optimizer="LBFGS", ratio=0.5),
+    }
+    FAULTY = {
+        "a third of the weights at every step": lambda: net_run(ratio=0.3),
+        "the start is wiped out": lambda: net_run(ratio=lambda step: 0.8 if step < 12 else 0.02),
+    }
 
 
 def _share(ratio: float) -> str:
@@ -155,19 +154,16 @@ class UpdateRatioLow(Detector, code="D102", needs_fixed_data=True):
             "travelled_limit": min(motion.travelled or 0.0 for motion, _ in judged),
         }
 
-    HEALTHY = (
-        Run("ordinary steps", lambda: net_run()),
-        Run("small steps, but the loss is low", lambda: net_run(losses=falling(200), ratio=1e-4)),
-        Run("a flat loss in spite of ordinary steps", lambda: net_run(losses=flat(200), ratio=2e-3)),
-        Run(
-            "broke down after large steps",
-            lambda: net_run(losses=flat(200), ratio=lambda step: 0.5 if step < 9 else 1e-6),
+    HEALTHY = {
+        "ordinary steps": lambda: net_run(),
+        "small steps, but the loss is low": lambda: net_run(losses=falling(200), ratio=1e-4),
+        "a flat loss in spite of ordinary steps": lambda: net_run(losses=flat(200), ratio=2e-3),
+        "broke down after large steps": lambda: net_run(
+            losses=flat(200), ratio=lambda step: 0.5 if step < 9 else 1e-6
         ),
-        Run("too short to judge", lambda: net_run(losses=flat(20), ratio=1e-5)),
-    )
-    FAULTY = (
-        Run("hardly moves", lambda: net_run(losses=[1.1 - 1e-4 * step for step in range(300)], ratio=1e-5)),
-    )
+        "too short to judge": lambda: net_run(losses=flat(20), ratio=1e-5),
+    }
+    FAULTY = {"hardly moves": lambda: net_run(losses=[1.1 - 1e-4 * step for step in range(300)], ratio=1e-5)}
 
 
 def _run(ratios: dict[int, float]) -> Trace:
@@ -226,11 +222,11 @@ class UpdateRatioUneven(Detector, code="D114", needs_fixed_data=True):
             return {}
         return {"spread_limit": max(speeds.values()) / min(speeds.values())}
 
-    HEALTHY = (
-        Run("even", lambda: net_run("Linear(9,32) ReLU Linear(32,32) ReLU Linear(32,4)")),
-        Run("one layer ten times slower", lambda: _run({0: 3e-4})),
-    )
-    FAULTY = (Run("the first layer stands still", lambda: _run({0: 1e-7})),)
+    HEALTHY = {
+        "even": lambda: net_run("Linear(9,32) ReLU Linear(32,32) ReLU Linear(32,4)"),
+        "one layer ten times slower": lambda: _run({0: 3e-4}),
+    }
+    FAULTY = {"the first layer stands still": lambda: _run({0: 1e-7})}
 
 
 class RateOutOfRange(Detector, code="D125", needs_fixed_data=True):
@@ -320,28 +316,23 @@ class RateOutOfRange(Detector, code="D125", needs_fixed_data=True):
         ]
         return {"small_step": min(found), "large_step": max(found)} if found else {}
 
-    HEALTHY = (
-        Run(
-            "a low rate that learns", lambda: net_run(losses=falling(200), settings={"lr": 1e-5}, ratio=1e-4)
+    HEALTHY = {
+        "a low rate that learns": lambda: net_run(losses=falling(200), settings={"lr": 1e-5}, ratio=1e-4),
+        "a low rate with ordinary steps": lambda: net_run(
+            losses=flat(200), optimizer="SGD", settings={"lr": 1e-4}, ratio=0.02
         ),
-        Run(
-            "a low rate with ordinary steps",
-            lambda: net_run(losses=flat(200), optimizer="SGD", settings={"lr": 1e-4}, ratio=0.02),
+        "the usual rate, nothing learned": lambda: net_run(losses=flat(200), ratio=1e-4),
+    }
+    FAULTY = {
+        "Adam with 1e-5": lambda: net_run(losses=flat(200), settings={"lr": 1e-5}, ratio=1e-4),
+        "Adadelta with the rate of Adam": lambda: net_run(
+            losses=flat(200), optimizer="Adadelta", settings={"lr": 1e-3}, ratio=1e-5
         ),
-        Run("the usual rate, nothing learned", lambda: net_run(losses=flat(200), ratio=1e-4)),
-    )
-    FAULTY = (
-        Run("Adam with 1e-5", lambda: net_run(losses=flat(200), settings={"lr": 1e-5}, ratio=1e-4)),
-        Run(
-            "Adadelta with the rate of Adam",
-            lambda: net_run(losses=flat(200), optimizer="Adadelta", settings={"lr": 1e-3}, ratio=1e-5),
+        "plain SGD with a rate that needs momentum": lambda: net_run(
+            losses=flat(200), optimizer="SGD", settings={"lr": 0.01}, ratio=1e-3
         ),
-        Run(
-            "plain SGD with a rate that needs momentum",
-            lambda: net_run(losses=flat(200), optimizer="SGD", settings={"lr": 0.01}, ratio=1e-3),
-        ),
-        Run("Adam with 0.5", lambda: net_run(losses=flat(200), settings={"lr": 0.5}, ratio=0.4)),
-    )
+        "Adam with 0.5": lambda: net_run(losses=flat(200), settings={"lr": 0.5}, ratio=0.4),
+    }
 
 
 def _unscaled(trace: Trace) -> bool:

@@ -8,7 +8,7 @@ from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.acting import agents, training_world
 from netmend.diagnose.measures.acting_examples import a_world, acted, an_agent, twins
 from netmend.diagnose.measures.ending import finished
-from netmend.unit import Run, convention, exact
+from netmend.unit import convention, exact
 from netmend.vocabulary import AgentFact, Symptom, Trace
 
 WHAT = "weights while acting"
@@ -77,31 +77,24 @@ class TargetNeverMoves(Detector, code="D720"):
             return 1.0
         return float(1 - (1 - min(1.0, tau)) ** (agent.updates / interval))
 
-    HEALTHY = (
-        Run("follows", lambda: acted(a_world(), an_agent("DQN", target_looks=50, target_changes=4))),
-        Run(
-            "soft updates",
-            lambda: acted(a_world(), an_agent("SAC", {"tau": 0.005}, target_looks=50, target_changes=50)),
+    HEALTHY = {
+        "follows": lambda: acted(a_world(), an_agent("DQN", target_looks=50, target_changes=4)),
+        "soft updates": lambda: acted(
+            a_world(), an_agent("SAC", {"tau": 0.005}, target_looks=50, target_changes=50)
         ),
-        Run("a hand-written pair", lambda: acted(a_world(), *twins(changes=3))),
-        Run(
-            "a frozen copy that is trained itself", lambda: acted(a_world(), *twins(changes=0, trained=True))
+        "a hand-written pair": lambda: acted(a_world(), *twins(changes=3)),
+        "a frozen copy that is trained itself": lambda: acted(a_world(), *twins(changes=0, trained=True)),
+    }
+    FAULTY = {
+        "an interval beyond the run": lambda: acted(
+            a_world(),
+            an_agent("DQN", {"target_update_interval": 10_000}, target_looks=50, target_changes=0),
         ),
-    )
-    FAULTY = (
-        Run(
-            "an interval beyond the run",
-            lambda: acted(
-                a_world(),
-                an_agent("DQN", {"target_update_interval": 10_000}, target_looks=50, target_changes=0),
-            ),
+        "a tiny Polyak factor": lambda: acted(
+            a_world(), an_agent("SAC", {"tau": 1e-5}, target_looks=50, target_changes=50)
         ),
-        Run(
-            "a tiny Polyak factor",
-            lambda: acted(a_world(), an_agent("SAC", {"tau": 1e-5}, target_looks=50, target_changes=50)),
-        ),
-        Run("a hand-written pair", lambda: acted(a_world(), *twins(changes=0))),
-    )
+        "a hand-written pair": lambda: acted(a_world(), *twins(changes=0)),
+    }
 
 
 class TargetFollowsAtOnce(Detector, code="D721"):
@@ -145,19 +138,15 @@ class TargetFollowsAtOnce(Detector, code="D721"):
                     detail={"twin": values["twins"][0]},
                 )
 
-    HEALTHY = (
-        Run(
-            "stands still between updates",
-            lambda: acted(a_world(), an_agent("DQN", target_looks=50, target_changes=10, target_equal=10)),
+    HEALTHY = {
+        "stands still between updates": lambda: acted(
+            a_world(), an_agent("DQN", target_looks=50, target_changes=10, target_equal=10)
         ),
-        Run("a hand-written pair", lambda: acted(a_world(), *twins(changes=30, equal=4))),
-    )
-    FAULTY = (
-        Run(
-            "a Polyak factor of one",
-            lambda: acted(
-                a_world(), an_agent("SAC", {"tau": 1.0}, target_looks=50, target_changes=50, target_equal=50)
-            ),
+        "a hand-written pair": lambda: acted(a_world(), *twins(changes=30, equal=4)),
+    }
+    FAULTY = {
+        "a Polyak factor of one": lambda: acted(
+            a_world(), an_agent("SAC", {"tau": 1.0}, target_looks=50, target_changes=50, target_equal=50)
         ),
-        Run("a hand-written pair", lambda: acted(a_world(), *twins(changes=40, equal=40))),
-    )
+        "a hand-written pair": lambda: acted(a_world(), *twins(changes=40, equal=40)),
+    }

@@ -14,7 +14,7 @@ from netmend.diagnose.measures.loop_examples import trained
 from netmend.diagnose.measures.motion import WHOLE_SEARCHES
 from netmend.diagnose.measures.objective import objective
 from netmend.diagnose.measures.progress import Progress, progress
-from netmend.unit import Run, calibrated, convention
+from netmend.unit import calibrated, convention
 from netmend.vocabulary import LoaderFact, ModelFact, Symptom, Trace
 
 _POOR = [1.0 - 0.01 * step for step in range(16)]
@@ -76,20 +76,19 @@ class FewSamples(Detector, code="D319", needs_fixed_data=True, needs_end=True):
             detail={"samples": samples},
         )
 
-    HEALTHY = (
-        Run("a large part for training", lambda: _with_samples(1000, 250)),
-        Run("few samples, and fewer held out", lambda: _with_samples(90, 60)),
-        Run(
-            "few samples that were enough",
-            lambda: _with_samples(90, 500, losses=[0.9**step for step in range(60)]),
+    HEALTHY = {
+        "a large part for training": lambda: _with_samples(1000, 250),
+        "few samples, and fewer held out": lambda: _with_samples(90, 60),
+        "few samples that were enough": lambda: _with_samples(
+            90, 500, losses=[0.9**step for step in range(60)]
         ),
-        Run("a network as small as its data", lambda: _with_samples(90, 500, weights=200)),
-        Run("few samples seen very often", lambda: _with_samples(90, 500, losses=[1.0] * 400)),
-    )
-    FAULTY = (
-        Run("the parts of a split exchanged", lambda: _with_samples(90, 900)),
-        Run("fewer than a batch holds", lambda: _with_samples(40, 10, batch=64)),
-    )
+        "a network as small as its data": lambda: _with_samples(90, 500, weights=200),
+        "few samples seen very often": lambda: _with_samples(90, 500, losses=[1.0] * 400),
+    }
+    FAULTY = {
+        "the parts of a split exchanged": lambda: _with_samples(90, 900),
+        "fewer than a batch holds": lambda: _with_samples(40, 10, batch=64),
+    }
 
 
 def evaluation_samples(trace: Trace) -> int | None:
@@ -196,25 +195,23 @@ class ShortTraining(Detector, code="D512", needs_fixed_data=True):
             return {}
         return {"few_passes": passes, "few_steps": float(trace.run.steps)}
 
-    HEALTHY = (
-        Run("few updates that were enough", lambda: _of_length(falling(60), 32, 960)),
-        Run("many passes", lambda: _of_length(flat(60), 32, 150)),
-        Run(
-            "looked at mostly in its first steps",
-            lambda: _of_length([0.98**step for step in range(90)], 16, 360, seen=(0, 1, 2, 4, 5, 8, 16, 64)),
+    HEALTHY = {
+        "few updates that were enough": lambda: _of_length(falling(60), 32, 960),
+        "many passes": lambda: _of_length(flat(60), 32, 150),
+        "looked at mostly in its first steps": lambda: _of_length(
+            [0.98**step for step in range(90)], 16, 360, seen=(0, 1, 2, 4, 5, 8, 16, 64)
         ),
-        Run("large batches, which is another matter", lambda: _of_length(flat(40), 300, 1200)),
-        Run("many updates", lambda: _of_length(flat(400), 32, 3200)),
-        Run("many passes, gradients of sixteen batches in each update", lambda: _added_up()),
-    )
-    FAULTY = (
-        Run("two passes", lambda: _of_length(flat(60, 0.9), 32, 960)),
-        Run(
-            "eight updates of all samples",
-            lambda: _of_length([1.0 - 0.03 * step for step in range(8)], 120, 120),
+        "large batches, which is another matter": lambda: _of_length(flat(40), 300, 1200),
+        "many updates": lambda: _of_length(flat(400), 32, 3200),
+        "many passes, gradients of sixteen batches in each update": lambda: _added_up(),
+    }
+    FAULTY = {
+        "two passes": lambda: _of_length(flat(60, 0.9), 32, 960),
+        "eight updates of all samples": lambda: _of_length(
+            [1.0 - 0.03 * step for step in range(8)], 120, 120
         ),
-        Run("one pass of single samples", lambda: _of_length(flat(1000, 0.8), 1, 1000)),
-    )
+        "one pass of single samples": lambda: _of_length(flat(1000, 0.8), 1, 1000),
+    }
 
 
 class StillFalling(Detector, code="D505", needs_fixed_data=True):
@@ -285,17 +282,16 @@ class StillFalling(Detector, code="D505", needs_fixed_data=True):
         relative = float(course.last_relative or 0.0) * end / course.last if course.last > 0 else 0.0
         return {"fall_limit": share, "least_relative": relative}
 
-    HEALTHY = (
-        Run("converged", lambda: run_with(falling(200))),
-        Run("falls, but is low already", lambda: run_with([1.0 * 0.99**step for step in range(300)])),
-        Run("never moved", lambda: run_with(flat(100))),
-        Run(
-            "looked at mostly in its first steps",
-            lambda: run_with([0.99**step for step in range(100)], seen=(*range(17), 50, 70, 85)),
+    HEALTHY = {
+        "converged": lambda: run_with(falling(200)),
+        "falls, but is low already": lambda: run_with([1.0 * 0.99**step for step in range(300)]),
+        "never moved": lambda: run_with(flat(100)),
+        "looked at mostly in its first steps": lambda: run_with(
+            [0.99**step for step in range(100)], seen=(*range(17), 50, 70, 85)
         ),
-        Run("a few noisy losses", lambda: run_with([1.1, 0.7, 1.2, 0.6, 0.9, 1.0, 0.6, 0.8])),
-    )
-    FAULTY = (
-        Run("stopped half way", lambda: run_with([1.1 * 0.988**step for step in range(80)])),
-        Run("eight updates", lambda: run_with([1.1 - 0.08 * step for step in range(8)])),
-    )
+        "a few noisy losses": lambda: run_with([1.1, 0.7, 1.2, 0.6, 0.9, 1.0, 0.6, 0.8]),
+    }
+    FAULTY = {
+        "stopped half way": lambda: run_with([1.1 * 0.988**step for step in range(80)]),
+        "eight updates": lambda: run_with([1.1 - 0.08 * step for step in range(8)]),
+    }

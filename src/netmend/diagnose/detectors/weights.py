@@ -11,7 +11,7 @@ from netmend.diagnose.detector import Detector
 from netmend.diagnose.measures.motion import FIRST_STEPS, WHOLE_SEARCHES, Motion, comparable, motions
 from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.words import plural
-from netmend.unit import Run, calibrated, convention, exact
+from netmend.unit import calibrated, convention, exact
 from netmend.vocabulary import OptimizerFact, Symptom, Table, Trace
 
 
@@ -65,14 +65,14 @@ class WeightsDiverge(Detector, code="D107", needs_fixed_data=True):
             "growth_limit": max(motion.growth or 1.0 for motion in judged),
         }
 
-    HEALTHY = (
-        Run("grows a little", lambda: net_run(growth=3.0)),
-        Run("grows slowly from a small start", lambda: net_run(gain=0.1, growth=8.0)),
-    )
-    FAULTY = (
-        Run("at once", lambda: net_run(growth=lambda step: min(1 + step, 12.0))),
-        Run("without end", lambda: net_run(growth=100.0)),
-    )
+    HEALTHY = {
+        "grows a little": lambda: net_run(growth=3.0),
+        "grows slowly from a small start": lambda: net_run(gain=0.1, growth=8.0),
+    }
+    FAULTY = {
+        "at once": lambda: net_run(growth=lambda step: min(1 + step, 12.0)),
+        "without end": lambda: net_run(growth=100.0),
+    }
 
 
 class WeightsCollapse(Detector, code="D108"):
@@ -104,11 +104,11 @@ class WeightsCollapse(Detector, code="D108"):
         sizes = [motion.growth for motion in motions(trace) if motion.growth is not None]
         return {"shrink_limit": min(sizes)} if sizes else {}
 
-    HEALTHY = (
-        Run("keeps its size", lambda: net_run()),
-        Run("shrinks under ordinary decay", lambda: net_run(growth=0.5)),
-    )
-    FAULTY = (Run("shrinks to nothing", lambda: net_run(growth=0.01)),)
+    HEALTHY = {
+        "keeps its size": lambda: net_run(),
+        "shrinks under ordinary decay": lambda: net_run(growth=0.5),
+    }
+    FAULTY = {"shrinks to nothing": lambda: net_run(growth=0.01)}
 
 
 def _reset(at: tuple[int, ...]) -> Trace:
@@ -171,8 +171,8 @@ class WeightsJump(Detector, code="D121"):
             beyond = (change > self.least_change) & (change > self.excess_limit * np.diff(steps) * largest)
         yield from (int(step) for step in steps[1:][beyond])
 
-    HEALTHY = (
-        Run("moves step by step", lambda: net_run()),
-        Run("moves fast", lambda: net_run(ratio=0.2)),
-    )
-    FAULTY = (Run("set anew", lambda: _reset((20,))),)
+    HEALTHY = {
+        "moves step by step": lambda: net_run(),
+        "moves fast": lambda: net_run(ratio=0.2),
+    }
+    FAULTY = {"set anew": lambda: _reset((20,))}

@@ -16,7 +16,7 @@ from netmend.localise.cause import FAIR, PROVEN, STRONG, Accusation, Cause, accu
 from netmend.localise.lines.acting_source import StepCall, resolved, step_call
 from netmend.localise.lines.agent_lines import learning_guard, planned_line, setting_line
 from netmend.program.text.queries import Function, last_name, site_of
-from netmend.unit import Run, convention
+from netmend.unit import convention
 from netmend.vocabulary import AgentFact, Evidence, Fault, Site, Symptom
 
 _EXPLAINS = {
@@ -232,12 +232,11 @@ class ExplorationMissing(Cause, code="RL-EXP-MISSING"):
             explains=("D722",),
         )
 
-    FAULTY = (
-        Run(
-            "always the best guess",
-            lambda: acted(a_world(stepped=Site("always_greedy.txt", 14)), script="always_greedy.txt"),
-        ),
-    )
+    FAULTY = {
+        "always the best guess": lambda: acted(
+            a_world(stepped=Site("always_greedy.txt", 14)), script="always_greedy.txt"
+        )
+    }
 
 
 def _greedy_choice(case: Case, step: StepCall) -> Site | None:

@@ -103,12 +103,11 @@ class EndOfEpisodeIgnored(Cause, code="RL-ENV-DONES"):
             explains=("D723", "D717"),
         )
 
-    FAULTY = (
-        Run(
-            "a target without a mask",
-            lambda: acted(a_world(stepped=Site("no_mask.txt", 14)), script="no_mask.txt"),
-        ),
-    )
+    FAULTY = {
+        "a target without a mask": lambda: acted(
+            a_world(stepped=Site("no_mask.txt", 14)), script="no_mask.txt"
+        )
+    }
 
 
 class TruncationAsTermination(Cause, code="RL-ENV-FLAGS"):
@@ -245,20 +244,17 @@ class StateNotAdvanced(Cause, code="RL-STEP-MISSING"):
             explains=("D711", "D722", "D723", "D726", "D602"),
         )
 
-    FAULTY = (
-        Run(
-            "the state stays that of the reset",
-            lambda: acted(a_world(stepped=Site("stale_state.txt", 14)), script="stale_state.txt"),
+    FAULTY = {
+        "the state stays that of the reset": lambda: acted(
+            a_world(stepped=Site("stale_state.txt", 14)), script="stale_state.txt"
         ),
-        Run(
-            "the state is kept twice",
-            lambda: acted(a_world(stepped=Site("state_kept_twice.txt", 19)), script="state_kept_twice.txt"),
+        "the state is kept twice": lambda: acted(
+            a_world(stepped=Site("state_kept_twice.txt", 19)), script="state_kept_twice.txt"
         ),
-        Run(
-            "the state moves on before it is kept",
-            lambda: acted(a_world(stepped=Site("state_moved_early.txt", 16)), script="state_moved_early.txt"),
+        "the state moves on before it is kept": lambda: acted(
+            a_world(stepped=Site("state_moved_early.txt", 16)), script="state_moved_early.txt"
         ),
-    )
+    }
 
 
 def _stale(case: Case, step: StepCall) -> str:

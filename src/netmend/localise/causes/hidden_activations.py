@@ -16,7 +16,7 @@ from netmend.localise.cause import FAIR, STRONG, WEAK, Cause, fault, for_symptom
 from netmend.localise.lines.hidden_exponentials import hidden_exponentials
 from netmend.localise.outcome import harm, level, relief, rivals
 from netmend.program.direct_connection import fed_by, handed_on
-from netmend.unit import Run, convention
+from netmend.unit import convention
 from netmend.vocabulary import Evidence, Fault, ModuleFact, Site, Symptom
 
 
@@ -121,14 +121,11 @@ class HiddenActivationMissing(Cause, code="ACT-HID-MISSING"):
         text = f"Layer {second.name} follows {first.name} with no nonlinearity in between."
         return Evidence(text, self.certain_weight)
 
-    FAULTY = (
-        Run(
-            "no activation at all",
-            lambda: net_run(
-                "Linear(10,64) Linear(64,64) Linear(64,4)", losses=[*falling(100, end=0.7), *flat(100, 0.7)]
-            ),
-        ),
-    )
+    FAULTY = {
+        "no activation at all": lambda: net_run(
+            "Linear(10,64) Linear(64,64) Linear(64,4)", losses=[*falling(100, end=0.7), *flat(100, 0.7)]
+        )
+    }
 
 
 def _where_it_belongs(case: Case, first: Link, second: Link) -> Site | None:
@@ -288,16 +285,12 @@ class HiddenActivationWrong(Cause, code="ACT-HID-WRONG"):
             explains=_EXPLAINS,
         )
 
-    FAULTY = (
-        Run(
-            "a deep stack of sigmoids",
-            lambda: net_run(_DEEP, losses=flat(200), gradients={2 * n: 1e-6 * 4.0**n for n in range(7)}),
+    FAULTY = {
+        "a deep stack of sigmoids": lambda: net_run(
+            _DEEP, losses=flat(200), gradients={2 * n: 1e-6 * 4.0**n for n in range(7)}
         ),
-        Run(
-            "softmax in the middle",
-            lambda: net_run(
-                "Linear(10,64) Softmax Linear(64,64) ReLU Linear(64,4)",
-                losses=[*falling(100, end=0.8), *flat(100, 0.8)],
-            ),
+        "softmax in the middle": lambda: net_run(
+            "Linear(10,64) Softmax Linear(64,64) ReLU Linear(64,4)",
+            losses=[*falling(100, end=0.8), *flat(100, 0.8)],
         ),
-    )
+    }

@@ -194,14 +194,11 @@ class BiasesStartBadly(Cause, code="ARC-INIT-BIAS"):
             explains=_BIASES_EXPLAIN,
         )
 
-    FAULTY = (
-        Run(
-            "dead behind biases of -5",
-            lambda: net_run(
-                losses=flat(200), parameters={"model.0.bias": _LOW}, activations={1: {"silent_share": 1.0}}
-            ),
-        ),
-    )
+    FAULTY = {
+        "dead behind biases of -5": lambda: net_run(
+            losses=flat(200), parameters={"model.0.bias": _LOW}, activations={1: {"silent_share": 1.0}}
+        )
+    }
 
 
 def _cut_off(case: Case) -> list[Symptom]:

@@ -26,7 +26,7 @@ from netmend.localise.cause import (
 from netmend.localise.lines.data_origin import input_origin, target_origin
 from netmend.localise.outcome import hardly_trained
 from netmend.program.text.queries import last_name, site_of
-from netmend.unit import Run, convention
+from netmend.unit import convention
 from netmend.vocabulary import Evidence, Fault, Site, Symptom, Trace
 
 # A run that was lost: nothing that is seen afterwards says anything about another fault.
@@ -118,10 +118,10 @@ class InvalidValuesInData(Cause, code="PRE-MISS-CLEAN"):
             explains=_SPOILED,
         )
 
-    FAULTY = (
-        Run("NaN in some rows", lambda: _with_bad_values()),
-        Run("NaN in one row, found by the replay", lambda: _seen_late()),
-    )
+    FAULTY = {
+        "NaN in some rows": lambda: _with_bad_values(),
+        "NaN in one row, found by the replay": lambda: _seen_late(),
+    }
 
 
 def _spoiled(trace: Trace) -> int | None:
@@ -241,7 +241,7 @@ class InputsNotNormalised(Cause, code="PRE-MISS-NORM"):
             *(wild if poor else []),
         ]
 
-    FAULTY = (Run("raw pixels, nothing learned", lambda: _with_features()),)
+    FAULTY = {"raw pixels, nothing learned": lambda: _with_features()}
 
 
 def _normed_behind_first_layer(trace: Trace) -> bool:

@@ -25,7 +25,7 @@ from netmend.localise.effects import ANY
 from netmend.localise.lines.follow import argument_origin
 from netmend.localise.lines.misfit import judge, misfits
 from netmend.localise.outcome import harm, relief, rivals
-from netmend.unit import Run, convention
+from netmend.unit import convention
 from netmend.vocabulary import (
     Evidence,
     Fault,
@@ -133,50 +133,43 @@ class LayerSizes(Cause, code="LYR-DIM-MISMATCH"):
             explains=ANY,
         )
 
-    FAULTY = (
-        Run(
-            "two linear layers",
-            lambda: _crash(
-                "RuntimeError: mat1 and mat2 shapes cannot be multiplied (32x32 and 16x4)",
-                _layer("0", "Linear", 1, (32, 10), (32, 32), in_features=10, out_features=32),
-                _layer("1", "Linear", 2, (32, 32), in_features=16, out_features=4),
-            ),
+    FAULTY = {
+        "two linear layers": lambda: _crash(
+            "RuntimeError: mat1 and mat2 shapes cannot be multiplied (32x32 and 16x4)",
+            _layer("0", "Linear", 1, (32, 10), (32, 32), in_features=10, out_features=32),
+            _layer("1", "Linear", 2, (32, 32), in_features=16, out_features=4),
         ),
-        Run(
-            "flattened to another size",
+        "flattened to another size": (
+            "LYR-IN-SAMPLE",
             lambda: _crash(
                 "RuntimeError: mat1 and mat2 shapes cannot be multiplied (32x200 and 288x2)",
                 _layer("0", "Conv2d", 1, (32, 1, 12, 12), (32, 8, 10, 10), in_channels=1),
                 _layer("1", "Linear", 2, (32, 200), in_features=288, out_features=2),
             ),
-            "LYR-IN-SAMPLE",
         ),
-        Run(
-            "not flattened",
+        "not flattened": (
+            "LYR-FLATTEN-MISSING",
             lambda: _crash(
                 "RuntimeError: mat1 and mat2 shapes cannot be multiplied (1280x5 and 200x2)",
                 _layer("0", "Conv2d", 1, (32, 1, 12, 12), (32, 8, 10, 10), in_channels=1),
                 _layer("1", "Linear", 2, (32, 8, 5, 5), in_features=200, out_features=2),
             ),
-            "LYR-FLATTEN-MISSING",
         ),
-        Run(
-            "channels of the data",
+        "channels of the data": (
+            "LYR-IN-SHAPE",
             lambda: _crash(
                 "RuntimeError: expected input[32, 1, 12, 12] to have 3 channels, but got 1 channels instead",
                 _layer("0", "Conv2d", 1, (32, 1, 12, 12), in_channels=3),
             ),
-            "LYR-IN-SHAPE",
         ),
-        Run(
-            "channels last",
+        "channels last": (
+            "INP-LAYER-SHAPE",
             lambda: _crash(
                 "RuntimeError: expected input[32, 12, 12, 3] to have 3 channels, but got 12 channels instead",
                 _layer("0", "Conv2d", 1, (32, 12, 12, 3), in_channels=3),
             ),
-            "INP-LAYER-SHAPE",
         ),
-    )
+    }
 
 
 _NARROW_RIVALS = {
@@ -307,9 +300,8 @@ class NormalisationMissing(Cause, code="LYR-NORM-MISSING"):
                 counts[link.site] = counts.get(link.site, 0) + 1
         return max(counts, key=lambda site: counts[site], default=symptom.site)
 
-    FAULTY = (
-        Run(
-            "thirteen layers, gradients fade",
-            lambda: net_run(_DEEP, losses=flat(200), gradients={2 * n: 1e-9 * 3.0**n for n in range(14)}),
-        ),
-    )
+    FAULTY = {
+        "thirteen layers, gradients fade": lambda: net_run(
+            _DEEP, losses=flat(200), gradients={2 * n: 1e-9 * 3.0**n for n in range(14)}
+        )
+    }

@@ -25,7 +25,7 @@ from netmend.localise.lines.rates import (
     setting,
 )
 from netmend.localise.outcome import level, rivals
-from netmend.unit import Run, calibrated, convention
+from netmend.unit import calibrated, convention
 from netmend.vocabulary import Evidence, Fault, OptimizerFact
 
 _OUTCOMES = {"D501": FAIR, "D502": FAIR, "D503": FAIR, "D109": WEAK, "D504": WEAK, "D115": WEAK}
@@ -235,23 +235,17 @@ class LearningRateHigh(Cause, code="HYP-LR-HIGH"):
             explains=_EXPLAINS,
         )
 
-    FAULTY = (
-        Run(
-            "jumps up, grows, stays at the constant prediction",
-            lambda: net_run(
-                losses=[1.0, 8.0, 30.0, 12.0, *flat(200, 1.05)],
-                settings={"lr": 1.0},
-                ratio=lambda step: 0.5 if step < 20 else 0.05,
-                growth=lambda step: min(1 + step, 15.0),
-            ),
+    FAULTY = {
+        "jumps up, grows, stays at the constant prediction": lambda: net_run(
+            losses=[1.0, 8.0, 30.0, 12.0, *flat(200, 1.05)],
+            settings={"lr": 1.0},
+            ratio=lambda step: 0.5 if step < 20 else 0.05,
+            growth=lambda step: min(1 + step, 15.0),
         ),
-        Run(
-            "large steps for the whole run, no learning",
-            lambda: net_run(
-                losses=flat(200, 1.2, 0.2), optimizer="SGD", settings={"lr": 10.0}, ratio=0.3, growth=3.0
-            ),
+        "large steps for the whole run, no learning": lambda: net_run(
+            losses=flat(200, 1.2, 0.2), optimizer="SGD", settings={"lr": 10.0}, ratio=0.3, growth=3.0
         ),
-    )
+    }
 
 
 _SLOW_OUTCOMES = {"D501": FAIR, "D508": FAIR, "D505": WEAK}

@@ -28,7 +28,6 @@ from netmend.localise.effects import ANY, UNSTABLE
 from netmend.localise.lines.blocks import freezing, grad_switched_off, loop_around, no_grad_around
 from netmend.localise.lines.follow import argument_origin
 from netmend.program.text.queries import last_name
-from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault, FunctionFact, RunFact, Site, Symptom, Trace
 
 
@@ -234,13 +233,10 @@ class GradientsSwitchedOff(Cause, code="LOOP-NO-GRAD"):
             "Compute the loss from the model's output with differentiable operations.",
         )
 
-    FAULTY = (
-        Run(
-            "all under no_grad", lambda: _no_graph(("zero_grad forward:model=train,no_grad backward end", 1))
-        ),
-        Run(
-            "cut",
-            lambda: _no_graph(("zero_grad forward:model=train,grad loss backward end", 1)),
+    FAULTY = {
+        "all under no_grad": lambda: _no_graph(("zero_grad forward:model=train,no_grad backward end", 1)),
+        "cut": (
             "LOS-GRAPH-CUT",
+            lambda: _no_graph(("zero_grad forward:model=train,grad loss backward end", 1)),
         ),
-    )
+    }

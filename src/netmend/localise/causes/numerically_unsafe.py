@@ -12,7 +12,7 @@ from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, STRONG, WEAK, Cause, fault, for_symptom
 from netmend.localise.lines.rates import setting
 from netmend.localise.outcome import harm, relief
-from netmend.unit import Run, calibrated, convention
+from netmend.unit import calibrated, convention
 from netmend.vocabulary import Evidence, Fault, OptimizerFact, Symptom
 
 _UNSAFE = {
@@ -112,10 +112,9 @@ class NumericallyUnsafe(Cause, code="OPT-EPS"):
         known = np.concatenate(updates) if updates else np.empty(0)
         return float(np.median(known)) / rate if len(known) and rate else 1.0
 
-    FAULTY = (
-        Run(
-            "epsilon of one",
-            lambda: net_run(losses=[1.1 - 1e-4 * s for s in range(300)], settings={"eps": 1.0}, ratio=1e-5),
+    FAULTY = {
+        "epsilon of one": lambda: net_run(
+            losses=[1.1 - 1e-4 * s for s in range(300)], settings={"eps": 1.0}, ratio=1e-5
         ),
-        Run("the logarithm of zero", lambda: NonfiniteOrigin.FAULTY[0].trace, "LOS-CALC"),
-    )
+        "the logarithm of zero": ("LOS-CALC", lambda: NonfiniteOrigin.FAULTY[0].trace),
+    }

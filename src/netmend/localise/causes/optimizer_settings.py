@@ -77,12 +77,11 @@ class MomentumOutOfRange(Cause, code="OPT-MOMENTUM"):
                 elif second < self.low_beta:
                     yield "second beta", second, 1 / max(1e-6, 1 - second)
 
-    FAULTY = (
-        Run(
-            "momentum 0.999",
-            lambda: net_run(losses=_SWINGING, optimizer="SGD", settings={"lr": 0.05, "momentum": 0.999}),
-        ),
-    )
+    FAULTY = {
+        "momentum 0.999": lambda: net_run(
+            losses=_SWINGING, optimizer="SGD", settings={"lr": 0.05, "momentum": 0.999}
+        )
+    }
 
 
 def _dying() -> Trace:

@@ -19,7 +19,7 @@ from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, Cause, fault, for
 from netmend.localise.effects import NOT_LEARNING, UNSTABLE, outcome
 from netmend.localise.lines.rates import highest_rate
 from netmend.localise.outcome import harm, level, relief, rivals
-from netmend.unit import Run, calibrated, convention
+from netmend.unit import calibrated, convention
 from netmend.vocabulary import Evidence, Fault, OptimizerFact, Symptom, Trace
 
 # Other reasons why the steps of plain SGD are small, or why a loss stays high at any step.
@@ -161,32 +161,23 @@ class OptimizerUnsuited(Cause, code="OPT-SELECT"):
             explains=_EXPLAINS,
         )
 
-    FAULTY = (
-        Run(
-            "plain SGD with a rate that needs momentum",
-            lambda: net_run(
-                losses=[1.1 - 1e-4 * s for s in range(300)],
-                optimizer="SGD",
-                settings={"lr": 0.01},
-                ratio=1e-4,
-            ),
+    FAULTY = {
+        "plain SGD with a rate that needs momentum": lambda: net_run(
+            losses=[1.1 - 1e-4 * s for s in range(300)],
+            optimizer="SGD",
+            settings={"lr": 0.01},
+            ratio=1e-4,
         ),
-        Run(
-            "plain SGD at a good rate, still far behind",
-            lambda: net_run(
-                losses=[1.1 - 1e-3 * s for s in range(300)], optimizer="SGD", settings={"lr": 0.1}, ratio=5e-3
-            ),
+        "plain SGD at a good rate, still far behind": lambda: net_run(
+            losses=[1.1 - 1e-3 * s for s in range(300)], optimizer="SGD", settings={"lr": 0.1}, ratio=5e-3
         ),
-        Run(
-            "the steps of Adagrad die out",
-            lambda: net_run(
-                losses=[1.1, 1.0, 0.9, *([0.8] * 297)],
-                optimizer="Adagrad",
-                settings={"lr": 0.001},
-                ratio=lambda step: 0.006 if step < 12 else 4e-4,
-            ),
+        "the steps of Adagrad die out": lambda: net_run(
+            losses=[1.1, 1.0, 0.9, *([0.8] * 297)],
+            optimizer="Adagrad",
+            settings={"lr": 0.001},
+            ratio=lambda step: 0.006 if step < 12 else 4e-4,
         ),
-    )
+    }
 
 
 def _compares_optimizers(trace: Trace) -> bool:

@@ -18,7 +18,7 @@ from netmend.localise.lines.follow import argument_origin
 from netmend.localise.lines.penalty_lines import factor_line, penalty_line
 from netmend.localise.lines.rates import Setting, rounded, setting
 from netmend.localise.outcome import harm, rivals
-from netmend.unit import Run, convention, published
+from netmend.unit import convention, published
 from netmend.vocabulary import (
     Evidence,
     Fault,
@@ -190,7 +190,7 @@ class DropoutRateWrong(Cause, code="LYR-DROPOUT-RATE"):
             explains=("D509", "D605", "D504", "D508", "D501", "D503"),
         )
 
-    FAULTY = (Run("0.95 in a hidden layer", lambda: _example()),)
+    FAULTY = {"0.95 in a hidden layer": lambda: _example()}
 
 
 def dropouts(trace: Trace) -> Iterator[_Dropout]:

@@ -299,17 +299,13 @@ class ShapesClash(Cause, code="INP-METHOD-SHAPE"):
             return "TSR-INDEX", None, why, "Print the tensor's shape before this line and correct the axis."
         return None
 
-    FAULTY = (
-        Run(
-            "targets of another form",
-            lambda: _crash("RuntimeError: Expected target size [16, 5], got [16]"),
-        ),
-        Run(
-            "rows do not fit",
+    FAULTY = {
+        "targets of another form": lambda: _crash("RuntimeError: Expected target size [16, 5], got [16]"),
+        "rows do not fit": (
+            "TSR-SHAPE",
             lambda: _crash(
                 "RuntimeError: The size of tensor a (32) must match the size of tensor b (10) at dimension 1"
             ),
-            "TSR-SHAPE",
         ),
-        Run("a vector of losses", lambda: _crash(f"RuntimeError: {_SCALAR}"), "LOS-CALC"),
-    )
+        "a vector of losses": ("LOS-CALC", lambda: _crash(f"RuntimeError: {_SCALAR}")),
+    }

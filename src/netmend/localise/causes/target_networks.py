@@ -17,7 +17,6 @@ from netmend.localise.lines.bootstrap_source import bootstraps
 from netmend.localise.lines.copied_weights import copied_again
 from netmend.localise.lines.follow import value_origin
 from netmend.program.text.queries import inside, last_name, site_of
-from netmend.unit import Run
 from netmend.vocabulary import AgentFact, Evidence, Fault, Site, Symptom, WorldFact
 
 
@@ -83,16 +82,14 @@ class TargetNetworkShared(Cause, code="RL-NET-BIASED"):
             explains=("D723", "D721"),
         )
 
-    FAULTY = (
-        Run(
-            "a target network that is never asked",
-            lambda: acted(a_world(stepped=Site("target_unused.txt", 17)), script="target_unused.txt"),
+    FAULTY = {
+        "a target network that is never asked": lambda: acted(
+            a_world(stepped=Site("target_unused.txt", 17)), script="target_unused.txt"
         ),
-        Run(
-            "one network, two names",
-            lambda: acted(a_world(stepped=Site("one_network.txt", 14)), script="one_network.txt"),
+        "one network, two names": lambda: acted(
+            a_world(stepped=Site("one_network.txt", 14)), script="one_network.txt"
         ),
-    )
+    }
 
 
 def _alias(node: ast.AST, words: set[str]) -> tuple[str, str] | None:

@@ -21,7 +21,7 @@ from netmend.localise.lines.data_origin import loader_site, target_origin
 from netmend.localise.lines.head_lines import text_at
 from netmend.localise.lines.label_line import label_line, labels_moved, rewritten_argument
 from netmend.localise.outcome import hardly_trained, level, rivals
-from netmend.unit import Run, convention
+from netmend.unit import convention
 from netmend.vocabulary import Evidence, Fault, Site, Symptom, Trace
 
 _RESULTS = ("D109", "D114", "D220", "D224", "D226")  # of learning nothing, or of no weight
@@ -217,7 +217,7 @@ class ClassesUnbalanced(Cause, code="DAT-IMBALANCE"):
         if collapsed and float(symptom.detail.get("majority", 1.0)) < self.frequent_limit:
             yield Evidence("Classes that are not rare are never predicted either.", -STRONG)
 
-    FAULTY = (Run("97 to 3, one class predicted", lambda: _with_labels()),)
+    FAULTY = {"97 to 3, one class predicted": lambda: _with_labels()}
 
 
 def _worst_recall(trace: Trace) -> float | None:
@@ -323,7 +323,7 @@ class TargetsNotScaled(Cause, code="PRE-MISS-SCALE"):
         ends = [] if constant is None or len(progress(case.trace)) > 1 else _ends(case.trace)
         return min([course.last_relative, *(end / constant for end in ends if constant)]) < self.good_relative
 
-    FAULTY = (Run("prices, nothing learned", lambda: _with_targets()),)
+    FAULTY = {"prices, nothing learned": lambda: _with_targets()}
 
 
 def _with_targets() -> Trace:
