@@ -90,6 +90,7 @@ LEAVES: dict[str, Leaf] = {
         Leaf("HYP-BATCH-IMPL", "batches are cut wrongly"),
         Leaf("LOS-SELECT", "the loss does not fit the task", ("LCH",), same_as="output"),
         Leaf("LOS-CALC", "the loss is computed wrongly", ("LCH", "RED", "SGN"), same_as="output"),
+        Leaf("LOS-SMOOTH", "labels are smoothed too much", measured=True),
         Leaf("LOS-GRAPH-CUT", "the gradient path to the weights is cut", ("FRZ",)),
         Leaf("LOS-REG-MISSING", "no regularisation against overfitting", ("RRW", "REG")),
         Leaf("LOS-REG-EXTRA", "regularisation far too strong", ("RAW",)),

@@ -274,3 +274,41 @@ class ShapesBroadcast(Operator):
         ),
         Example("classes", STACK),
     )
+
+
+@register
+class LabelsSmoothedAway(Operator):
+    """Smooth labels so much that little is left of them.
+
+    The true class keeps a tenth to a half of each target; the rest is spread over all classes.
+    """
+
+    code = "M306"
+    causes = ("LOS-SMOOTH",)
+    rescales = True
+
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        loss = case.loss
+        if loss is None or loss.criterion != "cross_entropy" or loss.form == "expression":
+            return
+        for share in (0.6, 0.9):
+            edits = set_argument(
+                case.code, _site(loss), "label_smoothing", f"{share:g}", None, case.arguments
+            )
+            yield from mutation(
+                self,
+                f"labels smoothed by {share:g}",
+                edits,
+                grade=share,
+                component=loss.name,
+                parameter=f"{share:g}",
+            )
+
+    EXAMPLES = (
+        Example(
+            "of the criterion",
+            STACK,
+            old="nn.CrossEntropyLoss()",
+            new="nn.CrossEntropyLoss(label_smoothing=0.6)",
+        ),
+    )
