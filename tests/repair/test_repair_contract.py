@@ -14,7 +14,7 @@ from netmend.program.text.sources import Sources
 from netmend.repair.apply import applied
 from netmend.repair.repair import REPAIRS, Case
 from netmend.testing.example import Example
-from netmend.unit import file_name, page, snake_case
+from netmend.unit import page
 from netmend.vocabulary import LEAVES, Fault, Site, Trace
 
 UNITS = list(REPAIRS.classes().values())
@@ -33,7 +33,6 @@ def test_no_repair_failed_to_load() -> None:
 def test_a_repair_says_what_it_is(unit: Any) -> None:
     first, rest = page(unit)
     assert first.endswith(".") and rest
-    assert file_name(unit) == snake_case(unit.__name__)
     assert unit.cures and all(cause in LEAVES for cause in unit.cures)
     assert any(example.changes for example in unit.EXAMPLES)
     assert isinstance(unit.explores, bool) and 1 <= unit.effort <= 5

@@ -49,7 +49,7 @@ def _modules_by_cause() -> dict[str, tuple[str, ...]]:
 
 def curing(cause: str) -> tuple[Repair, ...]:
     """The repairs for one cause, in the order of their codes; the others stay unloaded."""
-    return REPAIRS.some(_modules_by_cause().get(cause, ()))
+    return tuple(each for each in REPAIRS.some(_modules_by_cause().get(cause, ())) if cause in each.cures)
 
 
 def change(

@@ -1,1 +1,1 @@
-"""One remedy per file; `repair.py` says what a remedy is."""
+"""Remedies, those of one subject in one file; `repair.py` says what a remedy is."""

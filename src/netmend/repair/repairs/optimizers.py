@@ -1,0 +1,308 @@
+"""Repairs of the optimiser: another one, and its settings beside the rate."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
+
+from netmend.changes.case import Case
+from netmend.changes.loop.good_rates import good_rate, rate_text, usual_rate
+from netmend.changes.loop.rate_places import present_rate, set_rate, set_setting
+from netmend.library.optimisers import ADAPTIVE, OPTIMISERS
+from netmend.localise.lines.rates import momentum
+from netmend.program.source.naming import rename_callee, spelled
+from netmend.program.source.numbers import literal, set_number
+from netmend.program.source.values import Faces
+from netmend.program.source.writing import replace
+from netmend.program.text.edit_items import item_of
+from netmend.program.text.file import File
+from netmend.program.text.positions import lines_of
+from netmend.program.text.spans import spans_of
+from netmend.repair.repair import change, register
+from netmend.repair.repairs.learning_rate import LearningRate
+from netmend.testing.example import Example, example
+from netmend.vocabulary import OptimizerFact
+from netmend.vocabulary.change import BY_FACTS, SHORT_SEARCH, Change, FileEdits
+
+_SHARED = {"params", "lr", "weight_decay", "maximize"}  # mean the same everywhere
+
+
+_kind_example = partial(
+    example,
+    data="torch.manual_seed(0)",
+    model="nn.Sequential(nn.Linear(100, 50), nn.ReLU(), nn.Linear(50, 1))",
+    loss="nn.functional.mse_loss(model(torch.randn(8, 100)), torch.ones(8, 1))",
+)
+
+
+@register
+@dataclass(frozen=True)
+class Optimizer:
+    """Use Adam, with a rate that suits the network, in place of another optimiser.
+
+    Adam finds the scale of its steps by itself and learns with the same few rates nearly everywhere; what it does not know
+    (momentum, nesterov) is dropped, weight decay stays. An optimiser that was only run with a foreign rate gets its own.
+    SGD with momentum is tried where Adam itself is the suspect.
+    """
+
+    code: ClassVar[str] = "R402"
+    cures: ClassVar[tuple[str, ...]] = ("OPT-SELECT",)
+    effort: ClassVar[int] = SHORT_SEARCH
+    explores: ClassVar[bool] = True
+
+    near: float = 3.0  # times: a rate that is no further from the good one stays
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        optimizer = case.optimizer
+        found = None if optimizer is None else case.code.call_at(optimizer.created)
+        if optimizer is None or found is None:
+            return
+        file, call = found
+        if optimizer.kind not in ADAPTIVE:
+            yield from self._other(case, optimizer, file, call, "Adam")
+            if case.fault is not None and optimizer.kind not in ("SGD", "LBFGS"):
+                yield from self._own_rate(case, optimizer)
+        elif case.fault is not None:
+            yield from self._other(case, optimizer, file, call, "SGD")
+
+    def refine(self, case: Case, done: Change) -> Iterator[Change]:
+        """The new optimiser's rate, higher and lower."""
+        yield from LearningRate().refine(case, done)
+
+    def _other(
+        self, case: Case, optimizer: OptimizerFact, file: File, call: ast.Call, kind: str
+    ) -> Iterator[Change]:
+        unpacked = any(keyword.arg is None for keyword in call.keywords)
+        if unpacked or any(isinstance(given, ast.Starred) for given in call.args):
+            return
+        if not isinstance(call.func, ast.Name | ast.Attribute):
+            return
+        repeated = 0.9 if kind == "SGD" else 0.0
+        present, wanted = present_rate(case, optimizer), good_rate(case.trace, optimizer, kind, repeated)
+        keep = (
+            present is not None and present > 0 and 1 / self.near <= wanted / present <= self.near
+        ) and case.code.sources.argument(call, "lr", 1) is not None
+        faces = Faces() if keep or present is None else set_rate(case, optimizer, wanted, present)
+        if not keep and not faces:
+            return
+        if kind == "SGD":
+            edits, faces = self._written(file, call, faces)
+        else:
+            edits = (*rename_callee(file, call, "torch.optim.Adam"), *_dropped(file, call))
+        forced = (*edits, *faces.forced) if faces.forced else ()
+        rate = rate_text(present if keep and present is not None else wanted)
+        yield from change(
+            self,
+            case,
+            f"{optimizer.kind} → {kind}{' with momentum' if kind == 'SGD' else ''}, learning rate {rate}",
+            Faces((*edits, *faces.edits), forced, faces.arguments),
+            knob=optimizer.name,
+        )
+
+    def _written(self, file: File, call: ast.Call, faces: Faces) -> tuple[FileEdits, Faces]:
+        """The call of SGD, written anew; a rate that is set in the call is written with it."""
+        name, extra = spelled(file, "torch.optim.SGD", like=call.func)
+        lines, place = lines_of(file.text), file.place(call)
+        start, end = lines.offset(place.line, place.column), lines.offset(place.end_line, place.end_column)
+        inside = [
+            edit
+            for edit in faces.edits
+            if edit.file == file.file
+            and start is not None
+            and end is not None
+            and (span := spans_of(file.text, [edit.edit]))
+            and all(start <= part.start <= part.end <= end for part in span)
+        ]
+        given = {keyword.arg: file.source(keyword.value) for keyword in call.keywords}
+        given |= dict(zip(("params", "lr"), (file.source(value) for value in call.args[:2]), strict=False))
+        if inside:
+            given["lr"] = inside[0].edit.text.removeprefix(", lr=")
+        if "params" not in given or "lr" not in given:
+            return (), Faces()
+        texts = [given["params"], f"lr={given['lr']}", "momentum=0.9"]
+        texts += [f"weight_decay={given['weight_decay']}"] if "weight_decay" in given else []
+        edits = (*replace(file, call, f"{name}({', '.join(texts)})"), *extra)
+        rest = tuple(edit for edit in faces.edits if edit not in inside)
+        return edits, Faces(rest, (), faces.arguments)
+
+    def _own_rate(self, case: Case, optimizer: OptimizerFact) -> Iterator[Change]:
+        present, usual = present_rate(case, optimizer), usual_rate(optimizer.kind, momentum(optimizer))
+        if present is None or present <= 0 or 1 / self.near <= usual / present <= self.near:
+            return
+        yield from change(
+            self,
+            case,
+            f"learning rate {present:g} → {rate_text(usual)}, which {optimizer.kind} is made for",
+            set_rate(case, optimizer, usual, present),
+            knob=f"{optimizer.name}.lr",
+        )
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        _kind_example(
+            "an optimiser that hardly moves",
+            imports="from torch import optim",
+            optimizer="optim.⟨Adadelta(model.parameters(), lr=0.001, rho=0.95, weight → Adam(model.parameters(), lr=0.001, weight⟩_decay=1e-4)",
+        ),
+        _kind_example(
+            "or its own rate",
+            imports="from torch import optim",
+            optimizer="optim.Adadelta(model.parameters(), lr=⟨0.001 → 1.0⟩, rho=0.95)",
+            nth=1,
+        ),
+        example(
+            "arguments that Adam does not take, imported by name, the rate elsewhere",
+            """
+                import torch
+                from torch import nn
+                from torch.optim import ⟨SGD → SGD, Adam⟩
+                torch.manual_seed(0)
+                RATE = ⟨0.5 → 0.003⟩
+                model = nn.Sequential(nn.Linear(100, 50), nn.ReLU(), nn.Linear(50, 1))
+                optimizer = ⟨SGD(model.parameters(), RATE, 0.9, nesterov=True) → Adam(model.parameters(), RATE)⟩
+                for step in range(3):
+                    optimizer.zero_grad()
+                    loss = nn.functional.mse_loss(model(torch.randn(8, 100)), torch.ones(8, 1))
+                    loss.backward()
+                    optimizer.step()""",
+            fault=False,
+        ),
+        _kind_example(
+            "SGD where Adam is the suspect",
+            optimizer="torch.optim.⟨RMSprop(model.parameters(), lr=1e-5, momentum=0.5, weight_decay=1e-4) → SGD(model.parameters(), lr=0.003, momentum=0.9, weight_decay=1e-4)⟩",
+        ),
+        _kind_example(
+            "a rate and an argument beside it",
+            optimizer="torch.optim.⟨SGD(model.parameters(), lr=1e-5, momentum=0.5, weight_decay=1e-4) → Adam(model.parameters(), lr=0.003, weight_decay=1e-4)⟩",
+        ),
+        _kind_example(
+            "Adam is left alone where nothing speaks against it",
+            data="",
+            model="nn.Linear(2, 1)",
+            optimizer="torch.optim.Adam(model.parameters(), lr=0.001)",
+            loss="",
+            backward="nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1))",
+        ),
+    )
+
+
+def _dropped(file: File, call: ast.Call) -> FileEdits:
+    """Take out the arguments that another optimiser does not know or that mean something else to it."""
+    given: list[tuple[ast.expr | ast.keyword, bool]] = [
+        *((value, index < 2) for index, value in enumerate(call.args)),
+        *((keyword, keyword.arg in _SHARED) for keyword in call.keywords),
+    ]
+    lines, edits = lines_of(file.text), []
+    start: int | None = None
+    end = 0
+    for argument, stays in given:
+        found = item_of(file, call, argument)
+        if found is None:
+            return ()
+        if stays:
+            if start is not None and end > start:
+                edits.append(lines.edit(start, end, ""))
+            start = end = found[1].end
+        else:
+            end = found[1].end
+    if start is not None and end > start:
+        edits.append(lines.edit(start, end, ""))
+    return file.edits(*edits)
+
+
+_EPSILON = {each.name: each.epsilon for each in OPTIMISERS}
+_EPSILON_POSITION = {"Adagrad": 5}
+_MOMENTUM_POSITION = {"SGD": 2, "RMSprop": 5}
+
+
+_settings_example = partial(
+    example, backward="nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1))"
+)
+
+
+@register
+@dataclass(frozen=True)
+class OptimizerSettings:
+    """Give the optimiser its usual momentum, betas or epsilon.
+
+    Momentum 0.9, betas (0.9, 0.999) and an epsilon of 1e-8 suit nearly every training. A momentum close to 1 keeps steps
+    running in old directions; an epsilon as large as the gradients takes Adam's scaling away.
+    """
+
+    code: ClassVar[str] = "R403"
+    cures: ClassVar[tuple[str, ...]] = ("OPT-MOMENTUM", "OPT-EPS")
+    effort: ClassVar[int] = BY_FACTS
+    explores: ClassVar[bool] = False
+
+    high: float = 0.95  # momentum above which it is changed
+    low_beta: float = 0.9  # second beta below which it is changed
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        optimizer = case.optimizer
+        if optimizer is None or not optimizer.groups:
+            return
+        settings = optimizer.groups[0].settings
+        epsilon = settings.get("eps")
+        if case.cause == "OPT-EPS":
+            if isinstance(epsilon, int | float):
+                yield from self._epsilon(case, optimizer, float(epsilon))
+            return
+        momentum, betas = settings.get("momentum"), settings.get("betas")
+        if isinstance(momentum, int | float) and (momentum > self.high or momentum < 0):
+            position = _MOMENTUM_POSITION.get(optimizer.kind)
+            faces = set_setting(case, optimizer.created, "momentum", "0.9", position)
+            yield from change(
+                self, case, f"momentum {momentum:g} → 0.9", faces, knob=f"{optimizer.name}.momentum"
+            )
+        if isinstance(betas, list | tuple) and len(betas) == 2:
+            first, second = float(betas[0]), float(betas[1])
+            odd = [index for index, wrong in enumerate((first > self.high, second < self.low_beta)) if wrong]
+            faces = self._betas(case, optimizer, odd) if odd else Faces()
+            title = f"betas ({first:g}, {second:g}) → usual ones"
+            yield from change(self, case, title, faces, knob=f"{optimizer.name}.betas")
+
+    def _epsilon(self, case: Case, optimizer: OptimizerFact, present: float) -> Iterator[Change]:
+        good = _EPSILON.get(optimizer.kind, "1e-8")
+        position = _EPSILON_POSITION.get(optimizer.kind, 3)
+        if float(good) / 100 <= present <= 100 * float(good):
+            return
+        faces = set_setting(case, optimizer.created, "eps", good, position)
+        yield from change(self, case, f"epsilon {present:g} → {good}", faces, knob=f"{optimizer.name}.eps")
+
+    def _betas(self, case: Case, optimizer: OptimizerFact, odd: list[int]) -> Faces:
+        """The odd one alone where it is written by itself."""
+        found = case.code.call_at(optimizer.created)
+        value = None if found is None else case.code.sources.argument(found[1], "betas", 2)
+        if found is not None and isinstance(value, ast.Tuple) and len(value.elts) == 2 and len(odd) == 1:
+            part = value.elts[odd[0]]
+            if literal(part) is not None or isinstance(part, ast.Name | ast.Attribute | ast.Subscript):
+                return set_number(case.code, found[0], part, ("0.9", "0.999")[odd[0]], case.arguments)
+        return set_setting(case, optimizer.created, "betas", "(0.9, 0.999)", 2)
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        _settings_example(
+            "momentum close to one, from a dictionary",
+            data='HP = {"lr": 0.02, "momentum": ⟨0.999 → 0.9⟩, "epochs": 3}',
+            optimizer='⟨torch.optim.SGD(model.parameters(), lr=HP["lr"], momentum=HP["momentum"])⟩',
+            loop='for step in range(HP["epochs"])',
+        ),
+        _settings_example(
+            "given by position", optimizer="torch.optim.SGD(model.parameters(), 0.01, ⟨0.995 → 0.9⟩)"
+        ),
+        _settings_example(
+            "the first beta",
+            optimizer="torch.optim.Adam(model.parameters(), lr=1e-3, betas=(⟨0.999 → 0.9⟩, 0.999))",
+        ),
+        _settings_example(
+            "a large epsilon",
+            optimizer="torch.optim.Adam(model.parameters(), lr=1e-3, eps=⟨10.0 → 1e-8⟩)",
+            cause="OPT-EPS",
+        ),
+        _settings_example(
+            "usual settings stay",
+            optimizer="⟨torch.optim.Adam(model.parameters(), lr=1e-3)⟩",
+            cause="OPT-EPS",
+        ),
+    )

@@ -1,0 +1,303 @@
+"""Repairs of how many units a layer has, and of how many outputs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
+
+from netmend.changes.case import Case
+from netmend.changes.loss.losses import Criterion, arguments, as_classes, as_yes_no, criterion_of, exchange
+from netmend.changes.network.heads_in_source import head_of, last_layer, model_calls
+from netmend.changes.network.model_layers import TAKES, layers_of, links_of, model_of_fault, united
+from netmend.changes.network.output_layer import (
+    adds_one,
+    classes_in_source,
+    classes_of,
+    reads_classes,
+    set_width,
+)
+from netmend.changes.network.output_uses import once, scores_for_probabilities
+from netmend.diagnose.measures.heads import Head
+from netmend.library.losses import DISTANCES
+from netmend.program.source.values import Faces, set_argument
+from netmend.program.source.writing import wrap
+from netmend.repair.repair import change, register
+from netmend.testing.example import Example, example
+from netmend.vocabulary import ModuleFact
+from netmend.vocabulary.change import BUDGET, BY_FACTS, Change, FileEdits
+
+_layer_example = partial(example, loss="nn.functional.mse_loss(model(torch.randn(4, 20)), torch.ones(4, 1))")
+
+
+@register
+@dataclass(frozen=True)
+class LayerWidth:
+    """Widen a layer that is far too narrow, together with the layers that take its output.
+
+    All that later layers know of a sample has to fit through the narrowest one. First as wide as its neighbours, then
+    four times that.
+    """
+
+    code: ClassVar[str] = "R312"
+    cures: ClassVar[tuple[str, ...]] = ("LYR-UNITS", "ARC-STRUCT-SUBOPT")
+    effort: ClassVar[int] = BY_FACTS
+    explores: ClassVar[bool] = True
+
+    least: int = 32  # units that a small network has in its hidden layers
+    most: int = 512
+    tiny: int = 4  # so few are hardly ever meant, even if nothing was told
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        narrow = self._narrow(case)
+        if not narrow:
+            return
+        old = min(_width(layer) for layer in narrow)
+        neighbours = [_width(layer) for layer in layers_of(case, narrow[0].model)[:-1]]
+        neighbours.append(
+            int(narrow[0].settings.get("in_features") or narrow[0].settings.get("in_channels") or 0)
+        )
+        first = min(max(self.least, *neighbours), self.most)
+        widths = [width for width in (first, first * 4) if width <= max(self.most, first)]
+        for width in widths if case.fault is not None else widths[:1]:
+            faces = [self._widened(case, layer, width) for layer in narrow]
+            if not all(faces):
+                return
+            edits, forced = united(face.edits for face in faces), united(face.forced for face in faces)
+            title = f"{', '.join(layer.name for layer in narrow[:3])}: {old} → {width} units"
+            effort = self.effort if case.fault is not None else BUDGET
+            both = Faces(edits, forced if forced != edits else (), faces[0].arguments)
+            yield from change(self, case, title, both, knob=f"width of {narrow[0].name}", effort=effort)
+
+    def _narrow(self, case: Case) -> list[ModuleFact]:
+        """The layer that the fault names and all that are as narrow; without one, those that are tiny."""
+        layers = layers_of(case, model_of_fault(case))
+        hidden = [layer for layer in layers[:-1] if _width(layer) > 0 and layer.created is not None]
+        named = next(
+            (la for la in hidden if case.fault is not None and la.name == case.fault.component), None
+        )
+        if case.fault is not None and named is None and case.cause == "LYR-UNITS":
+            return []
+        limit = _width(named) if named is not None else self.tiny
+        if named is None and case.fault is not None:
+            limit = min((_width(layer) for layer in hidden), default=0)
+        return [layer for layer in hidden if _width(layer) <= limit and self._takers(case, layer)]
+
+    def _takers(self, case: Case, layer: ModuleFact) -> list[tuple[ModuleFact, str, int, int]]:
+        """Layers behind it up to the next with weights of its own: (layer, setting, position, how many per unit)."""
+        links = [link.module for link in links_of(case, layer.model) if link.module is not None]
+        found: list[tuple[ModuleFact, str, int, int]] = []
+        width = _width(layer)
+        for module in links[links.index(layer) + 1 :]:
+            name, position = next((v for k, v in TAKES.items() if module.kind.startswith(k)), ("", 0))
+            if not name:
+                continue
+            given = module.settings.get(name)
+            size = given[-1] if isinstance(given, list | tuple) else given
+            if (
+                isinstance(size, int)
+                and size % width == 0
+                and (size == width or _is_flattened(layer, module))
+            ):
+                found.append((module, name, position, size // width))
+            if "Norm" not in module.kind:
+                break
+        return found if found and "Norm" not in found[-1][0].kind else []
+
+    def _widened(self, case: Case, layer: ModuleFact, width: int) -> Faces:
+        name = "out_features" if "out_features" in layer.settings else "out_channels"
+        wanted = [(layer, name, 1, 1), *self._takers(case, layer)]
+        faces = [
+            set_argument(case.code, module.created, setting, str(width * times), position, case.arguments)
+            for module, setting, position, times in wanted
+        ]
+        given = {face.arguments for face in faces if face.arguments is not None}
+        if not all(faces) or len(given) > 1:
+            return Faces()
+        edits = united(face.edits for face in faces)
+        return Faces(edits, united(face.forced or face.edits for face in faces), next(iter(given), None))
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        _layer_example(
+            "a literal, with the layer behind",
+            model="nn.Sequential(nn.Linear(20, 64), nn.ReLU(), nn.Linear(64, ⟨1), nn.ReLU(), nn.Linear(1 → 64), nn.ReLU(), nn.Linear(64⟩, 1))",
+            component="model.2",
+        ),
+        _layer_example(
+            "a default that both layers use",
+            data="""
+                def make(hidden=⟨2 → 32⟩):
+                    return nn.Sequential(nn.Linear(20, hidden), nn.BatchNorm1d(hidden), nn.Tanh(), nn.Linear(hidden, 1))""",
+            model="make()",
+            component="model.0",
+        ),
+        _layer_example(
+            "wide enough, without a fault",
+            model="nn.Sequential(nn.Linear(20, 64), nn.ReLU(), nn.Linear(64, 1))",
+        ),
+    )
+
+
+def _width(layer: ModuleFact) -> int:
+    return int(layer.settings.get("out_features") or layer.settings.get("out_channels") or 0)
+
+
+def _is_flattened(layer: ModuleFact, module: ModuleFact) -> bool:
+    return (
+        module.kind == "Linear"
+        and len((*layer.output_shapes, ())[0]) > 2
+        and len((*module.input_shapes, ())[0]) == 2
+    )
+
+
+_REFUSED = re.compile(r"Target (-?\d+) is out of bounds|index (-?\d+) is out of bounds for dimension 1")
+
+
+_output_example = partial(example, criterion="nn.CrossEntropyLoss()")
+
+
+@register
+@dataclass(frozen=True)
+class OutputWidth:
+    """Give the last layer as many outputs as the targets need, or the loss that fits a single output.
+
+    One output per class for cross entropy, one per target for real values; for two classes on a single output, binary
+    cross entropy instead. The width is changed where its value is set.
+    """
+
+    code: ClassVar[str] = "R209"
+    cures: ClassVar[tuple[str, ...]] = ("LYR-OUT-SHAPE", "LOS-SELECT")
+    effort: ClassVar[int] = BY_FACTS
+    explores: ClassVar[bool] = False
+
+    def propose(self, case: Case) -> Iterator[Change]:
+        refused = _REFUSED.search(case.trace.run.exception or "")
+        head = head_of(case)
+        if refused is not None and case.cause == "LYR-OUT-SHAPE":
+            yield from self._more_classes(case, int(refused[1] or refused[2]))
+        elif head is not None and head.loss.criterion in ("cross_entropy", "nll_loss") and head.width == 1:
+            yield from self._single(case, head)
+        elif head is not None and head.loss.criterion in DISTANCES and case.cause == "LYR-OUT-SHAPE":
+            target = head.target
+            if target is not None and len(target.shape) == len(head.given.shape) >= 2:
+                width = target.shape[head.class_axis]
+                if width != head.width:
+                    yield from self._wide(case, head, width)
+
+    def _wide(self, case: Case, head: Head | None, width: int) -> Iterator[Change]:
+        layer = last_layer(case, head)
+        title = f"{width} outputs of {layer.name}" if layer is not None else f"{width} outputs"
+        yield from change(self, case, title, set_width(case, head, width), knob="output width")
+
+    def _more_classes(self, case: Case, label: int) -> Iterator[Change]:
+        """A class id for which there is no output."""
+        model = case.model
+        width = (
+            model.output_shapes[0][1] if model and model.output_shapes and model.output_shapes[0][1:] else 0
+        )
+        known = [n for n in classes_in_source(case) if label < n <= 1000] if label >= 0 else []
+        widths = [self._wide(case, None, n) for n in dict.fromkeys([*sorted(known)[:1], label + 1]) if n > 0]
+        shifted = self._from_zero(case) if label == width else iter(())
+        options = [shifted, *widths[:2]] if adds_one(case) else [*widths[:2], shifted]
+        for option in options:
+            yield from option
+
+    def _from_zero(self, case: Case) -> Iterator[Change]:
+        """Class ids that begin at 1."""
+        criterion = criterion_of(case, None)
+        if criterion is not None:
+            edits = once(
+                edit
+                for file, call in criterion.calls
+                if (pair := arguments(call)) is not None
+                for edit in wrap(file, pair[1], "", " - 1")
+            )
+            yield from change(self, case, "class ids from 0", edits, knob="class ids")
+
+    def _single(self, case: Case, head: Head) -> Iterator[Change]:
+        """Cross entropy over one output."""
+        criterion = criterion_of(case, head.loss)
+        classes = classes_of(case)
+        if criterion is None or classes is None or classes < 2:
+            return
+        if classes == 2 and head.loss.criterion == "cross_entropy" and not reads_classes(case):
+            edits = self._binary(criterion)
+            if edits:  # what the program reads of a single output are scores from now on
+                edits = once((*edits, *scores_for_probabilities(case.code, model_calls(case))))
+            yield from change(self, case, "binary cross entropy for one output", edits, knob="loss")
+            return
+        wide = set_width(case, head, classes)
+        faces = Faces(once((*wide.edits, *self._class_ids(criterion)))) if wide.edits else Faces()
+        yield from change(self, case, f"{classes} outputs", faces, knob="output width")
+
+    @staticmethod
+    def _binary(criterion: Criterion) -> FileEdits:
+        edits = exchange(criterion, "binary_cross_entropy_with_logits")
+        first = next(iter(criterion.facts.values()), None)
+        for file, call in criterion.calls:
+            pair, fact = arguments(call), criterion.facts.get(call) or first
+            known = {} if fact is None else {operand.role: operand for operand in fact.operands}
+            if pair is not None and {"prediction", "target"} <= set(known):
+                target = known["target"]
+                edits = (
+                    *edits,
+                    *as_yes_no(file, pair[1], target.shape, known["prediction"].shape, target.dtype),
+                )
+        return once(edits)
+
+    @staticmethod
+    def _class_ids(criterion: Criterion) -> FileEdits:
+        """Targets as ids, where they were given as a column of real numbers."""
+        edits: FileEdits = ()
+        for file, call in criterion.calls:
+            pair, fact = arguments(call), criterion.facts.get(call)
+            target = None if fact is None else next((o for o in fact.operands if o.role == "target"), None)
+            if pair is not None and target is not None and target.dtype != "int64":
+                edits = (*edits, *as_classes(file, pair[1], target.shape))
+        return once(edits)
+
+    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+        _output_example(
+            "a class without output; the width is a default",
+            data="""
+                class Net(nn.Module):
+                    def __init__(self, width=⟨3 → 4⟩):
+                        super().__init__()
+                        self.fc = nn.Linear(2, width)
+                    def forward(self, x):
+                        return self.fc(x)""",
+            model="Net()",
+            loss="criterion(model(torch.randn(4, 2)), torch.tensor([0, 1, 2, 3]))",
+            raises=True,
+        ),
+        _output_example(
+            "one output for two classes",
+            criterion="nn.⟨CrossEntropyLoss → BCEWithLogitsLoss⟩()",
+            setup="y = torch.tensor([[0.0], [1.0], [1.0], [0.0]])",
+            loss="criterion(model(torch.randn(4, 2)), y)",
+            mark="nn.Linear",
+        ),
+        example(
+            "the program asks for the largest output",
+            """
+                model = nn.Linear(2, ⟨1 → 2⟩)
+                criterion = nn.CrossEntropyLoss()
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                x, y = torch.randn(4, 2), torch.tensor([[0.0], [1.0], [1.0], [0.0]])
+                def loss_of(x, y):
+                    return criterion⟨(model(x), y) → (model(x), y.squeeze(1).long())⟩
+                for step in range(3):
+                    optimizer.zero_grad()
+                    loss = loss_of(x, y)
+                    loss.backward()
+                    optimizer.step()
+                hits = model(x).argmax(1) == y[:, 0]""",
+        ),
+        _output_example(
+            "one output per class",
+            model="⟨nn.Linear(2, 2)⟩",
+            loss="criterion(model(torch.randn(4, 2)), torch.tensor([0, 1, 1, 0]))",
+        ),
+    )
