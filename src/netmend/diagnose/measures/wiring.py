@@ -143,10 +143,6 @@ def loaded(trace: Trace, name: str) -> bool:
     return False
 
 
-def model_fact(trace: Trace, name: str) -> ModelFact | None:
-    return trace.get(ModelFact, name)
-
-
 def plain_execution(trace: Trace, model: str) -> bool:
     """Whether the order of the model's layers was seen: compiled and scripted models hide it."""
     return any(module.order is not None for module in trace.all(ModuleFact) if module.model == model)
