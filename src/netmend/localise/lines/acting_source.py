@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from netmend.program.text.queries import Function, inside, last_name, site_of, variables_in
+from netmend.program.text.queries import Function, holds, inside, last_name, names_in, site_of, variables_in
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import Site, Trace, WorldFact
 
@@ -105,24 +105,15 @@ def _last_line(node: ast.stmt) -> int:
     return node.end_lineno or node.lineno
 
 
-def names_in(node: ast.AST) -> Iterator[str]:
-    """Every name and attribute that an expression mentions."""
-    for part in ast.walk(node):
-        if isinstance(part, ast.Name):
-            yield part.id
-        elif isinstance(part, ast.Attribute):
-            yield part.attr
-
-
 def kept(step: StepCall, names: set[str]) -> bool:
     """Whether one of the names goes anywhere but into a condition: into a buffer, a list, a sum."""
-    conditions = {id(part) for test in _tests(step.scope) for part in ast.walk(test)}
-    combined = {id(part) for node in step.combined.values() for part in ast.walk(node.value)}
-    for node in ast.walk(step.scope):
-        named = isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
-        if named and last_name(node) in names and id(node) not in conditions | combined:
-            return True
-    return False
+    apart = [*_tests(step.scope), *(node.value for node in step.combined.values())]
+    return any(
+        isinstance(node.ctx, ast.Load)
+        and last_name(node) in names
+        and not any(holds(part, node) for part in apart)
+        for node in inside(step.scope, ast.Name, ast.Attribute)
+    )
 
 
 def _tests(scope: ast.AST) -> Iterator[ast.expr]:

@@ -6,9 +6,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from netmend.localise.lines.acting_source import names_in
 from netmend.localise.lines.follow import argument_origin, value_origin
-from netmend.program.text.queries import Function, inside, last_name, site_of
+from netmend.program.text.queries import Function, inside, last_name, names_in, site_of
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import AgentFact, Site, WorldFact
 
@@ -52,8 +51,8 @@ def returned_line(sources: Sources, method: Site | None, position: int) -> Site 
     function = None if method is None else _function_at(sources, method)
     if method is None or function is None:
         return method
-    for node in ast.walk(function):
-        if not isinstance(node, ast.Return) or node.value is None:
+    for node in inside(function, ast.Return):
+        if node.value is None:
             continue
         value = node.value
         if isinstance(value, ast.Tuple):

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from netmend.program.text.queries import inside, last_name, site_of, variables_in
+from netmend.program.text.queries import attributes_in, inside, last_name, site_of, targets_of, variables_in
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import Site
 
@@ -121,30 +121,17 @@ def writes_gradients(sources: Sources, site: Site | None) -> bool:
     """Whether the program around a line puts gradients together by itself: `p.grad = …`, `p.grad.copy_(…)`."""
     if site is None:
         return False
-    around: ast.AST | None = sources.function_around(site) or sources.tree(site.file)
-    for node in ast.walk(around) if around is not None else ():
-        targets: list[ast.expr] = []
-        if isinstance(node, ast.Assign):
-            targets = node.targets
-        elif isinstance(node, ast.AugAssign):
-            targets = [node.target]
-        elif (
-            isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr[-1:] == "_"
-        ):
-            targets = [node.func.value]
-        if any(
-            isinstance(n, ast.Attribute) and n.attr == "grad" for target in targets for n in ast.walk(target)
-        ):
-            return True
-    return False
+    around = sources.scope_around(site)
+    written = [target for node in inside(around, ast.Assign, ast.AugAssign) for target in targets_of(node)]
+    in_place = (call.func for call in inside(around, ast.Call) if last_name(call.func)[-1:] == "_")
+    written += [func.value for func in in_place if isinstance(func, ast.Attribute)]
+    return any("grad" in attributes_in(target) for target in written)
 
 
 def retains_graph(sources: Sources, site: Site | None) -> bool:
     call = None if site is None else sources.call_at(site)
-    for node in ast.walk(call) if call is not None else ():
-        if isinstance(node, ast.keyword) and node.arg == "retain_graph":
-            return _is([node.value], True)
-    return False
+    given = (node.value for node in inside(call, ast.keyword) if node.arg == "retain_graph")
+    return _is(list(given), True)
 
 
 def attribute_line(sources: Sources, near: str, detail: Mapping[str, Any]) -> Site | None:

@@ -7,8 +7,18 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from netmend.localise.lines.acting_source import StepCall, assigned, model_words, names_in
-from netmend.program.text.queries import Function, inside, last_name, site_of
+from netmend.localise.lines.acting_source import StepCall, assigned, model_words
+from netmend.program.text.queries import (
+    Function,
+    children,
+    holds,
+    inside,
+    last_name,
+    names_in,
+    own_nodes,
+    site_of,
+    targets_of,
+)
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import Site, Trace
 
@@ -92,7 +102,7 @@ def _same_states(scope: ast.Module | Function, node: ast.BinOp, words: set[str],
     """`s` in `r + gamma * target(s).max(1)` beside `q(s).gather(1, a)`: the reward leads to other states than these."""
     if not any(name == reward or _REWARD.fullmatch(name) for name in names_in(node)):
         return ""
-    made = {id(inner) for part in _made_of(scope, node, words) for inner in ast.walk(part)}
+    made = {id(inner) for part in _made_of(scope, node, words) for inner in inside(part, ast.AST)}
     about = [call for call in _answers(scope, node, words) if call.args]
     predicted = [
         call
@@ -162,7 +172,7 @@ def _made_of(scope: ast.AST, node: ast.AST, words: set[str], hops: int = 3) -> I
     if isinstance(node, ast.Name) and hops:
         for value in assigned(scope, node.id):
             yield from _made_of(scope, value, words, hops - 1)
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         yield from _made_of(scope, child, words, hops)
 
 
@@ -180,11 +190,8 @@ def _rewritten(scope: ast.AST, values: list[ast.expr], statement: ast.stmt) -> b
     names = {last_name(value) for value in values} | {name for value in values for name in names_in(value)}
     if isinstance(statement, ast.Assign):
         names |= {last_name(target) for target in statement.targets}
-    for node in ast.walk(scope):
-        targets = node.targets if isinstance(node, ast.Assign) else []
-        if isinstance(node, ast.AugAssign):
-            targets = [node.target]
-        for target in targets:
+    for node in inside(scope, ast.Assign, ast.AugAssign):
+        for target in targets_of(node):
             if isinstance(target, ast.Subscript) and last_name(target.value) in names:
                 return True
             if isinstance(node, ast.AugAssign) and last_name(target) in names:
@@ -194,28 +201,17 @@ def _rewritten(scope: ast.AST, values: list[ast.expr], statement: ast.stmt) -> b
 
 def _guarded(scope: ast.AST, statement: ast.stmt, flags: set[str]) -> bool:
     """Whether a condition decides about the target: an `else` branch, or a test of the end of the episode."""
-    for node in ast.walk(scope):
-        decides = isinstance(node, ast.If) and (node.orelse or flags.intersection(names_in(node.test)))
-        if decides and any(part is statement for part in ast.walk(node)):
-            return True
-    return False
+    deciding = (
+        node for node in inside(scope, ast.If) if node.orelse or flags.intersection(names_in(node.test))
+    )
+    return any(holds(node, statement) for node in deciding)
 
 
 def _chosen(statement: ast.stmt, node: ast.BinOp) -> bool:
     """`reward if terminated else reward + …`: the sum is one branch of a choice."""
-    return any(any(part is node for part in ast.walk(choice)) for choice in inside(statement, ast.IfExp))
+    return any(holds(choice, node) for choice in inside(statement, ast.IfExp))
 
 
 def scopes(tree: ast.Module) -> Iterator[ast.Module | Function]:
     yield tree
     yield from inside(tree, ast.FunctionDef, ast.AsyncFunctionDef)
-
-
-def own_nodes(scope: ast.Module | Function) -> Iterator[ast.AST]:
-    """The nodes of a scope without those of functions within it."""
-    waiting: list[ast.AST] = list(ast.iter_child_nodes(scope))
-    while waiting:
-        node = waiting.pop()
-        yield node
-        if not isinstance(node, Function):
-            waiting.extend(ast.iter_child_nodes(node))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.localise.lines.acting_source import names_in
-from netmend.program.text.queries import last_name, site_of
+from netmend.program.text.queries import last_name, names_in, site_of
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import Site
 

@@ -24,10 +24,10 @@ def penalty_line(case: Case, file: str, layer: str = "") -> Site | None:
             if isinstance(node, ast.GeneratorExp | ast.ListComp | ast.For):
                 over = node.iter if isinstance(node, ast.For) else node.generators[0].iter
                 body = node.body if isinstance(node, ast.For) else [node.elt]
-                sizes = any(_measures_size(part) for statement in body for part in ast.walk(statement))
+                sizes = any(_measures_size(part) for written in body for part in inside(written, ast.expr))
                 if sizes and any(
                     last_name(part) in ("parameters", "named_parameters") or _weight_of(part, layer)
-                    for part in ast.walk(over)
+                    for part in inside(over, ast.expr)
                 ):
                     inner = node.body[0] if isinstance(node, ast.For) else node
                     return site_of(other, inner)

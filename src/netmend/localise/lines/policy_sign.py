@@ -6,9 +6,9 @@ import ast
 import re
 from collections.abc import Iterator
 
-from netmend.localise.lines.acting_source import assigned, names_in
-from netmend.localise.lines.bootstrap_source import own_nodes, scopes
-from netmend.program.text.queries import Function, last_name, site_of
+from netmend.localise.lines.acting_source import assigned
+from netmend.localise.lines.bootstrap_source import scopes
+from netmend.program.text.queries import Function, children, inside, last_name, names_in, own_nodes, site_of
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import Site
 
@@ -22,7 +22,7 @@ def lowered_likelihood(sources: Sources, file: str) -> Site | None:
     tree = sources.tree(file)
     if tree is None:
         return None
-    turned = {name for node in ast.walk(tree) for name in _turned(node)}
+    turned = {name for node in inside(tree, ast.UnaryOp, ast.BinOp) for name in _turned(node)}
     for scope in scopes(tree):
         for statement in own_nodes(scope):
             if not isinstance(statement, ast.Assign | ast.Return):
@@ -58,7 +58,7 @@ def _products(scope: ast.AST, node: ast.AST) -> Iterator[ast.BinOp]:
             if _is_likelihood(scope, chance) and _is_plain(scope, gain):
                 yield node
         return
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         yield from _products(scope, child)
 
 
@@ -79,5 +79,4 @@ def _is_plain(scope: ast.AST, node: ast.expr) -> bool:
     name = last_name(node.value if isinstance(node, ast.Subscript) else node)
     if not name or _OTHER.search(name):
         return False
-    minus = (part for value in assigned(scope, name) for part in ast.walk(value))
-    return not any(isinstance(part, ast.USub) for part in minus)
+    return not any(part for value in assigned(scope, name) for part in inside(value, ast.USub))

@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 
 from netmend.localise.lines.init_lines import RANDOM
-from netmend.program.text.queries import inside, last_name, site_of
+from netmend.program.text.queries import attributes_in, calls_of, holds, inside, last_name, site_of
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import Site
 
@@ -68,10 +68,8 @@ def _contains(part: ast.AST, node: ast.stmt) -> bool:
 def _classes_asked(test: ast.expr, name: str) -> list[str]:
     """`Linear`, `Conv2d` of `isinstance(name, (nn.Linear, nn.Conv2d))` in a condition."""
     found = []
-    for call in ast.walk(test):
-        if not isinstance(call, ast.Call) or last_name(call.func) != "isinstance" or len(call.args) != 2:
-            continue
-        if isinstance(call.args[0], ast.Name) and call.args[0].id == name:
+    for call in calls_of(test, "isinstance"):
+        if len(call.args) == 2 and isinstance(call.args[0], ast.Name) and call.args[0].id == name:
             kinds = call.args[1].elts if isinstance(call.args[1], ast.Tuple) else [call.args[1]]
             found += [last_name(kind) for kind in kinds]
     return found
@@ -81,14 +79,10 @@ def _found(sources: Sources, file: str, node: ast.stmt, attribute: str) -> Initi
     around = [
         branch
         for branch in sources.nodes(file, ast.If)
-        if any(part is node for inside in branch.body for part in ast.walk(inside))
+        if any(holds(statement, node) for statement in branch.body)
     ]
     condition = max(around, key=lambda branch: branch.lineno, default=None)
-    chosen = condition is not None and any(
-        isinstance(part, ast.Attribute) and part.attr == attribute
-        for other in condition.orelse
-        for part in ast.walk(other)
-    )
+    chosen = condition is not None and any(attribute in attributes_in(other) for other in condition.orelse)
     place = None if condition is None else site_of(file, condition.test)
     return Initialiser(site_of(file, node), place, chosen)
 

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from netmend.localise.lines.acting_source import StepCall, names_in, resolved
-from netmend.program.text.queries import inside, last_name, site_of
+from netmend.localise.lines.acting_source import StepCall, resolved
+from netmend.program.text.queries import inside, last_name, names_in, site_of
 from netmend.vocabulary import Site
 
 _KEEPING = ("append", "push", "add", "store", "put", "insert", "memorize", "remember", "save", "record")

@@ -7,7 +7,15 @@ from collections.abc import Iterator
 
 from netmend.library.operations import LEAVES_GRAPH, WITHOUT_DERIVATIVE
 from netmend.localise.lines.blocks import spans, switches_gradients_off
-from netmend.program.text.queries import inside, last_name, site_of, variables_in
+from netmend.program.text.queries import (
+    assignments,
+    calls_of,
+    inside,
+    last_name,
+    site_of,
+    targets_of,
+    variables_in,
+)
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import Site
 
@@ -93,10 +101,10 @@ def unused_result(sources: Sources, site: Site | None) -> str:
 
 
 def _bodies(function: ast.AST) -> Iterator[list[ast.stmt]]:
-    for node in ast.walk(function):
+    for node in inside(function, ast.stmt, ast.excepthandler):
         for name in ("body", "orelse"):
             body = getattr(node, name, None)
-            if isinstance(body, list) and body and isinstance(body[0], ast.stmt):
+            if isinstance(body, list) and body:
                 yield body
 
 
@@ -113,11 +121,9 @@ def _read_later(name: str, statements: list[ast.stmt]) -> bool:
 
 def _loads(name: str, statements: list[ast.stmt]) -> bool:
     return any(
-        isinstance(node, ast.Name)
-        and node.id == name
-        and (isinstance(node.ctx, ast.Load) or isinstance(statement, ast.AugAssign))
+        node.id == name and (isinstance(node.ctx, ast.Load) or isinstance(statement, ast.AugAssign))
         for statement in statements
-        for node in ast.walk(statement)
+        for node in inside(statement, ast.Name)
     )
 
 
@@ -185,11 +191,10 @@ def collecting(sources: Sources, backward: Site | None) -> Site | None:
         for target in node.targets
         if isinstance(target, ast.Name)
     }
-    for node in ast.walk(loop):
-        appends = isinstance(node, ast.Call) and last_name(node.func) in ("append", "appendleft")
-        if appends and isinstance(node, ast.Call) and any(_whole(value, made) for value in node.args):
-            return site_of(backward.file, node)
-    return None
+    appends = (
+        call for call in calls_of(loop, "append", "appendleft") if any(_whole(v, made) for v in call.args)
+    )
+    return next((site_of(backward.file, call) for call in appends), None)
 
 
 def cut_in_loss(sources: Sources, backward: Site | None) -> Site | None:
@@ -198,12 +203,9 @@ def cut_in_loss(sources: Sources, backward: Site | None) -> Site | None:
     if backward is None or call is None or not isinstance(call.func, ast.Attribute):
         return None
     names = variables_in(call.func.value)
-    around: ast.AST | None = sources.function_around(backward) or sources.tree(backward.file)
-    for node in ast.walk(around) if around is not None else ():
-        targets = node.targets if isinstance(node, ast.Assign) else []
-        if isinstance(node, ast.AugAssign):
-            targets = [node.target]
-        if any(isinstance(t, ast.Name) and t.id in names for t in targets):
+    around = sources.scope_around(backward)
+    for node in inside(around, ast.Assign, ast.AugAssign):
+        if any(isinstance(target, ast.Name) and target.id in names for target in targets_of(node)):
             for part in inside(node, ast.expr):
                 if is_cut(part):
                     return site_of(backward.file, part)
@@ -224,15 +226,8 @@ def given_line(sources: Sources, site: Site | None) -> Site | None:
     call = None if site is None else sources.call_at(site)
     if site is None or call is None or not call.args or not isinstance(call.args[0], ast.Name):
         return site
-    around: ast.AST | None = sources.function_around(site) or sources.tree(site.file)
-    made = [
-        node
-        for node in (ast.walk(around) if around is not None else ())
-        if isinstance(node, ast.Assign)
-        and node.lineno < call.lineno
-        and any(isinstance(target, ast.Name) and target.id == call.args[0].id for target in node.targets)
-    ]
-    return site_of(site.file, max(made, key=lambda node: node.lineno)) if made else site
+    made = assignments(sources.scope_around(site), call.args[0].id, before=call.lineno)
+    return site_of(site.file, made[-1]) if made else site
 
 
 def reshaping(sources: Sources, near: Site | None) -> Site | None:

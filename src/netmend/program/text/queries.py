@@ -55,6 +55,11 @@ def own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
             waiting.extend(ast.iter_child_nodes(node))
 
 
+def children(node: ast.AST) -> Iterator[ast.AST]:
+    """What stands directly in a node."""
+    return ast.iter_child_nodes(node)
+
+
 def spans(node: ast.stmt | ast.expr, line: int) -> bool:
     """Whether a line is one of the node's."""
     return node.lineno <= line <= (node.end_lineno or node.lineno)
