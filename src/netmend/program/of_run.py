@@ -92,7 +92,8 @@ class EvaluatedProgram:
             program for program in self._evaluated.values() if program is not None and node is not None
         )
         files = (file for program in programs for file in program.machine.modules.values())
-        return next((file for file in files if node is not None and file.holds(node)), None)
+        found = next((file for file in files if node is not None and file.holds(node)), None)
+        return found and self.sources.file(found.file)
 
     def site(self, node: ast.AST | None) -> Site | None:
         """Where a node stands, in whatever file."""
