@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from netmend.changes.case import Case
 from netmend.mutate.agents.environment_source import made_at
 from netmend.mutate.agents.ladders import Ladder, RlOperator
 from netmend.mutate.agents.places import ALGORITHMS, training
 from netmend.mutate.mutation import OPERATORS, texts_of
 from netmend.program.text.sources import Sources
-from netmend.repair.repair import Case
 from netmend.vocabulary import LEAVES, Trace
 
 PARSED = """

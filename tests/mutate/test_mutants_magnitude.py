@@ -14,6 +14,7 @@ import pytest
 import torch
 
 import netmend
+from netmend.changes.case import Case
 from netmend.errors import UsageError
 from netmend.mutate.examples import CUT_LATER, FUNCTIONS, LOG_PROBABILITIES, PROBABILITIES, STACK, VALIDATED
 from netmend.mutate.magnitude import Graded, Knob, Scale, knobs, singles
@@ -21,7 +22,6 @@ from netmend.mutate.mutation import OPERATORS, Mutation
 from netmend.mutate.operators.labels import ClassesOverlap, LabelsFalsified
 from netmend.program.text.sources import Sources
 from netmend.repair.apply import applied
-from netmend.repair.repair import Case
 
 PROGRAMS = {
     "stack": STACK,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from netmend.changes.case import Case
 from netmend.mutate.mutation import (
     OPERATORS,
     Mutation,
@@ -18,7 +19,6 @@ from netmend.mutate.mutation import (
 )
 from netmend.program.text.positions import lines_of
 from netmend.program.text.sources import Sources
-from netmend.repair.repair import Case
 from netmend.vocabulary import Trace
 from netmend.vocabulary.change import FileEdit, FileEdits
 

@@ -11,11 +11,11 @@ import pytest
 import torch
 
 import netmend
+from netmend.changes.case import Case
 from netmend.mutate.magnitude import Graded
 from netmend.mutate.mutation import OPERATORS
 from netmend.program.text.sources import Sources
 from netmend.repair.apply import applied
-from netmend.repair.repair import Case
 from netmend.testing.example import Example
 from netmend.unit import page
 from netmend.vocabulary import LEAVES

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 import netmend
+from netmend.changes.case import Case
 from netmend.neutral.move import MOVES
 from netmend.program.text.sources import Sources
 from netmend.repair.apply import applied
-from netmend.repair.repair import REPAIRS, Case
+from netmend.repair.repair import REPAIRS
 from netmend.testing.example import Example
 from netmend.unit import page
 from netmend.vocabulary import LEAVES, Trace

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from netmend.changes.case import Case
 from netmend.errors import UsageError
 from netmend.mutate.magnitude import Knob, Scale, knobs, singles
 from netmend.mutate.mutation import OPERATORS, Mutation, Operator
 from netmend.mutate.options import Profile
-from netmend.repair.repair import Case
 
 Item = TypeVar("Item")
 

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar, runtime_checkable
 
+from netmend.changes.case import Case
 from netmend.errors import UsageError
 from netmend.mutate.mutation import OPERATORS, Mutation, Operator, mutation
 from netmend.mutate.verdicts import Verdict
 from netmend.program.source.values import Faces
-from netmend.repair.repair import Case
 from netmend.vocabulary.change import FileEdits
 
 

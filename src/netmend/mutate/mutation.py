@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.program.source.values import Faces
 from netmend.program.text.spans import Span, meet, spans_of
 from netmend.repair.apply import applied, by_file, read
-from netmend.repair.repair import Case
 from netmend.testing.example import Example
 from netmend.unit import Family
 from netmend.vocabulary.change import FileEdits

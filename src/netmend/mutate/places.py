@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import Spot, spots
 from netmend.program.source.names_of_object import known_as
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import insert_after, insert_before
 from netmend.program.text.file import File
-from netmend.repair.repair import Case
 from netmend.vocabulary import ModelFact, ModuleFact, ParameterFact
 from netmend.vocabulary.change import FileEdits
 

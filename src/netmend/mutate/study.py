@@ -9,6 +9,7 @@ from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from netmend.changes.case import Case
 from netmend.errors import UsageError
 from netmend.mutate.choice import Chosen, Estimate, chosen, estimate
 from netmend.mutate.judging import Judge, Trained
@@ -21,7 +22,6 @@ from netmend.mutate.result import SOURCE, Mutant, Turned
 from netmend.mutate.test_sets import TRAINING
 from netmend.mutate.verdicts import scores_verdict
 from netmend.program.text.sources import Sources
-from netmend.repair.repair import Case
 from netmend.store import read_trace
 from netmend.trials.relocate import relocated
 

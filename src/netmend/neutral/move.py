@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.program.source.values import Faces
-from netmend.repair.repair import Case
 from netmend.testing.example import Example
 from netmend.unit import Family
 from netmend.vocabulary.change import Change, FileEdits

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 
+from netmend.changes.case import Case
 from netmend.neutral.move import MOVES
 from netmend.program.text.sources import Sources
 from netmend.repair.problem import Problem
 from netmend.repair.propose import everything, for_fault
-from netmend.repair.repair import Case
 from netmend.repair.version import Version
 from netmend.trials.trial import Outcome
 from netmend.vocabulary import Trace

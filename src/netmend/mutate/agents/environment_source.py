@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 
+from netmend.changes.case import Case
 from netmend.mutate.agents.places import Training
 from netmend.program.source.bindings import binding_of, results
 from netmend.program.source.naming import imports, qualified
 from netmend.program.source.writing import add_argument, insert_after, insert_before, replace, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import Function, last_name
-from netmend.repair.repair import Case
 from netmend.vocabulary.change import FileEdits
 
 _MOST_HOPS = 12

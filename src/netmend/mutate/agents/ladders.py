@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from netmend.changes.case import Case
 from netmend.mutate.agents.environment_source import made_at, wrapped
 from netmend.mutate.agents.places import training
 from netmend.mutate.mutation import Mutation, Operator, mutation, register
 from netmend.program.source.values import Faces
-from netmend.repair.repair import Case
 from netmend.testing.example import Example
 from netmend.vocabulary.change import FileEdits
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from netmend.changes.case import Case
 from netmend.program.source.bindings import binding_of
 from netmend.program.source.naming import qualified
 from netmend.program.source.numbers import number, set_number
@@ -14,7 +15,6 @@ from netmend.program.source.writing import add_argument
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
 from netmend.program.text.sources import Code
-from netmend.repair.repair import Case
 from netmend.vocabulary.change import FileEdits
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from netmend.changes.case import Case
 from netmend.errors import UsageError
 from netmend.mutate.agents.comparison import compare
 from netmend.mutate.agents.ladders import Ladder, RlOperator
@@ -18,7 +19,6 @@ from netmend.mutate.agents.study import Study
 from netmend.mutate.agents.summary import estimate, summary
 from netmend.mutate.mutation import OPERATORS
 from netmend.program.text.sources import Sources
-from netmend.repair.repair import Case
 from netmend.trials.opening import Stages, runner_of
 from netmend.trials.opening import target_of as of_script
 from netmend.trials.runner import Executor, Used

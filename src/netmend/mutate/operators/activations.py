@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from netmend.changes.case import Case
 from netmend.changes.function_edits import behind, hidden, removed
 from netmend.changes.function_edits import exchanged as exchanged_link
 from netmend.changes.loss.losses import Criterion, criterion_of, exchange
@@ -20,7 +21,6 @@ from netmend.mutate.mutation import Mutation, Operator, mutation, register
 from netmend.mutate.places import trained_model
 from netmend.program.source.numbers import literal
 from netmend.program.source.writing import replace
-from netmend.repair.repair import Case
 from netmend.testing.example import Example
 from netmend.vocabulary import FunctionFact, ModuleFact, Site
 

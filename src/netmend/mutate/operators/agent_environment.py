@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from netmend.changes.case import Case
 from netmend.mutate.agents.environment_source import environment_calls
 from netmend.mutate.agents.example_programs import PPO_SCRIPT, TD3_SCRIPT
 from netmend.mutate.agents.ladders import Ladder, RlOperator, WrapperRow, register_rows
@@ -13,7 +14,6 @@ from netmend.mutate.mutation import register
 from netmend.program.source.writing import add_argument, replace, unwrap_call
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case
 from netmend.testing.example import Example
 from netmend.vocabulary.change import FileEdits
 

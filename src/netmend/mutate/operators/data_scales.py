@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from netmend.changes.case import Case
 from netmend.changes.data.data_holders import evaluation_inputs, is_array, training_inputs
 from netmend.changes.data_edits import (
     amounts,
@@ -26,7 +27,6 @@ from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, Operator, mutation, register
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import replace
-from netmend.repair.repair import Case
 from netmend.testing.example import Example
 from netmend.vocabulary.change import FileEdits
 

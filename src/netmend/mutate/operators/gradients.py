@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import Spot, model_at, spots
 from netmend.changes.loop.optimizer_arguments import given_parameters
 from netmend.mutate.examples import FUNCTIONS, LOG_PROBABILITIES, STACK
@@ -18,7 +19,6 @@ from netmend.program.source.values import Faces
 from netmend.program.source.writing import insert_before, replace, wrap
 from netmend.program.text.positions import lines_of
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case
 from netmend.testing.example import Example
 from netmend.vocabulary import ModelFact, ModuleFact
 from netmend.vocabulary.change import FileEdits

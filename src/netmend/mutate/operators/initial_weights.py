@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.loop.epoch_loop import epoch_rounds
 from netmend.changes.loop.loop_code import loops_around, spots
 from netmend.mutate.examples import FUNCTIONS, LOG_PROBABILITIES, STACK
@@ -17,7 +18,6 @@ from netmend.program.source.moving import text_of
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import insert_before
 from netmend.program.text.file import block_of
-from netmend.repair.repair import Case
 from netmend.testing.example import Example
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from netmend.changes.case import Case
 from netmend.changes.data.data_holders import Holder, fresh, is_array
 from netmend.changes.data_edits import part_of, put, random_rows, rows, targets
 from netmend.changes.network.heads_in_source import head_of
@@ -16,7 +17,6 @@ from netmend.mutate.examples import FUNCTIONS, PROBABILITIES, STACK
 from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, Operator, mutation, register
 from netmend.program.source.naming import spelled
-from netmend.repair.repair import Case
 from netmend.testing.example import Example
 from netmend.vocabulary.change import FileEdits
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from netmend.changes.case import Case
 from netmend.changes.network.layer_removal import layer_removed
 from netmend.changes.network.model_layers import (
     TAKES,
@@ -22,7 +23,6 @@ from netmend.mutate.mutation import Mutation, Operator, mutation, register
 from netmend.mutate.places import biased, trained_model, weighted
 from netmend.program.source.naming import spelled
 from netmend.program.source.values import set_argument
-from netmend.repair.repair import Case
 from netmend.testing.example import Example
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FileEdits

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from netmend.changes.case import Case
 from netmend.changes.loop.epoch_loop import epoch_rounds
 from netmend.changes.loop.loop_code import loops_around, spots
 from netmend.changes.network.model_layers import united
@@ -16,7 +17,7 @@ from netmend.program.source.moving import moved_before, taken_out
 from netmend.program.source.names_of_object import names_of
 from netmend.program.source.writing import replace
 from netmend.program.text.file import File, block_of
-from netmend.repair.repair import Case
+from netmend.program.text.queries import inside
 from netmend.testing.example import Example
 from netmend.vocabulary import LoaderFact
 from netmend.vocabulary.change import FileEdits
@@ -222,7 +223,7 @@ def _named(case: Case, loader: LoaderFact, file: File) -> set[str]:
 
 def _exchanged(file: File, loop: ast.stmt, held_out: set[str], trained: set[str]) -> FileEdits:
     """The names of one loader by that of the other, within the loop over epochs; it must be known there."""
-    names = [node for node in ast.walk(loop) if isinstance(node, ast.Name | ast.Attribute)]
+    names = list(inside(loop, ast.Name, ast.Attribute))
     used = [name for node in names if (name := file.source(node)) in trained]
     wrong = [node for node in names if file.source(node) in held_out - trained]
     if not used or not wrong:

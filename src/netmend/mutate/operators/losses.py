@@ -6,6 +6,7 @@ import ast
 import math
 from collections.abc import Iterator
 
+from netmend.changes.case import Case
 from netmend.changes.loss.losses import Criterion, arguments, criterion_of, exchange
 from netmend.changes.network.heads_in_source import head_of
 from netmend.library.losses import DISTANCES
@@ -17,7 +18,6 @@ from netmend.program.source.naming import spelled
 from netmend.program.source.values import set_argument
 from netmend.program.source.writing import replace, wrap
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case
 from netmend.testing.example import Example
 from netmend.vocabulary import LossFact, Site
 from netmend.vocabulary.change import FileEdits

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netmend.changes.case import Case
 from netmend.changes.loop.good_rates import rate_text
 from netmend.changes.loop.rate_places import present_rate, set_rate, set_setting
 from netmend.mutate.examples import FUNCTIONS, PROBABILITIES, STACK
@@ -15,7 +16,6 @@ from netmend.mutate.mutation import Mutation, Operator, mutation, register
 from netmend.program.source.naming import qualified, spelled
 from netmend.program.source.values import Faces
 from netmend.program.source.writing import replace
-from netmend.repair.repair import Case
 from netmend.testing.example import Example
 from netmend.vocabulary import OptimizerFact
 from netmend.vocabulary.change import FileEdits

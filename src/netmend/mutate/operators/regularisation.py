@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from netmend.changes.case import Case
 from netmend.changes.data.data_holders import forward_calls
 from netmend.changes.dropout_edits import dropout_rates, dropout_sites, set_dropout
 from netmend.changes.function_edits import hidden
@@ -20,7 +21,6 @@ from netmend.mutate.places import Made, objective, reached, trained_model, weigh
 from netmend.program.source.naming import spelled
 from netmend.program.source.values import set_argument
 from netmend.program.source.writing import insert_before, wrap
-from netmend.repair.repair import Case
 from netmend.testing.example import Example
 from netmend.vocabulary import FunctionFact, ModuleFact
 from netmend.vocabulary.change import FileEdits

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from netmend.changes.case import Case
 from netmend.changes.loop.batch_places import set_batch_size
 from netmend.changes.loop.epoch_loop import epoch_rounds
 from netmend.changes.loop.loop_code import loops_around, optimizer_at, spots, targets_of
@@ -19,8 +20,7 @@ from netmend.program.source.naming import spelled
 from netmend.program.source.numbers import number, set_number
 from netmend.program.source.writing import insert_after
 from netmend.program.text.file import File
-from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case
+from netmend.program.text.queries import inside, last_name
 from netmend.testing.example import Example
 from netmend.vocabulary import SchedulerFact
 from netmend.vocabulary.change import FileEdits
@@ -351,6 +351,6 @@ def _counts_misses(file: File, side: ast.expr) -> bool:
             raised = raised or file.source(node.target) == name
         if isinstance(node, ast.Assign) and any(isinstance(above, ast.If) for above in file.parents(node)):
             written = [file.source(target) for target in targets_of(node)]
-            zero = any(isinstance(part, ast.Constant) and part.value == 0 for part in ast.walk(node.value))
+            zero = any(part.value == 0 for part in inside(node.value, ast.Constant))
             cleared = cleared or (name in written and zero)
     return raised and cleared

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from netmend.changes.case import Case
 from netmend.changes.data.data_holders import Holder, fresh, pairs
 from netmend.changes.data_edits import is_made, part_of, put, rows
 from netmend.changes.loop.loop_code import loops_around, reached_from, spots
@@ -20,7 +21,6 @@ from netmend.program.source.naming import imports, spelled
 from netmend.program.source.values import set_argument
 from netmend.program.source.writing import replace, wrap
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case
 from netmend.testing.example import Example
 from netmend.vocabulary.change import FileEdits
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from netmend.changes.case import Case
 from netmend.changes.network.activation_choice import NAMES, is_named
 from netmend.changes.network.activation_places import exchanged
 from netmend.changes.network.first_values import without
@@ -16,7 +17,6 @@ from netmend.program.source.naming import qualified, spelled
 from netmend.program.source.writing import replace
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import Case
 from netmend.testing.example import example
 from netmend.vocabulary import Site
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits

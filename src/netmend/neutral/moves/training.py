@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from netmend.changes.case import Case
 from netmend.changes.loop.batch_places import loader_of, set_batch_size
 from netmend.changes.loop.epoch_loop import epoch_rounds
 from netmend.changes.loop.good_rates import rate_text
@@ -17,7 +18,6 @@ from netmend.neutral.move import Move, moved, register
 from netmend.program.source.naming import qualified, spelled
 from netmend.program.source.numbers import number, set_number
 from netmend.program.source.writing import replace
-from netmend.repair.repair import Case
 from netmend.testing.example import example
 from netmend.vocabulary import LossFact, OperandFact, OptimizerFact
 from netmend.vocabulary.change import BY_FACTS, SHORT_SEARCH, Change
